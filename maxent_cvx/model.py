@@ -1,0 +1,275 @@
+"""The model: a published view and everything an adversary knows, under one entropy objective."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_name
+from .posterior import Posterior
+from .rows import Rows
+from .solvers.constraints import read_constraint
+from .solvers.cvxpy_problem import Convex, entropy_problem
+from .solvers.linear_form import LinearForm
+from .solvers.run import run
+from .sources import BucketInvariants, Custom, Source, as_source
+from .space import Space
+from .views import Release
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["MaxEnt"]
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One source in a model, with what it emitted."""
+
+    source: Source
+    rows: tuple[Rows, ...]
+    convex: tuple[Any, ...] = ()
+
+    def says_the_same(self, other: Entry) -> bool:
+        """Whether the other entry emitted exactly the same rows."""
+        if self.convex or other.convex or len(self.rows) != len(other.rows):
+            return False
+        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
+
+
+class MaxEnt:
+    """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to everything published and known.
+
+    Parameters
+    ----------
+    view : Release
+        What is published. Its invariants are the model's first source.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx import P
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> round(model.solve().prob("Flu", given={"Gender": "female"}), 6)
+    0.3
+
+    Notes
+    -----
+    Privacy-MaxEnt, Definition 3.1.
+    """
+
+    def __init__(self, view: Release) -> None:
+        if not isinstance(view, Release):
+            raise StatementError(
+                f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
+            )
+        self.view = view
+        self.space = Space.of(view)
+        self.invariants = BucketInvariants(view)
+        self._entries = {self.invariants.label: self._emit(self.invariants, self.invariants.label)}
+
+    # -- knowledge -------------------------------------------------------------------------------
+
+    def add(self, *sources: Any, label: str | None = None) -> MaxEnt:
+        """Add what the adversary knows; nothing is added if anything is wrong with it.
+
+        Parameters
+        ----------
+        *sources
+            Statements (``P("Flu", given={...}) <= 0.3``), sources such as
+            :class:`~maxent_cvx.sources.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
+            CVXPY constraints on ``model.space.p``, or functions from the space to any of these.
+        label : str, optional
+            The name to hold it under (one source at a time). By default a statement's own text.
+
+        Returns
+        -------
+        MaxEnt
+            The model itself.
+
+        Raises
+        ------
+        DuplicateLabel
+            If other knowledge has the label.
+        UnknownName, StatementError, BadProbability, LabelMismatch
+            If a source does not fit the view.
+
+        Warns
+        -----
+        RepeatedStatement
+            If the model holds the same knowledge already; then nothing changes.
+        """
+        if label is not None and len(sources) != 1:
+            raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
+        held = dict(self._entries)
+        for given in sources:
+            source = as_source(given)
+            entry = self._emit(source, label or source.label)
+            name = self._name(held, entry, label)
+            if name is not None:
+                held[name] = entry
+        self._replace(held)
+        return self
+
+    def remove(self, label: str) -> MaxEnt:
+        """Take a source out by its label; returns the model itself."""
+        if label not in self.knowledge:
+            raise unknown_name("label of the model's knowledge", label, self.knowledge)
+        self._replace({name: entry for name, entry in self._entries.items() if name != label})
+        return self
+
+    def copy(self) -> MaxEnt:
+        """Copy the model; sources are shared, and adding to one copy leaves the other alone."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)  # everything held is immutable
+        return twin
+
+    def _emit(self, source: Source, label: str) -> Entry:
+        """Run a builder, and turn what it emits into rows; what is convex and not affine is kept as it is."""
+        rows: list[Rows] = []
+        convex: list[Any] = []
+        for said in source.rows(self.space):
+            if isinstance(said, Source):  # a function may return P(...) <= 0.3
+                inner = self._emit(said, label)
+                rows += inner.rows
+                convex += inner.convex
+            elif isinstance(said, Rows):
+                if said.matrix.shape[1] != len(self.space):
+                    raise StatementError(
+                        f"{label!r} speaks of {said.matrix.shape[1]} terms, the model has {len(self.space)}; "
+                        "make rows from this model's own space"
+                    )
+                rows.append(said)
+            else:
+                read = read_constraint(said, self.space, label)
+                (rows if isinstance(read, Rows) else convex).append(read)
+        return Entry(source, tuple(rows), tuple(convex))
+
+    def _name(self, held: dict[str, Entry], entry: Entry, label: str | None) -> str | None:
+        """Choose the label of a new entry, or None where the same is held already."""
+        source = entry.source
+        same = next((name for name, other in held.items() if source.same_as(other.source)), None)
+        name = label or source.label
+        if same is None and name in held and entry.says_the_same(held[name]):
+            same = name
+        if same is not None:
+            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=4)
+            return None
+        if name not in held:
+            return name
+        if label is None and isinstance(source, Custom):  # functions have no text to tell them apart
+            return next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in held)
+        raise DuplicateLabel(
+            f"the label {name!r} is that of other knowledge; choose another with label=..., "
+            f"or take the old one out with remove({name!r})"
+        )
+
+    def _replace(self, entries: dict[str, Entry]) -> None:
+        self._entries = entries
+        for derived in ("form", "problem"):
+            self.__dict__.pop(derived, None)
+
+    @property
+    def knowledge(self) -> dict[str, Source]:
+        """What the adversary knows beyond the published view, by label."""
+        return {name: e.source for name, e in self._entries.items() if e.source is not self.invariants}
+
+    def describe(self) -> pd.DataFrame:
+        """List the sources.
+
+        Returns
+        -------
+        DataFrame
+            A row a source, by label: its kind, how many rows it emits, how many terms they touch, and
+            a note on rows that touch none (such a row is true of any distribution, or contradictory).
+        """
+        found = []
+        for entry in self._entries.values():
+            touched = np.concatenate([np.empty(0, int), *(rows.matrix.indices for rows in entry.rows)])
+            empty = sum(int((np.diff(rows.matrix.indptr) == 0).sum()) for rows in entry.rows)
+            notes = [f"{empty} redundant: no such record can exist" * bool(empty), "convex" * bool(entry.convex)]
+            n_rows = sum(map(len, entry.rows))
+            kind = type(entry.source).__name__
+            found.append((kind, n_rows, len(np.unique(touched)), "; ".join(filter(None, notes))))
+        index = pd.Index(list(self._entries), name="label")
+        return pd.DataFrame(found, columns=["source", "rows", "terms", "note"], index=index)
+
+    # -- the problem -----------------------------------------------------------------------------
+
+    @cached_property
+    def form(self) -> LinearForm:
+        """All rows as one sparse system in people."""
+        published, *known = self._entries.values()
+        return LinearForm.of(published.rows, [rows for e in known for rows in e.rows], self.view.n_records)
+
+    @property
+    def convex(self) -> list[Any]:
+        """Constraints of the user's own that are convex and not affine."""
+        return [constraint for entry in self._entries.values() for constraint in entry.convex]
+
+    @cached_property
+    def problem(self) -> cp.Problem:
+        """The plain CVXPY problem, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
+
+        Its value is H(Q, S, B) in nats. Rows are in people; a constraint a block of rows, labelled.
+        """
+        return entropy_problem(self.form, self.space.counts, self.view.n_records, self.convex)
+
+    def solve(
+        self, solver: str = "auto", *, presolve: bool = True, allow_inaccurate: bool = False, **options: Any
+    ) -> Posterior:
+        """Find the maximum-entropy distribution, and certify it.
+
+        Parameters
+        ----------
+        solver : str
+            "auto", or a name that ``maxent-cvx solvers`` lists.
+        presolve : bool
+            Take out forced terms (zeros, above all) and buckets that no knowledge speaks of before
+            the solver sees the problem.
+        allow_inaccurate : bool
+            Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
+        **options
+            Passed to the solver.
+
+        Returns
+        -------
+        Posterior
+
+        Raises
+        ------
+        Infeasible
+            If the knowledge contradicts the published data or itself.
+        Inaccurate
+            If the answer is not certified.
+        SolverError
+            If the solver stops without an answer, is not installed, or cannot take the model.
+        """
+        return Posterior.of(
+            self.space,
+            run(
+                self.form,
+                self.invariants.closed_form(self.space),
+                (self.space.codes["q"], self.view.n_q),
+                solver,
+                presolve=presolve,
+                convex=Convex(self.space.counts, self.convex) if self.convex else None,
+                allow_inaccurate=allow_inaccurate,
+                **options,
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {len(self._entries)} sources>"
+
+    def _repr_html_(self) -> str:
+        size = f"{len(self.space)} terms P(q, s, b), {self.view.n_records} people"
+        return f"<p>{size}</p>{self.describe().to_html(border=0)}"

@@ -1,0 +1,79 @@
+"""Rows: the one thing that every information source emits, low <= (a linear expression of p) <= high."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .errors import BadProbability
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labelled linear rows over the terms: ``low <= matrix @ p <= high``.
+
+    An equation has ``low == high``; an inequality has an infinite side. Everything else is derived
+    once for all sources: the solver's form, residuals, vague versions, multipliers.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+        Coefficients on the probabilities p, as the source means them.
+    low, high : ndarray, shape (rows,)
+        The values as typed.
+    label : str
+        What the rows are together: "P(q, b)", or a statement's own text.
+    index : Index, optional
+        What each row is about; None where the label says it all.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    label: str
+    index: pd.Index | None = None
+
+    def __post_init__(self) -> None:
+        if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
+            raise BadProbability(f"{self.label} holds NaN; every coefficient and value must be a number")
+        if (bad := self.low > self.high).any():
+            first = int(bad.argmax())
+            raise BadProbability(
+                f"{self.name(first)} should be at least {self.low[first]:.12g} and at most "
+                f"{self.high[first]:.12g}: nothing is; swap the two"
+            )
+
+    def __len__(self) -> int:
+        return self.matrix.shape[0]
+
+    @property
+    def relation(self) -> str:
+        """The relation between expression and value, if it is the same for all rows, or "between"."""
+        if np.array_equal(self.low, self.high):
+            return "=="
+        if np.isneginf(self.low).all():
+            return "<="
+        return ">=" if np.isposinf(self.high).all() else "between"
+
+    def name(self, i: int) -> str:
+        """The label of row `i`, made when asked for: a release has tens of thousands of rows."""
+        if self.index is None:
+            return self.label if len(self) == 1 else f"{self.label} [{i + 1}]"
+        at = self.index[i]
+        return f"{self.label}: {', '.join(map(str, at)) if isinstance(at, tuple) else at}"
+
+    def same_as(self, other: Rows) -> bool:
+        """Whether the other rows say exactly the same: matrix, order and values."""
+        if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).max() > 0:
+            return False
+        return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
+
+    def residual(self, p: np.ndarray) -> np.ndarray:
+        """How far each row is from holding at `p`, >= 0, in the unit of its value."""
+        value = self.matrix @ p
+        return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)

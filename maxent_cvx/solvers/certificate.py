@@ -1,0 +1,142 @@
+"""What an answer is worth, recomputed from the rows in NumPy, whichever solver gave it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import xlogy
+
+from .dual_newton import factorised
+from .linear_form import LinearForm, parts
+
+__all__ = ["ACCURACY", "Certificate", "certify"]
+
+#: An answer is optimal if no P(s | q) can be further than this from the exact one. "Almost" is not.
+ACCURACY = 1e-4
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof of how close an answer is to the maximum-entropy distribution.
+
+    Attributes
+    ----------
+    residual : float
+        Largest violation of any row by the answer, people.
+    clipped : float
+        Largest negative count that the solver returned and that was set to zero, people.
+    moved : float
+        Largest change of a count that makes every row hold exactly, people. Infinite if none was found.
+    gap : float
+        Duality gap of the answer so moved, people: sum (x log(x / y) - x + y), with
+        y = exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. A sum
+        of non-negative terms, never a difference of objectives.
+    bound : float
+        Largest possible error of any P(s | q), a probability: moved / n(q) + sqrt(gap(q) / (2 n(q))) at
+        its largest, where gap(q) is the gap of the parts of the problem that q is in.
+    forced : int
+        Terms that presolve found to have one possible value, which every solver is spared.
+    """
+
+    residual: float
+    clipped: float
+    moved: float
+    gap: float
+    bound: float
+    forced: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answer counts as optimal: `bound` is at most :data:`ACCURACY`."""
+        return self.bound <= ACCURACY
+
+    def __str__(self) -> str:
+        return (
+            f"residual {self.residual:.1e} people, gap {self.gap:.1e} people, "
+            f"every P(s | q) within {self.bound:.1e}" + ("" if self.holds else f" (not certified: above {ACCURACY:g})")
+        )
+
+    def to_dict(self) -> dict[str, float]:
+        """The fields as a dictionary."""
+        return asdict(self)
+
+
+def certify(
+    form: LinearForm,
+    counts: np.ndarray,
+    multipliers: np.ndarray,
+    fixed: np.ndarray,
+    q: np.ndarray,
+    n_q: np.ndarray,
+) -> Certificate:
+    """Measure an answer against the problem as posed.
+
+    Parameters
+    ----------
+    form : LinearForm
+        The whole problem, before any presolve.
+    counts, multipliers : ndarray
+        The answer, as the solver returned it.
+    fixed : ndarray of bool
+        Terms with one possible value.
+    q : ndarray
+        For every term the group (QI tuple) whose conditional distribution is asked for.
+    n_q : ndarray
+        People in each group.
+
+    Notes
+    -----
+    For x that satisfies the rows, KL(x || x*) <= gap (the three-point property), and Pinsker's
+    inequality turns KL into the largest error of a conditional probability. The solver's x satisfies
+    the rows only nearly, so the nearest x' that satisfies them is certified, and the way there added.
+    """
+    clipped = max(0.0, -counts.min(initial=0.0))
+    x = np.maximum(counts, 0.0)
+    residual = form.residual(x).max(initial=0.0)
+    exact = _satisfying(form, x, fixed)
+    if exact is None:
+        return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
+    free = ~fixed
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        exponent = form.matrix.T @ multipliers - 1
+        y = np.exp(exponent)
+        distance = np.where(free, xlogy(exact, exact) - exact * exponent - exact + y, 0.0)
+    value = form.matrix @ exact
+    up, down = np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0)
+    with np.errstate(invalid="ignore"):
+        # A multiplier that presses from an open side (infinitely far) certifies nothing.
+        slack = np.where(up > 0, up * np.maximum(value - form.low, 0), 0.0)
+        slack += np.where(down > 0, down * np.maximum(form.high - value, 0), 0.0)
+    part_of_row, part_of_term = parts(form.matrix @ sp.diags_array(free.astype(float)))
+    gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size)
+    gap += np.bincount(part_of_term, np.maximum(distance, 0.0), len(gap))
+    # A group's gap is that of every part it has a term in, each counted once.
+    pairs = np.unique(q * np.int64(len(gap)) + part_of_term)
+    gap_q = np.bincount(pairs // len(gap), gap[pairs % len(gap)], len(n_q))
+    moved_q = np.bincount(q, np.abs(exact - x), len(n_q))
+    bound = (moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)
+    moved = np.abs(exact - x).max(initial=0.0)
+    if not np.isfinite(bound):
+        bound = np.inf
+    return Certificate(residual, clipped, float(moved), float(gap.sum()), float(bound), int(fixed.sum()))
+
+
+def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
+    """Move x by the least relative change to where every row holds, or None if that does not succeed."""
+    weight = np.where(fixed, 0.0, x)
+    gram = form.matrix @ sp.diags_array(weight) @ form.matrix.T
+    factor = None
+    for _ in range(20):
+        value = form.matrix @ x
+        missing = np.clip(value, form.low, form.high) - value
+        if (np.abs(missing) <= 1e-3 * form.tolerance).all():
+            return x
+        if factor is None:
+            diagonal = gram.diagonal()
+            factor = factorised(sp.csc_array(gram + sp.diags_array(1e-10 * np.maximum(diagonal, 1e-9))))
+        x = x + weight * (form.matrix.T @ factor.solve(missing))
+        if not np.isfinite(x).all() or x.min() < 0:
+            return None
+    return x if (np.abs(missing) <= form.tolerance).all() else None

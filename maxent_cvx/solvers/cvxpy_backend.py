@@ -1,0 +1,95 @@
+"""Every solver that CVXPY knows and that takes exponential cones."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .cvxpy_problem import Convex, constraints
+from .linear_form import LinearForm
+from .status import Answer, Status
+
+__all__ = ["STATUS", "CvxpyBackend"]
+
+#: CVXPY's words, and what they mean here; a word that is not listed is a failure.
+STATUS = {
+    "optimal": Status.OPTIMAL,
+    "optimal_inaccurate": Status.INACCURATE,
+    "infeasible": Status.INFEASIBLE,
+    "infeasible_inaccurate": Status.FAILED,  # almost infeasible decides nothing
+    "unbounded": Status.FAILED,  # entropy is bounded: the solver is lost
+    "unbounded_inaccurate": Status.FAILED,
+    "infeasible_or_unbounded": Status.INFEASIBLE,
+    "user_limit": Status.LIMIT,
+    "solver_error": Status.FAILED,
+}
+
+
+@dataclass(frozen=True)
+class CvxpyBackend:
+    """One of CVXPY's conic solvers, by name.
+
+    Parameters
+    ----------
+    name : str
+        CVXPY's name of the solver.
+    options : dict
+        Options that the solver is given unless the user says otherwise.
+    """
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def installed(self) -> bool:
+        """Whether CVXPY can call it on this machine."""
+        import cvxpy as cp
+
+        return self.name in cp.installed_solvers()
+
+    def solve(
+        self,
+        form: LinearForm,
+        start: np.ndarray | None = None,
+        *,
+        convex: Convex | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Maximise sum entr(x) over ``low <= matrix @ x <= high`` and convex constraints on x.
+
+        A solver's failure is an answer with that status. `start` is of no use to conic solvers.
+        """
+        import cvxpy as cp
+
+        begun = time.perf_counter()
+        counts = convex.variable if convex else cp.Variable(form.shape[1], name="counts")
+        parts = constraints(form, counts)
+        also = list(convex.constraints) if convex else []
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(counts))), [part.constraint for part in parts] + also)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so, and we raise
+                problem.solve(solver=self.name, **{**self.options, **options})
+        except (cp.error.SolverError, ValueError, TypeError) as error:  # options that a solver refuses are the last two
+            took = time.perf_counter() - begun
+            return Answer(Status.FAILED, None, None, 0, 0.0, took, f"{type(error).__name__}: {error}")
+        took = time.perf_counter() - begun
+        stats = problem.solver_stats
+        solving = float(stats.solve_time or 0.0) if stats else 0.0
+        found = counts.value is not None and all(part.constraint.dual_value is not None for part in parts)
+        multipliers = np.zeros(form.shape[0])
+        for part in parts if found else []:
+            multipliers[part.rows] += part.sign * part.constraint.dual_value
+        return Answer(
+            STATUS.get(problem.status, Status.FAILED),
+            counts.value if found else None,
+            multipliers if found else None,
+            int(stats.num_iters or 0) if stats else 0,
+            took - solving,
+            solving,
+            problem.status,
+        )

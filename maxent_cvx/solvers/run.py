@@ -1,0 +1,123 @@
+"""One solve: presolve, a backend, the way back, and the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import Inaccurate, Infeasible, SolverError
+from .certificate import Certificate, certify
+from .cvxpy_backend import CvxpyBackend
+from .cvxpy_problem import Convex
+from .feasibility import least_change
+from .linear_form import LinearForm
+from .presolve import Reduced, reduce
+from .status import Answer, Status
+from .table import SOLVERS, find
+from .tangent import with_tangents
+
+__all__ = ["Solution", "run"]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An answer to the whole problem, with its certificate and the name of the solver."""
+
+    answer: Answer
+    certificate: Certificate
+    solver: str
+
+
+def run(
+    form: LinearForm,
+    closed_form: tuple[np.ndarray, np.ndarray],
+    groups: tuple[np.ndarray, np.ndarray],
+    solver: str,
+    *,
+    presolve: bool,
+    convex: Convex | None,
+    allow_inaccurate: bool,
+    **options: Any,
+) -> Solution:
+    """Solve a linear form by name of a solver.
+
+    Parameters
+    ----------
+    form : LinearForm
+    closed_form : (counts, multipliers)
+        The answer to the published rows alone.
+    groups : (ndarray, ndarray)
+        The QI tuple of every term, and how many people have each.
+    solver, presolve, allow_inaccurate, options
+        See :meth:`maxent_cvx.MaxEnt.solve`.
+    convex : Convex, optional
+        Constraints that are not affine: then a CVXPY solver gets the whole problem.
+
+    Raises
+    ------
+    Infeasible, Inaccurate, SolverError
+    """
+    backend = find("CLARABEL" if convex and solver == "auto" else solver)
+    if convex and not isinstance(backend, CvxpyBackend):
+        raise SolverError(
+            f"{backend.name} takes linear rows only, and the model holds a convex constraint of your own; "
+            f"choose one of {[b.name for b in SOLVERS.values() if isinstance(b, CvxpyBackend) and b.installed]}"
+        )
+    smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
+    start = closed_form[1][smaller.rows[: form.n_published]]
+    start = np.concatenate([start, np.zeros(smaller.form.shape[0] - len(start))])
+    if not smaller.terms.any():
+        answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
+    elif convex:
+        answer = backend.solve(smaller.form, start, convex=convex, **options)
+    else:
+        answer = backend.solve(smaller.form, start, **options)
+    if answer.counts is None or answer.multipliers is None:
+        raise failure(form, smaller, backend.name, answer, convex)
+    counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
+    answer = replace(answer, counts=counts, multipliers=multipliers)
+    if convex:
+        form, multipliers = with_tangents(form, multipliers, convex, counts)
+    certificate = certify(form, counts, multipliers, smaller.fixed, *groups)
+    if not allow_inaccurate and not (certificate.holds and answer.status is Status.OPTIMAL):
+        raise failure(form, smaller, backend.name, answer, convex, certificate)
+    return Solution(answer, certificate, backend.name)
+
+
+def failure(
+    form: LinearForm,
+    smaller: Reduced,
+    name: str,
+    answer: Answer,
+    convex: Convex | None,
+    certificate: Certificate | None = None,
+) -> SolverError | Infeasible:
+    """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
+    if certificate is None or not certificate.holds:
+        off = least_change(smaller.form)
+        if (off > 10 * smaller.form.tolerance).any():
+            rows = np.flatnonzero(smaller.rows)
+            worst = [int(i) for i in np.argsort(-off)[:3] if off[i] > 0]
+            moves = [f"{form.name(rows[i])!r} by {off[i] / smaller.form.scale[i]:.6g}" for i in worst]
+            return Infeasible(
+                "the knowledge contradicts the published data or itself; the least change that would make it hold "
+                f"moves {', '.join(moves)}{', ...' * bool((off > 0).sum() > 3)}. Correct it, make it vague with "
+                ".about(value, eps), or remove a statement"
+            )
+    if certificate is None and answer.status is Status.INFEASIBLE and convex:
+        return Infeasible(
+            f"{name} finds that no distribution satisfies your convex constraint together with the rest "
+            "(the linear rows alone are consistent); relax the constraint"
+        )
+    if certificate is None:
+        return SolverError(
+            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; use solver='auto', "
+            "or give the solver more time and iterations"
+        )
+    proof = f"certified nevertheless: {certificate}" if certificate.holds else f"not certified: {certificate}"
+    return Inaccurate(
+        f"{name} stopped with {answer.message!r}, and the answer is {proof}. "
+        "Use solver='auto', change the solver's tolerances, or pass allow_inaccurate=True"
+    )

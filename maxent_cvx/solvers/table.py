@@ -1,0 +1,76 @@
+"""The one table from a solver's name to the object that solves."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from ..errors import SolverError, unknown_name
+from .cvxpy_backend import CvxpyBackend
+from .dual_newton import DualNewton
+from .linear_form import LinearForm
+from .status import Answer
+
+__all__ = ["SOLVERS", "Backend", "available", "find"]
+
+
+class Backend(Protocol):
+    """What a solver offers: a name, whether it is installed, and the maximum of sum entr(x) over rows."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be called on this machine."""
+        ...
+
+    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
+        """Maximise sum entr(x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
+        ...
+
+
+#: Every solver by name, the default first. Clarabel's "faer" factorisation is its most precise here.
+SOLVERS: dict[str, Backend] = {
+    backend.name: backend
+    for backend in (
+        DualNewton(),
+        CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}),
+        CvxpyBackend("ECOS"),
+        CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}),
+        CvxpyBackend("MOSEK"),
+    )
+}
+
+
+def find(name: str) -> Backend:
+    """Look a solver up by name; "auto" is the default one.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such solver.
+    SolverError
+        If it is not installed.
+    """
+    if not isinstance(name, str):
+        raise SolverError(f"a solver is chosen by name, one of {list(SOLVERS)}, not by {name!r}")
+    found = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name)
+    if found is None:
+        raise unknown_name("solver", name, ["auto", *SOLVERS])
+    if not found.installed:
+        raise SolverError(
+            f"solver {name} is not installed; install it, or choose one of "
+            f"{[backend.name for backend in SOLVERS.values() if backend.installed]}"
+        )
+    return found
+
+
+def available() -> pd.DataFrame:
+    """Every solver by name, and whether it is installed here."""
+    rows = [(backend.name, backend.installed) for backend in SOLVERS.values()]
+    return pd.DataFrame(rows, columns=["solver", "installed"]).set_index("solver")

@@ -1,0 +1,20 @@
+"""Information sources, one a file: each turns something an adversary knows into rows."""
+
+from __future__ import annotations
+
+from .base import Custom, Source, as_source
+from .bucket_invariants import BucketInvariants
+from .probability import P, Probability
+from .statement import Statement
+from .strongest_associations import StrongestAssociations
+
+__all__ = [
+    "BucketInvariants",
+    "Custom",
+    "P",
+    "Probability",
+    "Source",
+    "Statement",
+    "StrongestAssociations",
+    "as_source",
+]

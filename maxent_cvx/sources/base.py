@@ -1,0 +1,104 @@
+"""The information source: anything that says something linear about the terms.
+
+A source is one small class with one method::
+
+    class AtMostHalf(Source):
+        "P(s | q) <= limit for every q and s: what an l-diverse publisher promises."
+
+        def __init__(self, limit):
+            self.limit = limit
+
+        def rows(self, space):
+            yield space.conditional("s", given="q") <= self.limit
+
+A function of the space does as well: ``model.add(lambda space: space.conditional("s", "q") <= 0.5)``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StatementError
+from ..rows import Rows
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from ..space import Space
+
+__all__ = ["Custom", "Source", "as_source"]
+
+
+class Source(ABC):
+    """What an adversary may know: a builder of rows.
+
+    Subclasses state their equation in the first line of their docstring, take their data in the
+    constructor, and emit it in :meth:`rows`.
+    """
+
+    @property
+    def label(self) -> str:
+        """The name under which a model holds the source, unless the user gives one."""
+        return type(self).__name__
+
+    @abstractmethod
+    def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
+        """Emit labelled rows over the terms of `space`, or CVXPY constraints."""
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this very source, or (in subclasses) says the same."""
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.label}>"
+
+
+class Custom(Source):
+    """Your own knowledge: any function of the space that returns rows, CVXPY constraints, or several.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the :class:`~maxent_cvx.space.Space`, and returns (or yields) what
+        ``space.marginal(...) <= ...`` gives, or any CVXPY constraint on ``space.p``.
+    """
+
+    def __init__(self, function: Callable[[Space], Any]) -> None:
+        self.function = function
+
+    @property
+    def label(self) -> str:
+        """The name of the function."""
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return "your own" if name == "<lambda>" else name
+
+    def rows(self, space: Space) -> Iterator[Rows | cp.Constraint]:
+        """Emit what the function returns."""
+        said = self.function(space)
+        if said is None or isinstance(said, bool):
+            raise StatementError(
+                f"{self.label!r} returned {said!r}; return the comparison itself, "
+                "e.g. lambda space: space.prob('HIV') <= 0.2"
+            )
+        # A Rows or a constraint is one statement; anything else that iterates is several.
+        several = isinstance(said, Iterable) and not isinstance(said, Rows) and not hasattr(said, "is_dcp")
+        yield from said if several else [said]
+
+
+def as_source(said: object) -> Source:
+    """Read what a user adds to a model: a source, rows, a CVXPY constraint, or a function of the space."""
+    if isinstance(said, Source):
+        return said
+    if isinstance(said, Rows) or hasattr(said, "is_dcp"):
+        return Custom(lambda space: said)
+    if callable(said) and not isinstance(said, type):
+        return Custom(said)
+    if isinstance(said, bool | np.bool_):
+        hint = "a comparison came out as true or false; compare P(...) or a Block, not a plain number"
+    else:
+        hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
+    raise StatementError(f"{said!r} is not something an adversary can know; {hint}")

@@ -1,0 +1,62 @@
+"""What the published buckets say (Privacy-MaxEnt, section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..rows import Rows
+from ..space import Space
+from ..views import Release
+from .base import Source
+
+__all__ = ["BucketInvariants"]
+
+
+class BucketInvariants(Source):
+    """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
+
+    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): they say
+    everything that all assignments of the bucket's values to its people have in common, and no more.
+
+    Parameters
+    ----------
+    release : Release
+
+    Notes
+    -----
+    Privacy-MaxEnt, Eqs. (4), (5) and (6). The zero-invariants (6) need no rows: such terms do not exist.
+    """
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a release."""
+        return "published buckets"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the QI-invariants, then the SA-invariants."""
+        yield space.marginal(["q", "bucket"]) == self.release.p_qb
+        yield space.marginal(["s", "bucket"]) == self.release.p_sb
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            N P(q, s, b), people.
+        multipliers : ndarray, one a row of :meth:`rows`
+            With x = exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
+            QI-invariants and log(n(s, b) / n(b)) for SA-invariants.
+        """
+        release = self.release
+        n_b = np.asarray(release.n_qb.sum(axis=0))
+        in_sb = np.log(release.n_sb.data / n_b[release.n_sb.indices])
+        multipliers = np.concatenate([np.log(release.n_qb.data) + 1, in_sb])
+        q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
+        counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
+        return counts, multipliers

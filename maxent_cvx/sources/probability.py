@@ -1,0 +1,203 @@
+"""P(...): probabilities as people write them, and the arithmetic that turns them into statements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from ..errors import BadProbability, StatementError
+from ..selection import choose
+from .statement import Event, Statement, combination, number
+
+__all__ = ["P", "Probability"]
+
+#: Rounding that is forgiven when a value is compared with the largest attainable one.
+ROUNDING = 1e-12
+
+
+def P(value: object, given: Mapping[str, object] | None = None) -> Probability:
+    """P(value | given), to be compared with a number or with other probabilities.
+
+    Parameters
+    ----------
+    value : object
+        A sensitive value, a list of values ("or"), or ``{attribute: value}``.
+    given : dict, optional
+        QI attribute to a value, a list of values, or a pandas Interval. None: among everybody.
+
+    Returns
+    -------
+    Probability
+        ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
+        statements for ``model.add``; so are comparisons of sums and multiples of probabilities.
+
+    Raises
+    ------
+    StatementError
+        If the arguments cannot be read. Whether names exist is checked when a model gets the statement.
+
+    Notes
+    -----
+    Privacy-MaxEnt, sections 4.1 and 4.5.
+
+    Examples
+    --------
+    >>> P("Flu", given={"Gender": "male"}) == 0.3
+    <Statement: P(Flu | Gender=male) = 0.3>
+    >>> P("HIV", given={"Gender": "male"}) <= 2 * P("Flu", given={"Gender": "female"})
+    <Statement: P(HIV | Gender=male) <= 2 P(Flu | Gender=female)>
+    >>> P(["Flu", "HIV"]).about(0.5, eps=0.1)
+    <Statement: 0.4 <= P(Flu or HIV) <= 0.6>
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
+    if isinstance(value, Mapping):
+        if len(value) != 1:
+            raise StatementError(f"P({value!r}): one sensitive attribute is expected")
+        value = next(iter(value.values()))
+    conditions = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
+    return Probability({Event(choose(value, "the sensitive value"), conditions): 1.0})
+
+
+@dataclass(frozen=True, eq=False)
+class Probability:
+    """A linear combination of probabilities P(value | given), plus a constant."""
+
+    terms: Mapping[Event, float]
+    constant: float = 0.0
+
+    # NumPy arrays and pandas objects on the left leave the comparison to us, and are refused.
+    __array_ufunc__ = None
+    __pandas_priority__ = 10_000
+
+    # -- arithmetic ------------------------------------------------------------------------------
+
+    def __add__(self, other: Probability | float) -> Probability:
+        other = _combination(other)
+        terms = dict(self.terms)
+        for event, coefficient in other.terms.items():
+            terms[event] = terms.get(event, 0.0) + coefficient
+        return Probability(terms, self.constant + other.constant)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: float) -> Probability:
+        if isinstance(factor, Probability):
+            raise StatementError(
+                "a product of two probabilities is not linear, so maximum entropy cannot use it; "
+                "multiply by a number, or state one of the two as a value"
+            )
+        factor = number(factor, "the factor of a probability")
+        return Probability({e: factor * c for e, c in self.terms.items()}, factor * self.constant)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Probability:
+        return self * (1 / number(divisor, "the divisor of a probability"))
+
+    def __neg__(self) -> Probability:
+        return self * -1
+
+    def __sub__(self, other: Probability | float) -> Probability:
+        return self + -_combination(other)
+
+    def __rsub__(self, other: Probability | float) -> Probability:
+        return -self + other
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def __eq__(self, other: Probability | float) -> Statement:  # type: ignore[override]
+        return self._state(other, "=")
+
+    def __le__(self, other: Probability | float) -> Statement:
+        return self._state(other, "<=")
+
+    def __ge__(self, other: Probability | float) -> Statement:
+        return self._state(other, ">=")
+
+    def __lt__(self, other: object) -> Statement:
+        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
+
+    def __gt__(self, other: object) -> Statement:
+        raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
+
+    def __ne__(self, other: object) -> Statement:  # type: ignore[override]
+        raise StatementError("'not equal' is not linear knowledge; write <= or >=")
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self} is a probability to be compared, not true or false")
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.terms.items()), self.constant))
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is the same combination (``==`` makes a statement instead)."""
+        if not isinstance(other, Probability):
+            return False
+        return dict(self.terms) == dict(other.terms) and self.constant == other.constant
+
+    def about(self, value: float, eps: float) -> Statement:
+        """|self - value| <= eps; a side that lies outside what is possible says nothing, and is left out."""
+        value, eps = number(value, "the value"), number(eps, "eps")
+        if eps < 0:
+            raise BadProbability(f"eps must not be negative: {eps:.12g}")
+        self._attainable(value)
+        least, most = self._range()
+        low, high = value - eps, value + eps
+        return self._statement(low if low > least else -math.inf, high if high < most else math.inf)
+
+    def between(self, low: float, high: float) -> Statement:
+        """The statement ``low <= self <= high``."""
+        low, high = number(low, "the lower value"), number(high, "the upper value")
+        if low > high:
+            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        self._attainable(low)
+        self._attainable(high)
+        return self._statement(low, high)
+
+    def _state(self, other: Probability | float, relation: str) -> Statement:
+        difference = self - _combination(other)
+        value = -difference.constant
+        left = Probability({event: c for event, c in difference.terms.items() if c != 0})
+        if not left.terms:
+            raise StatementError(f"{self} {relation} {other}: both sides are the same, which says nothing")
+        left._attainable(value)
+        low = -math.inf if relation == "<=" else value
+        high = math.inf if relation == ">=" else value
+        return left._statement(low, high)
+
+    def _range(self) -> tuple[float, float]:
+        """The least and the largest value of the combination, were its probabilities independent."""
+        coefficients = list(self.terms.values())
+        low = self.constant + sum(c for c in coefficients if c < 0)
+        return low, self.constant + sum(c for c in coefficients if c > 0)
+
+    def _attainable(self, value: float) -> None:
+        low, high = self._range()
+        if not low - ROUNDING <= value <= high + ROUNDING:
+            raise BadProbability(f"{self} cannot be {value:.12g}: it lies between {low:.12g} and {high:.12g}")
+
+    def _statement(self, low: float, high: float) -> Statement:
+        """Move the constant to the values."""
+        return Statement(frozenset(self.terms.items()), low - self.constant, high - self.constant)
+
+    def __str__(self) -> str:
+        return combination(self.terms.items(), self.constant)
+
+    __repr__ = __str__
+
+
+def _combination(value: object) -> Probability:
+    """Read an operand: a probability or a number; anything else is refused by name."""
+    if isinstance(value, Probability):
+        return value
+    if isinstance(value, Real | np.number) and not isinstance(value, bool):
+        return Probability({}, number(value, "the value"))
+    raise StatementError(
+        f"a probability is compared with a {type(value).__name__}; a number or another P(...) is expected. "
+        "For a whole Series of values use space.marginal(...) or space.conditional(...), which align labels"
+    )

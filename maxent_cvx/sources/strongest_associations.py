@@ -1,0 +1,112 @@
+"""The strongest associations of the original data: a bound on what an adversary knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import StatementError, listing
+from ..mining import Associations, mine_associations
+from ..rows import Rows
+from ..space import Space
+from .base import Source
+
+__all__ = ["StrongestAssociations"]
+
+
+class StrongestAssociations(Source):
+    """P(S | Q) = n(Q, S) / n(Q) for the top K+ associations Q => S and the top K- associations Q => not S.
+
+    Parameters
+    ----------
+    original : DataFrame or Associations
+        The microdata, with the release's QI and sensitive columns; or what
+        :func:`~maxent_cvx.mining.mine_associations` found in it, to mine once for many models.
+    positive, negative : int or None
+        K+ and K-. None is every association with enough support.
+    min_support : int
+        Records that must support an association: n(Q, S), or n(Q, not S).
+    attributes : int or several, optional
+        The number T of QI attributes that an association may set; None is any number.
+
+    Raises
+    ------
+    StatementError
+        If there are fewer associations than asked for.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 4.4, Top-(K+, K-). Associations are ordered by confidence, then support,
+    then fewer attributes, then names, so that a larger K says everything that a smaller one does.
+    """
+
+    def __init__(
+        self,
+        original: pd.DataFrame | Associations,
+        positive: int | None = 50,
+        negative: int | None = 50,
+        min_support: int = 3,
+        attributes: int | Iterable[int] | None = None,
+    ) -> None:
+        for sign, count in (("positive", positive), ("negative", negative)):
+            if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0):
+                raise StatementError(f"{sign}={count!r}: a whole number of associations, 0 or more, is expected")
+        self.original = original
+        self.positive, self.negative = positive, negative
+        self.min_support, self.attributes = min_support, attributes
+
+    @property
+    def label(self) -> str:
+        """The paper's name of the bound."""
+        return f"Top-({self.positive}, {self.negative}) strongest associations"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row for each positive association, then one for each negative one."""
+        mined = self._mined(space)
+        q, s = self._same_people(mined, space)
+        cells = space.marginal(["q", "s"])  # P(Q, S) is a sum of these
+        first = cells.matrix.indices[cells.matrix.indptr[:-1]]
+        n_values = len(space.view.sensitive_values)
+        key = space.codes["q"][first] * n_values + space.codes["s"][first]
+        for ranked, negative in mined.top(self.positive, self.negative):
+            members = mined.members(ranked).tocoo()
+            wanted = q[members.col] * n_values + s[ranked["s"]][members.row]
+            at = np.searchsorted(key, wanted).clip(max=len(key) - 1)
+            exists = key[at] == wanted  # no bucket of these people holds the value: P(q, S) has no term
+            share = ranked["n_q"][members.row[exists]] / space.n_records  # P(Q), section 4.1
+            shape = (len(ranked), len(cells))
+            pick = sp.csr_array((1 / share, (members.row[exists], at[exists])), shape=shape)
+            n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
+            exact = n_qs / ranked["n_q"]
+            index = pd.Index([f"P({value} | {given})" for given, value in mined.names(ranked)])
+            label = f"{'negative' if negative else 'positive'} association"
+            yield Rows(sp.csr_array(pick @ cells.matrix), exact, exact, label, index)
+
+    def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """Find the miner's QI tuples and sensitive values in the release, which must be of the same people."""
+        view = space.view
+        q = view.quasi_identifiers.get_indexer(mined.tuples)
+        s = view.sensitive_values.get_indexer(mined.sensitive_values)
+        if (s < 0).any():
+            strange = f"{mined.sa!r} has {listing(mined.sensitive_values[s < 0])}, which was not published"
+        elif (q < 0).any():
+            strange = f"{int((q < 0).sum())} of {len(q)} QI tuples were not published"
+        elif len(q) < len(view.n_q) or not np.array_equal(mined.n_tuple, view.n_q[q]):
+            strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the release's {view.n_records}"
+        else:
+            return q, s
+        raise StatementError(
+            f"the original records are not the people of the release ({strange}); associations are true "
+            "of the records they were mined from: pass the table that was published"
+        )
+
+    def _mined(self, space: Space) -> Associations:
+        if isinstance(self.original, Associations):
+            return self.original
+        view = space.view
+        return mine_associations(
+            self.original, qi=view.qi, sa=view.sa, min_support=self.min_support, attributes=self.attributes
+        )

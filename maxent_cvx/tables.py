@@ -1,0 +1,145 @@
+"""Microdata: a DataFrame whose columns have roles, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .errors import TableError, listing, unknown_name
+
+__all__ = ["Microdata", "check_columns", "count_column", "group_codes", "multi_index", "names", "sort_distinct"]
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Records of people: quasi-identifiers, a sensitive attribute, perhaps a bucket.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a person. Rows keep their order and index; columns without a role are ignored.
+    qi : sequence of str
+        The quasi-identifier columns: what an adversary knows about people, in this order.
+    sa : str
+        The sensitive attribute.
+    bucket : str, optional
+        The column that says which published bucket a record is in.
+    id : str, optional
+        The column that names people. Checked to name each person once, and never published.
+
+    Raises
+    ------
+    UnknownName
+        If a column is not in the table.
+    TableError
+        If the table is empty, a column has two roles or missing values, or a person has two rows.
+    """
+
+    frame: pd.DataFrame
+    qi: tuple[str, ...]
+    sa: str
+    bucket: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "qi", names(self.qi, "qi"))
+        if not isinstance(self.sa, str):
+            raise TableError(f"sa must be the name of one column, not {self.sa!r}")
+        roles = {"qi": self.qi, "sa": (self.sa,)}
+        roles |= {role: (c,) for role in ("bucket", "id") if (c := getattr(self, role)) is not None}
+        check_columns(self.frame, roles, what="the table")
+        if self.id is not None and (repeated := self.frame[self.id].duplicated()).any():
+            raise TableError(
+                f"column {self.id!r} names {int(repeated.sum())} people more than once; "
+                "one row a person is expected: drop the repeats, or pass id=None"
+            )
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def distinct(self) -> tuple[np.ndarray, pd.MultiIndex]:
+        """Number the distinct QI tuples: a code for every record, and the sorted tuples."""
+        return sort_distinct(self.frame[list(self.qi)])
+
+
+def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
+    """Read column names; a single string is one column, and at least one is needed."""
+    found = (columns,) if isinstance(columns, str) else tuple(columns)
+    if not found:
+        raise TableError(f"{role} names no column; name at least one")
+    return found
+
+
+def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
+    """Check that every role's columns are in `frame`, distinct, and complete."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
+    held: dict[str, str] = {}
+    for role, columns in roles.items():
+        for column in columns:
+            if column not in frame.columns:
+                raise unknown_name(f"column of {what} (given as {role})", column, frame.columns)
+            if column in held:
+                raise TableError(
+                    f"column {column!r} is given as {held[column]} and as {role}; "
+                    "a column has one role: take it out of one of the two"
+                )
+            held[column] = role
+    doubled = [c for c in held if (frame.columns == c).sum() > 1]
+    if doubled:
+        raise TableError(f"{what} has more than one column named {listing(doubled)}; rename them")
+    if frame.empty:
+        raise TableError(f"{what} has no rows; at least one record is needed")
+    missing = frame[list(held)].isna().sum()
+    if (missing := missing[missing > 0]).size:
+        found = ", ".join(f"{column!r} ({count} of {len(frame)})" for column, count in missing.items())
+        raise TableError(
+            f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...]), "
+            "or make 'missing' a value of its own with .fillna('?')"
+        )
+
+
+def count_column(counts: pd.Series, what: str) -> np.ndarray:
+    """Read a column of record counts: whole numbers, none negative."""
+    values = pd.to_numeric(counts, errors="coerce").to_numpy(dtype=float)
+    bad = ~(np.isfinite(values) & (values >= 0) & (values == np.round(values)))
+    if bad.any():
+        raise TableError(
+            f"column {counts.name!r} of {what} must hold whole, non-negative counts of records; "
+            f"{int(bad.sum())} of {len(bad)} are not (first at row {int(bad.argmax())})"
+        )
+    return values.astype(np.int64)
+
+
+def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the distinct rows of a table in sorted order.
+
+    Returns
+    -------
+    codes : ndarray of int, one a row
+    index : MultiIndex
+        The distinct rows, one level a column, sorted; an ordered Categorical keeps its order.
+    """
+    columns = [pd.factorize(column, sort=True) for _, column in frame.items()]
+    levels = [pd.Index(level) for _, level in columns]
+    key = group_codes([code for code, _ in columns], [len(level) for level in levels])
+    first = np.unique(key, return_index=True)[1]
+    codes = [code[first] for code, _ in columns]
+    return key, multi_index(levels, codes, list(frame.columns))
+
+
+def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels: Sequence[Hashable]) -> pd.MultiIndex:
+    """Build a MultiIndex from levels and codes; the levels are shared, not copied, and nothing is checked."""
+    return pd.MultiIndex(levels=levels, codes=codes, names=labels, verify_integrity=False)  # type: ignore[arg-type]
+
+
+def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    """Number the combinations that occur of several coded columns, in sorted order, from 0."""
+    group = np.zeros(len(codes[0]), dtype=np.int64)
+    for code, size in zip(codes, sizes, strict=True):
+        # Dense again after each column, so that the mixed-radix key cannot overflow.
+        group = np.unique(group * size + code, return_inverse=True)[1]
+    return group

@@ -1,0 +1,242 @@
+"""What is published: the views of the microdata that an adversary is handed.
+
+A view says which terms P(q, s, b) can be non-zero, and holds the counts its invariants are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .errors import TableError, listing, unknown_name
+from .tables import Microdata, check_columns, count_column, multi_index, names, sort_distinct
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Bucketized data D': within a bucket, QI tuples and sensitive values are both known, their links are not.
+
+    Make one with :meth:`from_buckets` or :meth:`from_tables`; nothing that links a QI tuple to a
+    sensitive value is kept. (Privacy-MaxEnt, section 3.1, Fig. 1.)
+
+    Attributes
+    ----------
+    qi, sa, bucket : tuple of str, str, str
+        Column names.
+    quasi_identifiers : MultiIndex
+        The distinct QI tuples q, sorted, one level an attribute.
+    sensitive_values, buckets : Index
+        The distinct sensitive values s and bucket names b, sorted.
+    n_qb, n_sb : csr_array
+        Records of q in b (Q x B) and of s in b (S x B), counts.
+    """
+
+    qi: tuple[str, ...]
+    sa: str
+    bucket: str
+    quasi_identifiers: pd.MultiIndex
+    sensitive_values: pd.Index
+    buckets: pd.Index
+    n_qb: sp.csr_array
+    n_sb: sp.csr_array
+
+    @classmethod
+    def from_buckets(
+        cls,
+        table: pd.DataFrame,
+        *,
+        qi: str | Iterable[str],
+        sa: str,
+        bucket: str,
+        id: str | None = None,
+    ) -> Release:
+        """Publish a table of records whose bucket is known; which row held which value is forgotten.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person. Within a bucket, row order means nothing.
+        qi, sa, bucket, id
+            Column names, see :class:`maxent_cvx.tables.Microdata`, which checks them.
+
+        Raises
+        ------
+        UnknownName, TableError
+        """
+        data = Microdata(table, names(qi, "qi"), sa, bucket, id)
+        return cls._count(data.qi, sa, bucket, table[list(data.qi)], table[sa], table[bucket], table[bucket])
+
+    @classmethod
+    def from_tables(
+        cls,
+        qi_table: pd.DataFrame,
+        sa_table: pd.DataFrame,
+        *,
+        qi: str | Iterable[str],
+        sa: str,
+        bucket: str,
+        count: str | None = None,
+    ) -> Release:
+        """Read the two tables that Anatomy publishes: (QI, bucket) and (bucket, sensitive value, count).
+
+        Parameters
+        ----------
+        qi_table, sa_table : DataFrame
+            Both have the column `bucket`. A row is one record, unless the table has a column `count`.
+        qi, sa, bucket, count
+            Column names.
+
+        Raises
+        ------
+        UnknownName
+            If a column is missing.
+        TableError
+            If a count is not a whole number, or a bucket's two tables do not hold equally many records.
+        """
+        qi = names(qi, "qi")
+        if count is not None and count not in qi_table.columns and count not in sa_table.columns:
+            raise TableError(f"neither table has the count column {count!r}")
+        qi_table, n_qb = _counted(qi_table, {"qi": qi, "bucket": (bucket,)}, count, "the QI table")
+        sa_table, n_sb = _counted(sa_table, {"sa": (sa,), "bucket": (bucket,)}, count, "the SA table")
+        if count is not None and n_qb is None and n_sb is None:
+            raise unknown_name("column of either table (given as count)", count, sa_table.columns)
+        return cls._count(
+            qi, sa, bucket, qi_table[list(qi)], sa_table[sa],
+            qi_table[bucket], sa_table[bucket], n_qb, n_sb,
+        )  # fmt: skip
+
+    @classmethod
+    def _count(
+        cls,
+        qi: tuple[str, ...],
+        sa: str,
+        bucket: str,
+        qi_columns: pd.DataFrame,
+        sa_column: pd.Series,
+        qi_bucket: pd.Series,
+        sa_bucket: pd.Series,
+        qi_count: np.ndarray | None = None,
+        sa_count: np.ndarray | None = None,
+    ) -> Release:
+        """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
+        q, quasi_identifiers = sort_distinct(qi_columns)
+        s, sensitive_values = pd.factorize(sa_column, sort=True)
+        b, buckets = pd.factorize(pd.concat([qi_bucket, sa_bucket], ignore_index=True), sort=True)
+        n_qb = _tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
+        n_sb = _tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
+        people, values = n_qb.sum(axis=0), n_sb.sum(axis=0)
+        if (differ := people != values).any():
+            first = int(differ.argmax())
+            raise TableError(
+                f"bucket {listing([buckets[first]])} holds {int(people[first])} QI tuples and "
+                f"{int(values[first])} sensitive values; the two must be equally many "
+                f"(so in {int(differ.sum())} of {len(buckets)} buckets): check the tables' {bucket!r}"
+            )
+        if (people == 0).any():
+            raise TableError(f"bucket without records: {listing(buckets[people == 0])}; leave it out")
+        return cls(
+            qi, sa, bucket, quasi_identifiers, pd.Index(sensitive_values, name=sa),
+            pd.Index(buckets, name=bucket), n_qb, n_sb,
+        )  # fmt: skip
+
+    @property
+    def n_records(self) -> int:
+        """N, the number of people in the release."""
+        return int(self.n_qb.sum())
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
+        return np.asarray(self.n_qb.sum(axis=1))
+
+    @property
+    def p_qb(self) -> pd.Series:
+        """P(q, b): the right sides of the QI-invariants (Eq. (4)), probabilities."""
+        q, b = self.n_qb.nonzero()
+        index = attach(self.quasi_identifiers, q, self.buckets, b)
+        return pd.Series(self.n_qb.data / self.n_records, index=index, name="P(q, b)")
+
+    @property
+    def p_sb(self) -> pd.Series:
+        """P(s, b): the right sides of the SA-invariants (Eq. (5)), probabilities."""
+        s, b = self.n_sb.nonzero()
+        index = attach(self.sensitive_values, s, self.buckets, b)
+        return pd.Series(self.n_sb.data / self.n_records, index=index, name="P(s, b)")
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6)).
+
+        Returns
+        -------
+        dict
+            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+        """
+        qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
+        width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
+        pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
+        repeat = width[pair_bucket]
+        start = np.cumsum(repeat) - repeat
+        within = np.arange(repeat.sum()) - np.repeat(start, repeat)
+        return {
+            "q": np.repeat(qb.indices, repeat).astype(np.int64),
+            "s": sb.indices[np.repeat(sb.indptr[pair_bucket], repeat) + within].astype(np.int64),
+            "bucket": np.repeat(pair_bucket, repeat),
+        }
+
+    def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people."""
+        qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
+        sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
+        order = [self.bucket, self.sa]
+        return (
+            qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),
+            sa_table.sort_values(order, ignore_index=True)[[*order, count]],
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release: {self.n_records} records in {len(self.buckets)} buckets; "
+            f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
+            f"{len(self.sensitive_values)} values of {self.sa!r}>"
+        )
+
+
+def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> pd.MultiIndex:
+    """Pair entries of two indices, by position, into one MultiIndex; their levels are shared, not copied."""
+    levels, codes, labels = [], [], []
+    for index, position in ((first, i), (second, j)):
+        if isinstance(index, pd.MultiIndex):
+            levels += list(index.levels)
+            codes += [np.asarray(code)[position] for code in index.codes]
+        else:
+            levels.append(index)
+            codes.append(position)
+        labels += list(index.names)
+    return multi_index(levels, codes, labels)
+
+
+def _counted(
+    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check one published table; rows that count nobody say nothing and are left out."""
+    if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
+        check_columns(table, roles, what)
+        return table, None
+    check_columns(table, {**roles, "count": (count,)}, what)
+    counts = count_column(table[count], what)
+    return table[counts > 0], counts[counts > 0]
+
+
+def _tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
+    """Count records by row and column code, as integers, zeros left out."""
+    ones = np.ones(len(row), dtype=np.int64) if count is None else count
+    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # repeated entries are added up
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table
