@@ -1,10 +1,65 @@
-"""What can an adversary infer about people from what was published, plus what the adversary knows?"""
+"""What can an adversary infer about people from what was published, plus what the adversary already knows?
+
+The answer is P(sensitive value | quasi-identifiers), by the principle of maximum entropy, with a proof
+of its precision: ``MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3).solve()``.
+"""
 
 from __future__ import annotations
 
+from . import datasets, disguise, measures, plots, solvers, testing
+from .block import Block
+from .errors import (
+    BadProbability,
+    DuplicateLabel,
+    Inaccurate,
+    Infeasible,
+    LabelMismatch,
+    MaxEntError,
+    RepeatedStatement,
+    SolverError,
+    StatementError,
+    TableError,
+    UnknownName,
+)
+from .mining import mine_associations
 from .model import MaxEnt
 from .posterior import Posterior, load_posterior
-from .sources import P, Source, StrongestAssociations
+from .quantify import quantify
+from .rows import Rows
+from .sources import BucketInvariants, P, Source, Statement, StrongestAssociations
+from .space import Space
 from .views import Release
 
-__all__ = ["MaxEnt", "P", "Posterior", "Release", "Source", "StrongestAssociations", "load_posterior"]
+__all__ = [
+    "BadProbability",
+    "Block",
+    "BucketInvariants",
+    "DuplicateLabel",
+    "Inaccurate",
+    "Infeasible",
+    "LabelMismatch",
+    "MaxEnt",
+    "MaxEntError",
+    "P",
+    "Posterior",
+    "Release",
+    "RepeatedStatement",
+    "Rows",
+    "SolverError",
+    "Source",
+    "Space",
+    "Statement",
+    "StatementError",
+    "StrongestAssociations",
+    "TableError",
+    "UnknownName",
+    "datasets",
+    "disguise",
+    "load_posterior",
+    "measures",
+    "mine_associations",
+    "plots",
+    "quantify",
+    "solvers",
+    "testing",
+]

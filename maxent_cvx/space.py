@@ -17,9 +17,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .block import Block
-from .errors import StatementError, unknown_name
+from .errors import StatementError, TableError, unknown_name
 from .selection import choose
-from .tables import group_codes, multi_index
+from .tables import Microdata, group_codes, multi_index, sort_distinct
 from .views import Release
 
 if TYPE_CHECKING:
@@ -198,6 +198,30 @@ class Space:
                 "P(value | given) would be 0/0: take a condition out"
             )
         return mask
+
+    def count(self, records: pd.DataFrame) -> np.ndarray:
+        """Count the original records of every term, people: the truth that a model is compared with.
+
+        Parameters
+        ----------
+        records : DataFrame
+            With the release's QI, sensitive and bucket columns.
+
+        Raises
+        ------
+        TableError
+            If they are not the records that were published.
+        """
+        view = self.view
+        data = Microdata(records, view.qi, view.sa, view.bucket)
+        group, labels = sort_distinct(data.frame[[*view.qi, view.sa, view.bucket]])
+        at = self.index.get_indexer(labels)
+        if (at < 0).any() or len(records) != self.n_records:
+            raise TableError(
+                f"{int((at < 0).sum())} combinations in these {len(records)} records are not terms of the release of "
+                f"{self.n_records} people; pass the table that was published, with its buckets"
+            )
+        return np.bincount(at[group], minlength=len(self))
 
     # -- book-keeping ----------------------------------------------------------------------------
 

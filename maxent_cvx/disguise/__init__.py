@@ -1,0 +1,7 @@
+"""The publisher's side: ways to disguise microdata before they are published."""
+
+from __future__ import annotations
+
+from .anatomy import anatomy, anatomy_buckets
+
+__all__ = ["anatomy", "anatomy_buckets"]

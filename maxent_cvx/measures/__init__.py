@@ -1,0 +1,17 @@
+"""The judge's side: how close an adversary comes to the truth, and what that discloses."""
+
+from __future__ import annotations
+
+from .accuracy import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
+from .disclosure import disclosure
+from .exposure import Exposure, exposed
+
+__all__ = [
+    "Exposure",
+    "disclosure",
+    "estimation_accuracy",
+    "exposed",
+    "individual_divergence",
+    "overall_divergence",
+    "term_divergence",
+]

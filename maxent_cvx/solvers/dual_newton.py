@@ -60,7 +60,7 @@ def newton(
     start : ndarray, optional
         Multipliers to start from.
     tolerance : float
-        Largest row residual at which to stop, people; the inequalities' gap is a hundredth of it in sum.
+        Largest row residual, and duality gap, at which to stop, people.
     max_iterations : int
     verbose : bool
         Print a line an iteration.
@@ -73,15 +73,15 @@ def newton(
     point = dual.at(m, barrier)
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
-        residual = np.abs(point.gradient).max(initial=0.0)
+        residual, gap = dual.distance(m, point)
         if verbose:
-            print(f"{iteration:4d}  residual {residual:9.2e} people  barrier {barrier:9.2e}  dual {point.value:.12g}")
-        if residual <= tolerance and barrier <= last_barrier:
+            print(f"{iteration:4d}  residual {residual:9.2e}  gap {gap:9.2e} people  barrier {barrier:9.2e}")
+        if residual <= tolerance and gap <= tolerance:
             status = Status.OPTIMAL
             break
         if iteration == max_iterations:
             break
-        if barrier > last_barrier and residual <= max(barrier, tolerance):
+        if barrier > last_barrier and np.abs(point.gradient).max() <= max(barrier, tolerance):
             barrier = max(barrier * 0.1, last_barrier)
             point = dual.at(m, barrier)
         step = -factorised(dual.hessian(point)).solve(point.gradient)
@@ -137,6 +137,14 @@ class _Dual:
             curvature[self.ranges] = 1 / (barrier / above**2 + barrier / below**2)
         with np.errstate(over="ignore", invalid="ignore"):
             return _Point(float(value - target @ m), counts, self.matrix @ counts - target, curvature)
+
+    def distance(self, m: np.ndarray, point: _Point) -> tuple[float, float]:
+        """Largest row residual, and the gap: slack of the inequalities times their multipliers, people."""
+        value = self.matrix @ point.counts
+        residual = np.maximum(self.form.low - value, value - self.form.high).max(initial=0.0)
+        mine, held = m[self.ranges], value[self.ranges]
+        slack = np.where(mine > 0, held - self.low, self.high - held)
+        return float(residual), float(np.abs(mine) @ np.maximum(slack, 0.0))
 
     def hessian(self, point: _Point) -> sp.csc_array:
         """A diag(x) A' with the inequalities' curvature and a ridge on its diagonal."""

@@ -1,0 +1,129 @@
+"""Anatomy: buckets of l people with l different sensitive values (Xiao and Tao, 2006)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from ..errors import TableError, listing
+from ..tables import Microdata, names
+from ..views import Release
+
+__all__ = ["anatomy", "anatomy_buckets"]
+
+
+def anatomy(
+    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str, l: int, exempt: int = 0, seed: int = 0
+) -> Release:
+    """Publish a table as buckets in which no sensitive value (but the exempt ones) occurs twice.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa
+        Column names.
+    l : int
+        Records a bucket, and different sensitive values among them.
+    exempt : int
+        How many of the most frequent sensitive values may repeat in a bucket: they are not thought
+        of as sensitive (Privacy-MaxEnt, section 7, footnote 3).
+    seed : int
+        Which records of a value go together is random.
+
+    Returns
+    -------
+    Release
+        floor(N / l) buckets of l records; the up to l - 1 records that are left over join buckets that
+        lack their value.
+
+    Raises
+    ------
+    TableError
+        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it.
+
+    References
+    ----------
+    Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150.
+    """
+    qi = names(qi, "qi")
+    bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed)
+    name = next(name for name in ("Bucket", "bucket", "_bucket") if name not in (*qi, sa))
+    return Release.from_buckets(table[[*qi, sa]].assign(**{name: bucket}), qi=qi, sa=sa, bucket=name)
+
+
+def anatomy_buckets(
+    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str, l: int, exempt: int = 0, seed: int = 0
+) -> pd.Series:
+    """Assign every record of a table to a bucket, as :func:`anatomy` does; this is the publisher's secret.
+
+    Returns
+    -------
+    Series
+        Named "Bucket", indexed like the table: 1 to floor(N / l).
+    """
+    Microdata(table, names(qi, "qi"), sa)
+    n, n_buckets = len(table), len(table) // l if l >= 1 else 0
+    if n_buckets == 0:
+        raise TableError(f"{n} records do not fill one bucket of l={l}; l must be from 1 to {n}")
+    rng = np.random.default_rng(seed)
+    value, values = pd.factorize(table[sa], sort=True)
+    frequency = np.bincount(value)
+    is_exempt = np.zeros(len(values), dtype=bool)
+    is_exempt[np.argsort(-frequency, kind="stable")[: max(exempt, 0)]] = True
+    check_eligible(pd.Series(frequency, index=values), is_exempt, n_buckets, l)
+
+    # An exempt value stands as several values, none too frequent: so it may occur in a bucket as often.
+    order = rng.permutation(n)
+    order = order[np.argsort(value[order], kind="stable")]  # by value, in random order within each
+    rank = np.arange(n) - np.repeat(np.cumsum(frequency) - frequency, frequency)
+    part = np.where(is_exempt[value[order]], rank // n_buckets, 0)
+    pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
+    sizes = np.bincount(pile)
+
+    # The k-th record drawn from a pile goes where the k-th draw from that pile says.
+    drawn_from, bucket_of_draw = draw(sizes, n_buckets, l, rng)
+    bucket = np.empty(n, dtype=np.int64)
+    bucket[order] = bucket_of_draw[np.argsort(drawn_from, kind="stable")]
+    return pd.Series(bucket + 1, index=table.index, name="Bucket")
+
+
+def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, l: int) -> None:
+    """Check that every value that counts fits into as many buckets as it has records."""
+    too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
+    if len(too_many):
+        raise TableError(
+            f"{listing(too_many.index)} occurs {int(too_many.iloc[0])} times, and {n_buckets} buckets of l={l} hold a "
+            f"value once each; exempt the {int(is_exempt.sum()) + len(too_many)} most frequent values "
+            f"(exempt={int(is_exempt.sum()) + len(too_many)}), or choose a smaller l"
+        )
+
+
+def draw(sizes: np.ndarray, n_buckets: int, l: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw for every bucket from the l largest piles, then give each left-over to a bucket without its like.
+
+    Returns
+    -------
+    pile, bucket : ndarray, one a record
+        In the order of drawing.
+    """
+    # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
+    heap = [(-int(size), float(rng.random()), pile) for pile, size in enumerate(sizes)]
+    heapq.heapify(heap)
+    drawn: list[int] = []
+    for _ in range(n_buckets):
+        largest = [heapq.heappop(heap) for _ in range(l)]
+        drawn += [one for _, _, one in largest]
+            for size, tie, one in largest:
+            if size < -1:
+                heapq.heappush(heap, (size + 1, tie, one))
+    pile = np.array(drawn)
+    bucket = np.repeat(np.arange(n_buckets), l)
+    for size, _, left in sorted(heap, key=lambda entry: entry[2]):  # fewer than l records in all
+        free = np.setdiff1d(np.arange(n_buckets), bucket[pile == left])
+        pile = np.append(pile, np.repeat(left, -size))
+        bucket = np.append(bucket, rng.choice(free, -size, replace=False))
+    return pile, bucket

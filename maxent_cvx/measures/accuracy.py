@@ -1,0 +1,115 @@
+"""How far the adversary's inference is from the original data: Kullback-Leibler divergences.
+
+Zero means that the adversary knows everything there is to know from QI values; publishing is the
+safer the larger the divergence.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.special import rel_entr
+
+from ..errors import BadProbability, TableError
+from ..posterior import Posterior
+from ..tables import Microdata
+
+__all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
+
+
+def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
+    """D = sum_q P(q) sum_s P(s | q) log(P(s | q) / P*(s | q)), with P from the original data and P* inferred.
+
+    Parameters
+    ----------
+    post : Posterior
+        What the adversary infers, P*.
+    original : DataFrame
+        The records that were published, with the release's QI and sensitive columns.
+    base : float
+        Of the logarithm: 2 for bits, ``math.e`` for nats.
+
+    Returns
+    -------
+    float
+        >= 0; infinite if the adversary rules out something true.
+
+    Raises
+    ------
+    TableError
+        If the original records are not the people of the release.
+
+    Notes
+    -----
+    "Estimation accuracy" in Privacy-MaxEnt, section 7.1.
+    """
+    return float(individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records))
+
+
+#: The first paper's name of :func:`overall_divergence`.
+estimation_accuracy = overall_divergence
+
+
+def individual_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> pd.Series:
+    """D(q) = sum_s P(s | q) log(P(s | q) / P*(s | q)) for every QI tuple q.
+
+    See :func:`overall_divergence`, which is its mean over people.
+
+    Returns
+    -------
+    Series
+        Indexed as ``post.conditional()``; infinite where P* = 0 < P.
+    """
+    check_base(base)
+    inferred = post.conditional()
+    truth = original_counts(post, original) / post.space.view.n_q[:, None]
+    divergence = rel_entr(truth, inferred.to_numpy()).sum(axis=1) / math.log(base)
+    return pd.Series(divergence, index=inferred.index, name="divergence")
+
+
+def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
+    """D = sum P(q, s, b) log(P(q, s, b) / P*(q, s, b)) over the terms: the divergence that knowledge never raises.
+
+    With true equations as knowledge it equals H(P*) - H(P), so that more of them cannot make it larger;
+    the divergence over q, which forgets the buckets, has no such guarantee.
+
+    Parameters
+    ----------
+    post, base
+        As in :func:`overall_divergence`.
+    original : DataFrame
+        The records that were published, with the release's QI, sensitive and bucket columns.
+    """
+    check_base(base)
+    truth = post.space.count(original)
+    return float(rel_entr(truth, post.counts).sum() / post.space.n_records / math.log(base))
+
+
+def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
+    """Count n(q, s) in the original records, which must be the people of the release, shape (QI tuples, values)."""
+    view = post.space.view
+    data = Microdata(original, view.qi, view.sa)
+    group, tuples = data.distinct()
+    q = view.quasi_identifiers.get_indexer(tuples)
+    s = view.sensitive_values.get_indexer(pd.Index(original[view.sa]))
+    if (q < 0).any() or (s < 0).any():
+        raise TableError(
+            f"{int((q < 0).sum())} QI tuples and {int((s < 0).sum())} sensitive values of the original records are not "
+            "in the release; pass the table that was published"
+        )
+    n_values = len(view.sensitive_values)
+    counts = np.bincount(q[group] * n_values + s, minlength=len(view.n_q) * n_values).reshape(-1, n_values)
+    if not np.array_equal(counts.sum(axis=1), view.n_q):
+        raise TableError(
+            f"the original {len(original)} records have other QI counts than the release's {view.n_records}; "
+            "pass the table that was published"
+        )
+    return counts
+
+
+def check_base(base: float) -> None:
+    """Refuse what is not the base of a logarithm."""
+    if not base > 0 or base == 1 or not math.isfinite(base):
+        raise BadProbability(f"base={base!r}: the base of a logarithm is positive and not 1; 2 is bits, math.e is nats")

@@ -1,0 +1,103 @@
+"""Disclosure: what the posterior says about people, in the measures of the k-anonymity family.
+
+Each is applied to P(s | q), the adversary's inference, in the place of the frequencies of one
+equivalence class: so they are defined for any release and any background knowledge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import xlogy
+
+from ..errors import StatementError
+from ..posterior import Posterior
+
+__all__ = ["disclosure"]
+
+#: Probabilities below this are the solver's way to write zero: they are no l-diversity.
+NEGLIGIBLE = 1e-9
+
+
+def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool = False) -> pd.DataFrame:
+    """Measure what the adversary infers about the people with each QI tuple.
+
+    Parameters
+    ----------
+    post : Posterior
+    l : int
+        The l of recursive (c, l)-diversity.
+    distance : {"auto", "equal", "ordered"}
+        Of t-closeness: all values equally far apart, or as far as their ranks (Li et al., 2007).
+        "auto" takes ranks for numbers and ordered categories.
+    worst : bool
+        Give one row, the worst of each measure over all tuples, instead of one row a tuple.
+
+    Returns
+    -------
+    DataFrame
+        Indexed as ``post.conditional()``, with the columns
+
+        people
+            k of (alpha, k)-anonymity: people with the tuple.
+        max_p
+            max_s P(s | q), the alpha of (alpha, k)-anonymity (Wong et al., 2006).
+        value
+            The sensitive value where it is attained.
+        distinct_l
+            How many values are possible, P(s | q) > 0.
+        entropy_l
+            exp of the entropy of P(. | q): entropy l-diversity (Machanavajjhala et al., 2006).
+        recursive_c
+            The largest probability by the sum of the l-th and smaller ones: recursive (c, l)-diversity
+            holds for every larger c. Infinite if fewer than l values are possible.
+        t
+            Distance of P(. | q) from P(.): t-closeness.
+        r
+            1 / max_p: no inference is more likely than 1/r.
+
+    Raises
+    ------
+    StatementError
+        If `l` or `distance` is out of range.
+    """
+    if l < 1:
+        raise StatementError(f"l={l}: recursive (c, l)-diversity needs l of at least 1")
+    view = post.space.view
+    conditional = post.conditional()
+    p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
+    decreasing = -np.sort(-p, axis=1)
+    tail = decreasing[:, l - 1 :].sum(axis=1)
+    with np.errstate(divide="ignore"):
+        recursive = np.where(tail > 0, decreasing[:, 0] / tail, np.inf)
+    found = pd.DataFrame(
+        {
+            "people": view.n_q,
+            "max_p": decreasing[:, 0],
+            "value": view.sensitive_values[p.argmax(axis=1)],
+            "distinct_l": (p > 0).sum(axis=1),
+            "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
+            "recursive_c": recursive,
+            "t": _distance(p, np.asarray(view.n_sb.sum(axis=1)) / view.n_records, view.sensitive_values, distance),
+            "r": 1 / decreasing[:, 0],
+        },
+        index=conditional.index,
+    )
+    if not worst:
+        return found
+    most = found["max_p"].argmax()
+    low, high = ["people", "distinct_l", "entropy_l", "r"], ["max_p", "recursive_c", "t"]
+    extreme = {**found[low].min(), **found[high].max(), "value": found["value"].iloc[most]}
+    return pd.DataFrame([extreme], columns=found.columns, index=["worst"]).astype({c: found[c].dtype for c in low})
+
+
+def _distance(p: np.ndarray, overall: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
+    """Earth mover's distance of every row of p from the overall distribution, between 0 and 1."""
+    ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
+    kinds = {"auto": ordered, "equal": False, "ordered": True}
+    if distance not in kinds:
+        raise StatementError(f"distance={distance!r}: one of {list(kinds)} is expected")
+    difference = p - overall
+    if kinds[distance]:
+        return np.abs(np.cumsum(difference, axis=1)).sum(axis=1) / max(len(values) - 1, 1)
+    return np.abs(difference).sum(axis=1) / 2

@@ -1,0 +1,102 @@
+"""Exposure: how many people an adversary can be sure about, and who they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..errors import BadProbability
+from ..posterior import Posterior
+from .accuracy import original_counts
+
+__all__ = ["Exposure", "exposed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """Who is exposed.
+
+    Attributes
+    ----------
+    threshold : float
+        From which probability on.
+    people : int
+        How many people's most likely value has at least that probability.
+    who : DataFrame
+        Their QI tuples (index), the value inferred, its probability, and people with the tuple.
+    histogram : Series
+        People by their largest P(s | q), in tenths.
+    attack_success : float or None
+        Share of all people whose most likely value is their true one, P(argmax = truth); given the original
+        records only. A tie counts as a guess among its values.
+    """
+
+    threshold: float
+    people: int
+    who: pd.DataFrame
+    histogram: pd.Series
+    attack_success: float | None
+
+    def __str__(self) -> str:
+        total = int(self.histogram.sum())
+        success = (
+            ""
+            if self.attack_success is None
+            else f"; guessing the likeliest value is right for {self.attack_success:.1%}"
+        )
+        return f"{self.people} of {total} people exposed at P >= {self.threshold:g}{success}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self}</p>{self.who.head(10).to_html(border=0)}"
+
+
+def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | None = None) -> Exposure:
+    """Count the people whose sensitive value can be inferred with P(s | q) >= threshold.
+
+    Parameters
+    ----------
+    post : Posterior
+    threshold : float
+        A probability. What the certificate cannot tell from the threshold counts as reaching it.
+    original : DataFrame, optional
+        The records that were published: then the attack's success is measured.
+
+    Returns
+    -------
+    Exposure
+
+    Raises
+    ------
+    BadProbability
+        If the threshold is not between 0 and 1.
+    TableError
+        If the original records are not the people of the release.
+    """
+    if not 0 <= threshold <= 1:
+        raise BadProbability(f"threshold={threshold!r} must be a probability, from 0 to 1")
+    view = post.space.view
+    conditional = post.conditional()
+    p = conditional.to_numpy()
+    slack = min(post.certificate.bound, 1.0)
+    largest = p.max(axis=1)
+    who = pd.DataFrame(
+        {view.sa: view.sensitive_values[p.argmax(axis=1)], "P": largest, "people": view.n_q}, index=conditional.index
+    )
+    is_exposed = largest >= threshold - slack
+    tenth = np.minimum((largest * 10 + 10 * slack).astype(int), 9)
+    bins = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
+    histogram = pd.Series(np.bincount(tenth, view.n_q, 10).astype(int), index=bins, name="people")
+    success = None
+    if original is not None:
+        guess = p >= (largest - slack)[:, None]
+        right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
+        success = float(right.sum() / view.n_records)
+    return Exposure(
+        threshold,
+        int(view.n_q[is_exposed].sum()),
+        who[is_exposed].sort_values(["P", "people"], ascending=False),
+        histogram,
+        success,
+    )

@@ -1,0 +1,54 @@
+"""What every information source promises; run it on the ones you write.
+
+>>> import maxent_cvx as mx
+>>> hospital = mx.datasets.load_hospital()
+>>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+>>> check_source(mx.BucketInvariants(release), mx.MaxEnt(release).space, truth=hospital)
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+
+from .rows import Rows
+from .sources import Source
+from .space import Space
+
+__all__ = ["check_source"]
+
+
+def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None) -> None:
+    """Check the contract of an information source; an ``AssertionError`` says what is broken.
+
+    1. Its class has a docstring, and the source a label that is a non-empty text.
+    2. :meth:`Source.rows` emits rows over the terms of the space (or CVXPY constraints), every value is a
+       number, no row has an empty range, and every row has a name.
+    3. Asked twice it says the same: building a model twice must not change it.
+    4. Given the original records, its rows are true of them: knowledge is sound.
+
+    Parameters
+    ----------
+    source : Source
+    space : Space
+    truth : DataFrame, optional
+        The original records with the release's QI, sensitive and bucket columns, if the source is
+        supposed to be true of them.
+    """
+    assert inspect.getdoc(type(source)), f"{type(source).__name__} has no docstring; open it with the equation it adds"
+    assert isinstance(source.label, str), f"the label of {type(source).__name__} is {source.label!r}, not a text"
+    assert source.label, f"the label of {type(source).__name__} is empty"
+    emitted, again = ([rows for rows in source.rows(space) if isinstance(rows, Rows)] for _ in range(2))
+    assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"
+    for rows, twin in zip(emitted, again, strict=True):
+        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column a term is expected"
+        assert np.isfinite(rows.matrix.data).all(), f"{rows.label}: coefficients must be finite"
+        assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row bounds nothing"
+        assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), f"{rows.label}: a row has no name"
+        assert rows.same_as(twin), f"{rows.label}: other rows when asked again"
+        if truth is not None:
+            off = rows.residual(space.count(truth) / space.n_records)
+            worst = int(off.argmax()) if len(off) else 0
+            assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"
