@@ -69,7 +69,6 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
         ax.plot(table["K+"] + table["K-"], table["score"], marker=marker, markersize=4, label=name)
     ax.set_xlabel("associations the adversary knows, K = K+ + K-")
     ax.set_ylabel(f"divergence from the truth ({'bits' if base == 2 else 'nats'})")
-    ax.set_ylim(bottom=0)
     ax.legend()
     ax.grid(alpha=0.3)
     return ax

@@ -117,7 +117,7 @@ def draw(sizes: np.ndarray, n_buckets: int, l: int, rng: np.random.Generator) ->
     for _ in range(n_buckets):
         largest = [heapq.heappop(heap) for _ in range(l)]
         drawn += [one for _, _, one in largest]
-            for size, tie, one in largest:
+        for size, tie, one in largest:
             if size < -1:
                 heapq.heappush(heap, (size + 1, tie, one))
     pile = np.array(drawn)

@@ -1,0 +1,242 @@
+"""The command line: ``maxent-cvx demo | quantify | publish | solvers``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from . import datasets, disguise, measures, plots
+from .demo import story
+from .errors import MaxEntError, TableError, unknown_name
+from .model import MaxEnt
+from .quantify import quantify
+from .solvers import available, find
+from .views import Release
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["main"]
+
+#: Tables that travel with the package, and what `quantify` assumes of them unless told otherwise.
+BUILT_IN: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, object]]] = {
+    "adult": (
+        datasets.load_adult,
+        {
+            "qi": ",".join(datasets.ADULT_QI), "sa": "education", "rows": 14_210, "l": 5, "exempt": 2,
+            "top": [0, 10, 50, 100, 200, 500],
+        },
+    ),
+    "hospital": (datasets.load_hospital, {"qi": "Gender,Degree", "sa": "Disease", "bucket": "Bucket"}),
+}  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 if it worked, 2 with one line on stderr if the input is not usable."""
+    options = parser().parse_args(arguments)
+    try:
+        options.command(options)
+    except (MaxEntError, OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        print(f"maxent-cvx: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the commands."""
+    top = argparse.ArgumentParser(prog="maxent-cvx", description="What can an adversary infer from published data?")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    command = commands.add_parser("demo", help="the hospital example of the paper, as a story")
+    command.set_defaults(command=lambda options: print("\n\n".join(story())))
+
+    command = commands.add_parser("solvers", help="list the solvers")
+    command.set_defaults(command=lambda options: print(available().to_string()))
+
+    command = commands.add_parser(
+        "quantify",
+        help="what an adversary infers from a table",
+        description="Without --top: P(sensitive value | QI) from the release alone, and what it discloses. With --top: "
+        "the paper's (bound, score) for adversaries who know the K strongest associations.",
+    )
+    _table_options(command)
+    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
+    command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
+    command.add_argument("--count", help="column of record counts in the published tables")
+    command.add_argument(
+        "--top", type=_numbers, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
+    )
+    command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
+    command.add_argument("--solver", default="auto", help="a name that 'maxent-cvx solvers' lists")
+    command.add_argument("--out", metavar="FILE", help="write P(s | q), or the scores: .csv; the posterior: .parquet")
+    command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
+    command.set_defaults(command=_quantify)
+
+    command = commands.add_parser("publish", help="disguise a table; write the two tables that are published")
+    _table_options(command)
+    command.add_argument("--method", choices=["anatomy"], default="anatomy")
+    command.add_argument("--out", metavar="NAME", default="published", help="writes NAME_qi.csv and NAME_sa.csv")
+    command.set_defaults(command=_publish)
+    return top
+
+
+def _table_options(command: argparse.ArgumentParser) -> None:
+    """Options of commands that read a table."""
+    command.add_argument("table", metavar="TABLE", help=f"a CSV file with a header, or {' or '.join(BUILT_IN)}")
+    command.add_argument("--qi", metavar="A,B,...", help="quasi-identifier columns")
+    command.add_argument("--sa", metavar="S", help="the sensitive column")
+    command.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
+    command.add_argument("--l", type=int, help="Anatomy: records, and different values, a bucket")
+    command.add_argument("--exempt", type=int, help="Anatomy: most frequent values that may repeat (0)")
+    command.add_argument("--seed", type=int, default=0, help="Anatomy: random seed (0)")
+
+
+def _numbers(text: str) -> list[int]:
+    """Read a list of counts."""
+    if not all(part.strip().isdigit() for part in text.split(",")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of counts such as 0,10,50")
+    return [int(part) for part in text.split(",")]
+
+
+def _read(options: argparse.Namespace) -> pd.DataFrame:
+    """Read the table, and fill in what is known of a built-in one."""
+    load, known = BUILT_IN.get(options.table, (None, {}))
+    if load is None and not Path(options.table).exists():
+        raise unknown_name("file or built-in table", options.table, BUILT_IN)
+    table = load() if load else pd.read_csv(options.table)
+    for name, value in known.items():
+        if getattr(options, name, None) is None and not (name == "top" and options.__dict__.get("bucket")):
+            setattr(options, name, value)
+    if options.qi is None or options.sa is None:
+        raise TableError(f"--qi and --sa are needed; {options.table} has the columns {', '.join(table.columns)}")
+    options.qi = [name.strip() for name in options.qi.split(",")]
+    if options.rows is not None and not 0 < options.rows <= len(table):
+        raise TableError(f"--rows {options.rows}: {options.table} has {len(table)} rows")
+    return table.head(options.rows) if options.rows else table
+
+
+def _anatomy(table: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    """Put the records into Anatomy's buckets."""
+    if options.l is None:
+        raise TableError("--l is needed to make buckets (Anatomy), or --bucket COLUMN if the table has them")
+    bucket = disguise.anatomy_buckets(
+        table, qi=options.qi, sa=options.sa, l=options.l, exempt=options.exempt or 0, seed=options.seed
+    )
+    return table.assign(Bucket=bucket)
+
+
+def _quantify(options: argparse.Namespace) -> None:
+    find(options.solver)  # before any work
+    records = _read(options)
+    _check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
+    _check_output(options.plot, {".png", ".pdf", ".svg"})
+    if options.sa_table:
+        if options.bucket is None or options.top:
+            raise TableError("--sa-table needs --bucket, and has no records to mine for --top")
+        sa_table = pd.read_csv(options.sa_table)
+        release = Release.from_tables(
+            records, sa_table, qi=options.qi, sa=options.sa, bucket=options.bucket, count=options.count
+        )
+    else:
+        if options.bucket is None:
+            records, options.bucket = _anatomy(records, options), "Bucket"
+        release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket)
+    print(f"{release!r}"[1:-1])
+    (_score if options.top else _disclose)(release, records, options)
+
+
+def _disclose(release: Release, records: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Print what the release alone discloses."""
+    post = MaxEnt(release).solve(solver=options.solver)
+    original = None if options.sa_table else records
+    print(f"H(Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
+    print("Worst disclosure over all QI tuples:")
+    print(measures.disclosure(post, worst=True).to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    print(f"\n{measures.exposed(post, original=original)}")
+    if original is not None:
+        print(f"Divergence from the truth: {measures.overall_divergence(post, original):.6f} bits")
+    if options.out and Path(options.out).suffix == ".parquet":
+        _write(options.out, post.save)
+    elif options.out:
+        _write(options.out, lambda path: post.conditional().to_csv(path))
+    if options.plot:
+        _draw(options.plot, plots.posterior(post))
+
+
+def _score(release: Release, records: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Print the paper's (bound, score), for three kinds of adversary."""
+    kinds = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "K/2 + K/2": lambda k: (k - k // 2, k // 2)}
+    bounds = {(name, k): bound(k) for name, bound in kinds.items() for k in options.top}
+    table = quantify(release, records, list(bounds.values()), min_support=options.min_support, solver=options.solver)
+    table.insert(0, "K", [k for _, k in bounds])
+    table.insert(0, "curve", [name for name, _ in bounds])
+    print("score: divergence of P(s | q) from the truth, bits; term_divergence: the same over P(q, s, b)")
+    print(table.to_string(index=False, formatters={"certified_error": "{:.0e}".format, "seconds": "{:.2f}".format}))
+    scores = table.pivot(index="K", columns="curve", values="score")
+    lowest = scores.iloc[-1].idxmin()
+    falls = {name: bool((scores[name].diff().dropna() <= 0).all()) for name in kinds}
+    print(f"\nAt K = {scores.index[-1]} the curve {lowest} lies lowest (the adversary is closest to the truth).")
+    print("The score never rises with K: " + ", ".join(f"{name} {'yes' if ok else 'no'}" for name, ok in falls.items()))
+    if options.out:
+        _write(options.out, lambda path: table.to_csv(path, index=False))
+    if options.plot:
+        curves = {name: table[table["curve"] == name] for name in kinds}
+        _draw(options.plot, plots.quantification(curves))
+
+
+def _publish(options: argparse.Namespace) -> None:
+    outputs = [f"{options.out}_qi.csv", f"{options.out}_sa.csv"]
+    for path in outputs:
+        _check_output(path, {".csv"})
+    records = _anatomy(_read(options), options)
+    release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket="Bucket")
+    qi_table, sa_table = release.to_tables()
+    _write(outputs[0], lambda path: qi_table.to_csv(path, index=False))
+    _write(outputs[1], lambda path: sa_table.to_csv(path, index=False))
+    print(f"{release!r}"[1:-1])
+    print(
+        f"Read them back:  maxent-cvx quantify {outputs[0]} --sa-table {outputs[1]} --qi {','.join(options.qi)} "
+        f"--sa {options.sa} --bucket Bucket --count Count"
+    )
+
+
+def _check_output(path: str | None, endings: set[str]) -> None:
+    """Refuse a file that cannot be written, before any work."""
+    if path is None:
+        return
+    folder = Path(path).resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise TableError(f"cannot write {path!r}: there is no writable folder {str(folder)!r}")
+    if Path(path).suffix not in endings:
+        raise TableError(f"cannot write {path!r}: the name must end in {' or '.join(sorted(endings))}")
+
+
+def _draw(path: str, axes: Axes) -> None:
+    """Write a plot."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    _write(path, lambda to: figure.savefig(to, dpi=150))
+
+
+def _write(path: str, write: Callable[[Path], object]) -> None:
+    """Write a file whole or not at all."""
+    with _beside(Path(path)) as draft:
+        write(draft)
+    print(f"wrote {path}")
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Give a draft in the same folder, which becomes `path` if nothing goes wrong."""
+    with tempfile.TemporaryDirectory(dir=path.resolve().parent) as folder:
+        draft = Path(folder) / path.name
+        yield draft
+        draft.replace(path)
