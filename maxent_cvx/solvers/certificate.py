@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from .dual_newton import factorised
 from .linear_form import LinearForm, parts
+from .sparse_system import factorised
 
 __all__ = ["ACCURACY", "Certificate", "certify"]
 
@@ -124,19 +124,22 @@ def certify(
 
 
 def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
-    """Move x by the least relative change to where every row holds, or None if that does not succeed."""
+    """Move x by the least relative change to where every row holds, or None if that does not succeed.
+
+    A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.
+    """
     weight = np.where(fixed, 0.0, x)
-    gram = form.matrix @ sp.diags_array(weight) @ form.matrix.T
     factor = None
-    for _ in range(20):
+    for _ in range(30):
         value = form.matrix @ x
         missing = np.clip(value, form.low, form.high) - value
         if (np.abs(missing) <= 1e-3 * form.tolerance).all():
-            return x
+            break
         if factor is None:
-            diagonal = gram.diagonal()
-            factor = factorised(sp.csc_array(gram + sp.diags_array(1e-10 * np.maximum(diagonal, 1e-9))))
+            factor = factorised(sp.csc_array(form.matrix @ sp.diags_array(weight) @ form.matrix.T), 1e-10)
         x = x + weight * (form.matrix.T @ factor.solve(missing))
-        if not np.isfinite(x).all() or x.min() < 0:
+        if not np.isfinite(x).all():
             return None
-    return x if (np.abs(missing) <= form.tolerance).all() else None
+        if (negative := x < 0).any():
+            x, weight, factor = np.where(negative, 0.0, x), np.where(negative, 0.0, weight), None
+    return x if (form.residual(x) <= form.tolerance).all() else None

@@ -1,13 +1,14 @@
-"""DUAL_NEWTON: Newton's method on the dual of maximum entropy.
+"""DUAL_NEWTON: projected Newton's method on the dual of maximum entropy.
 
-With x = exp(A' m - 1) for multipliers m, maximising sum -x log x over A x = b is the same as
-minimising the smooth convex function sum exp(A' m - 1) - b' m, whose gradient is A x - b and whose
-Hessian is A diag(x) A'.
+With x = exp(A' m - 1) for multipliers m, maximising sum -x log x over low <= A x <= high is the same
+as minimising the convex function
 
-An inequality l <= a x <= h keeps its row, with s = a x held inside by a barrier
-t log(s - l) + t log(h - s). Its multiplier is m = t / (s - l) - t / (h - s), so that s is known from
-m in closed form, and the row adds -ds/dm to the Hessian's diagonal. As t -> 0 the barrier vanishes;
-the gap it leaves is at most 2 t a row.
+    sum exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
+
+It is smooth but for a kink at m = 0 of every inequality. An inequality with m > 0 is tight at its low
+side, with m < 0 at its high side; one with m = 0 takes part only if x violates it. So each iteration
+solves a Newton system over the equations and the inequalities that take part, and stops a multiplier
+that would change its sign at 0 (Bertsekas, 1982, for bounds; Kazama and Tsujii's treatment of inequalities).
 """
 
 from __future__ import annotations
@@ -17,22 +18,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import qdldl
 import scipy.sparse as sp
 
 from ..errors import unknown_name
+from .block_system import BlockSystem
 from .linear_form import LinearForm
+from .sparse_system import SparseSystem
 from .status import Answer, Status
 
-__all__ = ["DualNewton", "factorised", "newton"]
+__all__ = ["DualNewton", "newton"]
 
-#: Relative size of the diagonal that makes redundant rows (one a bucket, Theorem 3) factor.
-RIDGE = 1e-11
+#: Multiplications an iteration from which on the sparse factor is taken instead of dense blocks.
+DENSE_COST = 2e11
+#: Times that a Newton system is solved again without the inequalities it would push the wrong way.
+REPAIRS = 20
+#: A step is lengthened if the function falls at its end by this share of its first slope, or more.
+STILL_FALLING = 0.2
+#: Shortest and longest multiple of a Newton step.
+SHORTEST, LONGEST = 1e-3, 64.0
+#: Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are
+#: redundant, the last makes the step short where inequalities that cannot all be tight are taken to be.
+RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
 
 
 @dataclass(frozen=True)
 class DualNewton:
-    """The dual Newton method with a sparse LDL' factor of the Hessian."""
+    """Newton's method on the dual, the buckets eliminated block by block."""
 
     name: str = "DUAL_NEWTON"
     installed: bool = True
@@ -66,107 +77,119 @@ def newton(
         Print a line an iteration.
     """
     begun = time.perf_counter()
-    dual = _Dual(form)
-    m = np.zeros(form.shape[0]) if start is None else start.astype(float)
-    n_ranges = int(dual.ranges.sum())
-    barrier, last_barrier = (1.0, 1e-2 * tolerance / (2 * n_ranges)) if n_ranges else (0.0, 0.0)
-    point = dual.at(m, barrier)
+    blocks = BlockSystem(form)
+    system = blocks if blocks.cost <= DENSE_COST else SparseSystem(form)
+    dual = Dual(form)
+    point = dual.at(np.zeros(form.shape[0]) if start is None else start.astype(float))
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
-        residual, gap = dual.distance(m, point)
+        residual, gap = dual.distance(point)
         if verbose:
-            print(f"{iteration:4d}  residual {residual:9.2e}  gap {gap:9.2e} people  barrier {barrier:9.2e}")
+            print(f"{iteration:4d}  residual {residual:9.2e} people  gap {gap:9.2e} people  dual {point.value:.10f}")
         if residual <= tolerance and gap <= tolerance:
             status = Status.OPTIMAL
             break
         if iteration == max_iterations:
             break
-        if barrier > last_barrier and np.abs(point.gradient).max() <= max(barrier, tolerance):
-            barrier = max(barrier * 0.1, last_barrier)
-            point = dual.at(m, barrier)
-        step = -factorised(dual.hessian(point)).solve(point.gradient)
-        moved = dual.descend(m, step, point, barrier)
-        if moved is None:  # the dual function falls no further than its own rounding
+        for ridge in RIDGES:
+            moved = dual.descend(point, dual.direction(point, system, ridge))
+            if moved is not None:
+                break
+        else:  # the dual function falls no further than its own rounding
             status = Status.FAILED
             break
-        m, point = moved
+        point = moved
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
-    return Answer(status, point.counts, m, iteration, 0.0, time.perf_counter() - begun, message)
+    return Answer(status, point.counts, point.m, iteration, 0.0, time.perf_counter() - begun, message)
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
-    """The dual function at one set of multipliers."""
+class Point:
+    """The dual function at multipliers m: its value, x, and A x."""
 
+    m: np.ndarray
     value: float
     counts: np.ndarray
-    gradient: np.ndarray
-    curvature: np.ndarray  # what the inequalities add to the Hessian's diagonal
+    activity: np.ndarray
 
 
-class _Dual:
-    """The dual function of a linear form, with a barrier for its inequalities."""
+class Dual:
+    """The dual function of a linear form."""
 
     def __init__(self, form: LinearForm) -> None:
         self.form = form
-        self.matrix = form.matrix
         self.transpose = sp.csr_array(form.matrix.T)
-        self.ranges = ~form.is_equation
-        # An open side is closed where no solution goes: all people at once in the row's terms, twice.
-        far = 2 * max(float(np.abs(form.low[form.is_equation]).sum()), 1.0)
-        self.low = np.where(np.isfinite(form.low), form.low, -far)[self.ranges]
-        self.high = np.where(np.isfinite(form.high), form.high, far)[self.ranges]
+        self.is_range = ~form.is_equation
 
-    def at(self, m: np.ndarray, barrier: float) -> _Point:
-        """Evaluate the dual function and its derivatives."""
-        with np.errstate(over="ignore"):
-            counts = np.exp(self.transpose @ m - 1)
-        value, target = counts.sum(), self.form.low.copy()
-        curvature = np.zeros(len(m))
-        if self.ranges.any():
-            mine, half = m[self.ranges], (self.high - self.low) / 2
-            # s is the root of m = t / (s - l) - t / (h - s); its distances to the nearer and the farther
-            # end are written without differences, which would lose all digits of a tight row.
-            pull = np.abs(mine) * half
-            root = np.hypot(barrier, pull)
-            farther = half * (barrier + root + pull) / (barrier + root)
-            nearer = farther * barrier / (root + pull)
-            above, below = np.where(mine > 0, [nearer, farther], [farther, nearer])
-            target[self.ranges] = np.where(mine > 0, self.low + above, self.high - below)
-            value += barrier * (np.log(above) + np.log(below)).sum()
-            curvature[self.ranges] = 1 / (barrier / above**2 + barrier / below**2)
+    def at(self, m: np.ndarray) -> Point:
+        """Evaluate the dual function."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return _Point(float(value - target @ m), counts, self.matrix @ counts - target, curvature)
+            counts = np.exp(self.transpose @ m - 1)
+            # An open side (infinite) is never pressed: its multiplier is 0, and must not make 0 * inf.
+            pressed = np.where(m > 0, self.form.low, np.where(m < 0, self.form.high, 0.0)) * m
+            return Point(m, float(counts.sum() - pressed.sum()), counts, self.form.matrix @ counts)
 
-    def distance(self, m: np.ndarray, point: _Point) -> tuple[float, float]:
+    def distance(self, point: Point) -> tuple[float, float]:
         """Largest row residual, and the gap: slack of the inequalities times their multipliers, people."""
-        value = self.matrix @ point.counts
-        residual = np.maximum(self.form.low - value, value - self.form.high).max(initial=0.0)
-        mine, held = m[self.ranges], value[self.ranges]
-        slack = np.where(mine > 0, held - self.low, self.high - held)
-        return float(residual), float(np.abs(mine) @ np.maximum(slack, 0.0))
+        low, high, m = self.form.low, self.form.high, point.m
+        residual = np.maximum(low - point.activity, point.activity - high).max(initial=0.0)
+        slack = np.where(m > 0, point.activity - low, np.where(m < 0, high - point.activity, 0.0))
+        return float(residual), float(np.abs(m[self.is_range]) @ np.maximum(slack[self.is_range], 0.0))
 
-    def hessian(self, point: _Point) -> sp.csc_array:
-        """A diag(x) A' with the inequalities' curvature and a ridge on its diagonal."""
-        gram = sp.csc_array(self.matrix @ sp.diags_array(point.counts) @ self.transpose)
-        diagonal = gram.diagonal()
-        return sp.csc_array(gram + sp.diags_array(point.curvature + RIDGE * np.maximum(diagonal, 1e-12)))
+    def direction(self, point: Point, system: BlockSystem | SparseSystem, ridge: float) -> np.ndarray:
+        """Newton's direction over the equations and the inequalities that take part."""
+        low, high, m, activity = self.form.low, self.form.high, point.m, point.activity
+        n = self.form.n_published
+        below, above = activity < low, activity > high
+        # Where each row is pulled to, and the sign its multiplier must keep (0: any).
+        sign = np.where(self.is_range, np.where(m != 0, np.sign(m), below.astype(float) - above), 0.0)
+        target = np.where(sign > 0, low, np.where(sign < 0, high, np.where(self.is_range, activity, low)))
+        active = ~self.is_range | (sign != 0)
+        for _ in range(REPAIRS):
+            step = system.solve(point.counts, target - activity, np.flatnonzero(active[n:]), ridge)
+            wrong = active & (m == 0) & (sign * step < 0)
+            if not wrong.any():
+                break
+            active &= ~wrong
+        else:
+            step[wrong] = 0.0
+        return step
 
-    def descend(
-        self, m: np.ndarray, step: np.ndarray, point: _Point, barrier: float
-    ) -> tuple[np.ndarray, _Point] | None:
-        """Go along a Newton step, halving it until the dual function falls enough (Armijo); None if it never does."""
-        slope, length = float(point.gradient @ step), 1.0
+    def descend(self, point: Point, step: np.ndarray) -> Point | None:
+        """Go along a step, shortening it until the dual function falls enough (Armijo); None if it does not.
+
+        A cell that must vanish shrinks by a factor e a Newton step, for ever: then the function keeps
+        falling along the step, which is lengthened as long as it does.
+        """
+        length, slope = 1.0, self.slope(point, step)
         rounding = 1e-14 * max(abs(point.value), 1.0)
-        while length > 1e-10:
-            trial = m + length * step
-            there = self.at(trial, barrier)
-            if there.value <= point.value + 1e-4 * length * slope + rounding:
-                return trial, there
+        there = self.go(point, step, length)
+        while not there.value <= point.value + 1e-4 * length * slope + rounding:
             length /= 2
-        return None
+            if length < SHORTEST or not slope < 0:
+                return None
+            there = self.go(point, step, length)
+        if length == 1 and self.still_falls(point, there, step) < STILL_FALLING * slope:
+            while length < LONGEST:
+                further = self.go(point, step, 2 * length)
+                if not self.still_falls(point, further, step) < 0:
+                    break
+                there, length = further, 2 * length
+        return there
 
+    def go(self, point: Point, step: np.ndarray, length: float) -> Point:
+        """Go so far along a step; the multiplier of an inequality stops where it would change its sign."""
+        m = point.m + length * step
+        m[self.is_range & (point.m * m < 0)] = 0.0
+        return self.at(m)
 
-def factorised(matrix: sp.csc_array) -> qdldl.Solver:
-    """Factor a symmetric matrix by sparse LDL'."""
-    return qdldl.Solver(sp.csc_matrix(sp.triu(matrix, format="csc")), upper=True)
+    def still_falls(self, point: Point, there: Point, step: np.ndarray) -> float:
+        """Slope at a point reached along a step, of what has not been stopped on the way."""
+        return self.slope(there, np.where(self.is_range & (there.m == 0) & (point.m != 0), 0.0, step))
+
+    def slope(self, point: Point, step: np.ndarray) -> float:
+        """Directional derivative of the dual function."""
+        side = np.where(point.m != 0, point.m, step)  # at a kink the step says to which side it goes
+        target = np.where(self.is_range & (side < 0), self.form.high, self.form.low)
+        moves = step != 0
+        return float((point.activity - target)[moves] @ step[moves])

@@ -1,0 +1,126 @@
+"""Newton systems by blocks: the buckets are eliminated all at once, the knowledge is solved densely.
+
+The Hessian of the dual is H = A diag(x) A'. Published rows of different buckets share no term, so
+that with the knowledge rows last
+
+    H = [ D  B' ]     D = block-diagonal, a block of at most a few dozen rows a bucket,
+        [ B  C  ]     S = C - B D^-1 B', the Schur complement, a row a piece of knowledge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from .linear_form import LinearForm, parts
+
+__all__ = ["BlockSystem"]
+
+#: Doubles that one batch of buckets may hold at a time.
+BATCH = 4_000_000
+
+
+class BlockSystem:
+    """Solves H d = g for any x, with the blocks of one linear form found once.
+
+    Published rows are laid out in slots: block by block, every block padded to the largest one's size.
+    """
+
+    def __init__(self, form: LinearForm) -> None:
+        n = form.n_published
+        block_of_row, block_of_term = parts(form.matrix[:n])
+        used, block = np.unique(block_of_row, return_inverse=True)
+        order = np.argsort(block, kind="stable")
+        size = np.bincount(block, minlength=len(used))
+        first = np.cumsum(size) - size
+        self.n_blocks, self.width = len(used), int(size.max(initial=0))
+        self.slot = np.empty(n, dtype=np.int64)
+        self.slot[order] = block[order] * self.width + np.arange(n) - first[block[order]]
+        published = form.matrix[:n].tocoo()
+        shape = (self.n_blocks * self.width, form.shape[1])
+        self.published = sp.csr_array((published.data, (self.slot[published.row], published.col)), shape=shape)
+        self.knowledge = form.matrix[n:]
+        padding = np.ones(shape[0])
+        padding[self.slot] = 0.0
+        self.padding = padding.reshape(self.n_blocks, self.width)
+        self._pair_up()
+
+    @property
+    def cost(self) -> float:
+        """Multiplications that one system takes, about."""
+        k = self.knowledge.shape[0]
+        return self.n_blocks * self.width * (self.width**2 + self.width * k + k**2) + k**3
+
+    def _pair_up(self) -> None:
+        """Find where the product of each two entries of a term lands in the blocks."""
+        by_term = self.published.tocsc()
+        width = np.diff(by_term.indptr)
+        entry = np.arange(by_term.nnz)
+        partners = np.repeat(width, width)  # of each entry: how many entries its term has
+        i = np.repeat(entry, partners)
+        start = np.repeat(np.repeat(by_term.indptr[:-1], width), partners)
+        j = start + np.arange(len(i)) - np.repeat(np.cumsum(partners) - partners, partners)
+        self._term = np.repeat(np.repeat(np.arange(len(width)), width), partners)
+        self._product = by_term.data[i] * by_term.data[j]
+        self._cell = by_term.indices[i].astype(np.int64) * self.width + by_term.indices[j] % self.width
+
+    def solve(self, x: np.ndarray, gradient: np.ndarray, active: np.ndarray, ridge: float) -> np.ndarray:
+        """Solve H d = gradient over the published rows and the knowledge rows that are active.
+
+        Parameters
+        ----------
+        x : ndarray, one a term
+        gradient : ndarray, one a row
+        active : ndarray of int
+            Which knowledge rows take part; the others get 0.
+        ridge : float
+            By what share the diagonal is raised: one row a bucket is redundant (Privacy-MaxEnt,
+            Theorem 3), and knowledge may be.
+
+        Returns
+        -------
+        ndarray, one a row
+        """
+        n, m = len(self.slot), self.width
+        cells = np.bincount(self._cell, self._product * x[self._term], self.n_blocks * m * m)
+        blocks = cells.reshape(self.n_blocks, m, m)
+        diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
+        diagonal *= 1 + ridge
+        diagonal += self.padding
+        inverse = np.linalg.inv(np.linalg.cholesky(blocks))
+        right = np.zeros(self.n_blocks * m)
+        right[self.slot] = gradient[:n]
+        y = (inverse @ right.reshape(self.n_blocks, m, 1))[..., 0]
+
+        known = self.knowledge[active]
+        weighted = known @ sp.diags_array(x)
+        schur = np.asarray((weighted @ known.T).todense())
+        across = sp.csr_array(self.published @ weighted.T)  # B', a row a slot
+        aim = gradient[n + active].astype(float)
+        step = max(1, BATCH // max(m * len(active), 1))
+        for lo in range(0, self.n_blocks if len(active) else 0, step):
+            hi = min(lo + step, self.n_blocks)
+            v = inverse[lo:hi] @ across[lo * m : hi * m].toarray().reshape(hi - lo, m, len(active))
+            v = v.reshape(-1, len(active))
+            schur -= v.T @ v
+            aim -= v.T @ y[lo:hi].ravel()
+        found = _solve_dense(schur, ridge * (weighted @ known.T).diagonal(), aim)
+        right -= across @ found
+        y = inverse @ right.reshape(self.n_blocks, m, 1)
+        solved = (inverse.transpose(0, 2, 1) @ y).ravel()
+        direction = np.zeros(len(gradient))
+        direction[:n] = solved[self.slot]
+        direction[n + active] = found
+        return direction
+
+
+def _solve_dense(schur: np.ndarray, ridge: np.ndarray, aim: np.ndarray) -> np.ndarray:
+    """Solve the Schur complement; a row that the others imply has none of its diagonal left, but for the ridge."""
+    if not len(aim):
+        return aim
+    schur[np.diag_indices_from(schur)] += np.maximum(ridge, 1e-300)
+    try:
+        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(schur), aim)
+    except np.linalg.LinAlgError:
+        return scipy.linalg.lstsq(schur, aim, cond=1e-13)[0]

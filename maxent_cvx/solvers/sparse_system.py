@@ -1,0 +1,32 @@
+"""Newton systems by a sparse LDL' factor, where there are no small blocks, or too much knowledge for a dense corner."""
+
+from __future__ import annotations
+
+import numpy as np
+import qdldl
+import scipy.sparse as sp
+
+from .linear_form import LinearForm
+
+__all__ = ["SparseSystem", "factorised"]
+
+
+class SparseSystem:
+    """Solves A diag(x) A' d = g for any x."""
+
+    def __init__(self, form: LinearForm) -> None:
+        self.matrix, self.n_published = form.matrix, form.n_published
+
+    def solve(self, x: np.ndarray, gradient: np.ndarray, active: np.ndarray, ridge: float) -> np.ndarray:
+        """Solve for the published rows and the active knowledge rows; the others get 0."""
+        rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
+        matrix = self.matrix[rows]
+        direction = np.zeros(len(gradient))
+        direction[rows] = factorised(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge).solve(gradient[rows])
+        return direction
+
+
+def factorised(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
+    """Factor a symmetric matrix whose diagonal is raised by a relative ridge."""
+    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), 1e-12))
+    return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)
