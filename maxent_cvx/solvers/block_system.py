@@ -17,6 +17,8 @@ from .linear_form import LinearForm, parts
 
 __all__ = ["BlockSystem"]
 
+#: Diagonal that a row whose terms have all vanished is given instead of zero.
+SMALLEST = 1e-12
 #: Doubles that one batch of buckets may hold at a time.
 BATCH = 4_000_000
 
@@ -29,7 +31,7 @@ class BlockSystem:
 
     def __init__(self, form: LinearForm) -> None:
         n = form.n_published
-        block_of_row, block_of_term = parts(form.matrix[:n])
+        block_of_row = parts(form.matrix[:n])[0]
         used, block = np.unique(block_of_row, return_inverse=True)
         order = np.argsort(block, kind="stable")
         size = np.bincount(block, minlength=len(used))
@@ -45,6 +47,7 @@ class BlockSystem:
         padding[self.slot] = 0.0
         self.padding = padding.reshape(self.n_blocks, self.width)
         self._pair_up()
+        self._known_at = np.empty(0, dtype=np.int64)
 
     @property
     def cost(self) -> float:
@@ -64,6 +67,15 @@ class BlockSystem:
         self._term = np.repeat(np.repeat(np.arange(len(width)), width), partners)
         self._product = by_term.data[i] * by_term.data[j]
         self._cell = by_term.indices[i].astype(np.int64) * self.width + by_term.indices[j] % self.width
+
+    def _known(self, active: np.ndarray) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
+        """Take the active knowledge rows, by row and by term, and each entry's term; kept until others are active."""
+        if not (self._known_at.size and np.array_equal(active, self._known_at)):
+            known = self.knowledge[active]
+            by_term = sp.csr_array(known.T)
+            self._known_at = active
+            self._known_rows = known, by_term, np.repeat(np.arange(by_term.shape[0]), np.diff(by_term.indptr))
+        return self._known_rows
 
     def solve(self, x: np.ndarray, gradient: np.ndarray, active: np.ndarray, ridge: float) -> np.ndarray:
         """Solve H d = gradient over the published rows and the knowledge rows that are active.
@@ -86,17 +98,20 @@ class BlockSystem:
         cells = np.bincount(self._cell, self._product * x[self._term], self.n_blocks * m * m)
         blocks = cells.reshape(self.n_blocks, m, m)
         diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
-        diagonal *= 1 + ridge
-        diagonal += self.padding
-        inverse = np.linalg.inv(np.linalg.cholesky(blocks))
+        diagonal += ridge * np.maximum(diagonal, SMALLEST) + self.padding
+        try:
+            inverse = np.linalg.inv(np.linalg.cholesky(blocks))
+        except np.linalg.LinAlgError:  # rounding was larger than the ridge
+            return self.solve(x, gradient, active, 100 * ridge)
         right = np.zeros(self.n_blocks * m)
         right[self.slot] = gradient[:n]
         y = (inverse @ right.reshape(self.n_blocks, m, 1))[..., 0]
 
-        known = self.knowledge[active]
-        weighted = known @ sp.diags_array(x)
-        schur = np.asarray((weighted @ known.T).todense())
-        across = sp.csr_array(self.published @ weighted.T)  # B', a row a slot
+        known, by_term, term = self._known(active)
+        weighted = sp.csr_array((by_term.data * x[term], by_term.indices, by_term.indptr), shape=by_term.shape)
+        schur = (known @ weighted).toarray()
+        own = schur.diagonal().copy()
+        across = self.published @ weighted  # B', a row a slot
         aim = gradient[n + active].astype(float)
         step = max(1, BATCH // max(m * len(active), 1))
         for lo in range(0, self.n_blocks if len(active) else 0, step):
@@ -105,7 +120,7 @@ class BlockSystem:
             v = v.reshape(-1, len(active))
             schur -= v.T @ v
             aim -= v.T @ y[lo:hi].ravel()
-        found = _solve_dense(schur, ridge * (weighted @ known.T).diagonal(), aim)
+        found = _solve_dense(schur, ridge * own, aim)
         right -= across @ found
         y = inverse @ right.reshape(self.n_blocks, m, 1)
         solved = (inverse.transpose(0, 2, 1) @ y).ravel()
@@ -119,7 +134,7 @@ def _solve_dense(schur: np.ndarray, ridge: np.ndarray, aim: np.ndarray) -> np.nd
     """Solve the Schur complement; a row that the others imply has none of its diagonal left, but for the ridge."""
     if not len(aim):
         return aim
-    schur[np.diag_indices_from(schur)] += np.maximum(ridge, 1e-300)
+    schur[np.diag_indices_from(schur)] += np.maximum(ridge, 1e-25)
     try:
         return scipy.linalg.cho_solve(scipy.linalg.cho_factor(schur), aim)
     except np.linalg.LinAlgError:

@@ -9,7 +9,7 @@ from .linear_form import LinearForm
 __all__ = ["term_bounds"]
 
 #: Rounds of propagation. Stopping early is safe: the bounds are then merely wider.
-MAX_ROUNDS = 100
+MAX_ROUNDS = 30
 
 
 def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from .linear_form import LinearForm, parts
-from .sparse_system import factorised
+from .newton_system import newton_system
 
 __all__ = ["ACCURACY", "Certificate", "certify"]
 
@@ -129,17 +129,14 @@ def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarra
     A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.
     """
     weight = np.where(fixed, 0.0, x)
-    factor = None
+    system, knowledge = newton_system(form), np.arange(form.shape[0] - form.n_published)
     for _ in range(30):
         value = form.matrix @ x
         missing = np.clip(value, form.low, form.high) - value
         if (np.abs(missing) <= 1e-3 * form.tolerance).all():
             break
-        if factor is None:
-            factor = factorised(sp.csc_array(form.matrix @ sp.diags_array(weight) @ form.matrix.T), 1e-10)
-        x = x + weight * (form.matrix.T @ factor.solve(missing))
+        x = x + weight * (form.matrix.T @ system.solve(weight, missing, knowledge, 1e-10))
         if not np.isfinite(x).all():
             return None
-        if (negative := x < 0).any():
-            x, weight, factor = np.where(negative, 0.0, x), np.where(negative, 0.0, weight), None
+        x, weight = np.maximum(x, 0.0), np.where(x < 0, 0.0, weight)
     return x if (form.residual(x) <= form.tolerance).all() else None

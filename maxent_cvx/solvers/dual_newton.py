@@ -23,13 +23,12 @@ import scipy.sparse as sp
 from ..errors import unknown_name
 from .block_system import BlockSystem
 from .linear_form import LinearForm
+from .newton_system import newton_system
 from .sparse_system import SparseSystem
 from .status import Answer, Status
 
 __all__ = ["DualNewton", "newton"]
 
-#: Multiplications an iteration from which on the sparse factor is taken instead of dense blocks.
-DENSE_COST = 2e11
 #: Times that a Newton system is solved again without the inequalities it would push the wrong way.
 REPAIRS = 20
 #: A step is lengthened if the function falls at its end by this share of its first slope, or more.
@@ -77,8 +76,7 @@ def newton(
         Print a line an iteration.
     """
     begun = time.perf_counter()
-    blocks = BlockSystem(form)
-    system = blocks if blocks.cost <= DENSE_COST else SparseSystem(form)
+    system = newton_system(form)
     dual = Dual(form)
     point = dual.at(np.zeros(form.shape[0]) if start is None else start.astype(float))
     status = Status.LIMIT
