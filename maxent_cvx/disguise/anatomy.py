@@ -95,10 +95,11 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
     """Check that every value that counts fits into as many buckets as it has records."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
+        enough = int(is_exempt.sum()) + len(too_many)
         raise TableError(
-            f"{listing(too_many.index)} occurs {int(too_many.iloc[0])} times, and {n_buckets} buckets of l={l} hold a "
-            f"value once each; exempt the {int(is_exempt.sum()) + len(too_many)} most frequent values "
-            f"(exempt={int(is_exempt.sum()) + len(too_many)}), or choose a smaller l"
+            f"{len(too_many)} values occur more often than once a bucket ({n_buckets} buckets of l={l}), "
+            f"{listing(too_many.index[:1])} {int(too_many.iloc[0])} times; exempt the most frequent values "
+            f"(exempt={enough}), or choose a smaller l"
         )
 
 

@@ -33,6 +33,10 @@ __all__ = ["DualNewton", "newton"]
 REPAIRS = 20
 #: A step is lengthened if the function falls at its end by this share of its first slope, or more.
 STILL_FALLING = 0.2
+#: Where no step lowers the dual function any more, an answer this many times the tolerance away is taken.
+STALLED = 1e3
+#: Rounding of a row's sum, relative to the largest one: less is not to be had.
+ROUNDING = 1e-13
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-3, 64.0
 #: Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are
@@ -70,7 +74,7 @@ def newton(
     start : ndarray, optional
         Multipliers to start from.
     tolerance : float
-        Largest row residual, and duality gap, at which to stop, people.
+        Largest row residual, and duality gap, at which to stop, people; not below what rounding allows.
     max_iterations : int
     verbose : bool
         Print a line an iteration.
@@ -80,6 +84,7 @@ def newton(
     dual = Dual(form)
     point = dual.at(np.zeros(form.shape[0]) if start is None else start.astype(float))
     status = Status.LIMIT
+    tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     for iteration in range(max_iterations + 1):
         residual, gap = dual.distance(point)
         if verbose:
@@ -94,7 +99,7 @@ def newton(
             if moved is not None:
                 break
         else:  # the dual function falls no further than its own rounding
-            status = Status.FAILED
+            status = Status.OPTIMAL if max(residual, gap) <= STALLED * tolerance else Status.FAILED
             break
         point = moved
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"

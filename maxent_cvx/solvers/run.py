@@ -81,8 +81,11 @@ def run(
     if convex:
         form, multipliers = with_tangents(form, multipliers, convex, counts)
     certificate = certify(form, counts, multipliers, smaller.fixed, *groups)
-    if not allow_inaccurate and not (certificate.holds and answer.status is Status.OPTIMAL):
-        raise failure(form, smaller, backend.name, answer, convex, certificate)
+    if not (certificate.holds and answer.status is Status.OPTIMAL):
+        # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
+        error = failure(form, smaller, backend.name, answer, convex, certificate)
+        if not allow_inaccurate or isinstance(error, Infeasible):
+            raise error
     return Solution(answer, certificate, backend.name)
 
 
@@ -95,7 +98,7 @@ def failure(
     certificate: Certificate | None = None,
 ) -> SolverError | Infeasible:
     """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
-    if certificate is None or not certificate.holds:
+    if certificate is None or not np.isfinite(certificate.bound):
         off = least_change(smaller.form)
         if (off > 10 * smaller.form.tolerance).any():
             rows = np.flatnonzero(smaller.rows)
