@@ -93,7 +93,7 @@ def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownNa
     elif near:
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
-        hint = f"expected one of {listing(known, 8)}"
+        hint = f"expected one of {listing(known, 8)}" if known else "there is none"
     return UnknownName(f"{found!r} is not a {what}; {hint}")
 
 

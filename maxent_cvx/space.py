@@ -232,12 +232,16 @@ class Space:
 
     def _axis(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column or role, and the values that the codes stand for."""
-        view = self.view
         if name == "q":
-            return self.codes["q"], view.quasi_identifiers
-        if name in ("s", view.sa):
+            return self.codes["q"], self.view.quasi_identifiers
+        return self._column({"s": self.view.sa, "bucket": self.view.bucket}.get(name, name))
+
+    def _column(self, name: str) -> tuple[np.ndarray, pd.Index]:
+        """Codes over the terms of one column, and its values."""
+        view = self.view
+        if name == view.sa:
             return self.codes["s"], view.sensitive_values
-        if name in ("bucket", view.bucket):
+        if name == view.bucket:
             return self.codes["bucket"], view.buckets
         if name in view.qi:
             level = view.qi.index(name)
@@ -248,5 +252,5 @@ class Space:
     def _labels(self, by: Sequence[str], at: Any) -> pd.MultiIndex:
         """Label terms from their codes; the levels are shared with the view, not copied."""
         columns = self._columns(by)
-        axes = [self._axis(column) for column in columns]
+        axes = [self._column(column) for column in columns]
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)

@@ -10,7 +10,16 @@ import pandas as pd
 
 from .errors import TableError, listing, unknown_name
 
-__all__ = ["Microdata", "check_columns", "count_column", "group_codes", "multi_index", "names", "sort_distinct"]
+__all__ = [
+    "Microdata",
+    "check_columns",
+    "count_column",
+    "factorize",
+    "group_codes",
+    "multi_index",
+    "names",
+    "sort_distinct",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +55,10 @@ class Microdata:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "qi", names(self.qi, "qi"))
-        if not isinstance(self.sa, str):
-            raise TableError(f"sa must be the name of one column, not {self.sa!r}")
         roles = {"qi": self.qi, "sa": (self.sa,)}
         roles |= {role: (c,) for role in ("bucket", "id") if (c := getattr(self, role)) is not None}
         check_columns(self.frame, roles, what="the table")
-        if self.id is not None and (repeated := self.frame[self.id].duplicated()).any():
+        if self.id is not None and (repeated := self.frame[self.id].value_counts() > 1).any():
             raise TableError(
                 f"column {self.id!r} names {int(repeated.sum())} people more than once; "
                 "one row a person is expected: drop the repeats, or pass id=None"
@@ -65,10 +72,15 @@ class Microdata:
         return sort_distinct(self.frame[list(self.qi)])
 
 
+#: A count beyond this is no exact number of records in floating point.
+MOST = 2**53
+
+
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     """Read column names; a single string is one column, and at least one is needed."""
-    found = (columns,) if isinstance(columns, str) else tuple(columns)
-    if not found:
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        return (columns,)
+    if not (found := tuple(columns)):
         raise TableError(f"{role} names no column; name at least one")
     return found
 
@@ -80,6 +92,8 @@ def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what:
     held: dict[str, str] = {}
     for role, columns in roles.items():
         for column in columns:
+            if not isinstance(column, str):
+                raise TableError(f"{role} must name columns by text, not by {column!r}; rename such a column")
             if column not in frame.columns:
                 raise unknown_name(f"column of {what} (given as {role})", column, frame.columns)
             if column in held:
@@ -97,15 +111,15 @@ def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what:
     if (missing := missing[missing > 0]).size:
         found = ", ".join(f"{column!r} ({count} of {len(frame)})" for column, count in missing.items())
         raise TableError(
-            f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...]), "
-            "or make 'missing' a value of its own with .fillna('?')"
+            f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...])"
+            + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
         )
 
 
 def count_column(counts: pd.Series, what: str) -> np.ndarray:
     """Read a column of record counts: whole numbers, none negative."""
     values = pd.to_numeric(counts, errors="coerce").to_numpy(dtype=float)
-    bad = ~(np.isfinite(values) & (values >= 0) & (values == np.round(values)))
+    bad = ~(np.isfinite(values) & (values >= 0) & (values <= MOST) & (values == np.round(values)))
     if bad.any():
         raise TableError(
             f"column {counts.name!r} of {what} must hold whole, non-negative counts of records; "
@@ -123,12 +137,21 @@ def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
     index : MultiIndex
         The distinct rows, one level a column, sorted; an ordered Categorical keeps its order.
     """
-    columns = [pd.factorize(column, sort=True) for _, column in frame.items()]
-    levels = [pd.Index(level) for _, level in columns]
+    columns = [factorize(column) for _, column in frame.items()]
+    levels = [level for _, level in columns]
     key = group_codes([code for code, _ in columns], [len(level) for level in levels])
     first = np.unique(key, return_index=True)[1]
     codes = [code[first] for code, _ in columns]
     return key, multi_index(levels, codes, list(frame.columns))
+
+
+def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct values of a column in sorted order."""
+    try:
+        codes, values = pd.factorize(column, sort=True)
+    except TypeError as error:  # a list in a cell, say
+        raise TableError(f"column {column.name!r} holds something that is no single value: {error}") from error
+    return codes, pd.Index(values, name=column.name)
 
 
 def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels: Sequence[Hashable]) -> pd.MultiIndex:

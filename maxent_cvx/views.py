@@ -13,7 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import TableError, listing, unknown_name
-from .tables import Microdata, check_columns, count_column, multi_index, names, sort_distinct
+from .tables import Microdata, check_columns, count_column, factorize, multi_index, names, sort_distinct
 
 __all__ = ["Release"]
 
@@ -70,6 +70,7 @@ class Release:
         UnknownName, TableError
         """
         data = Microdata(table, names(qi, "qi"), sa, bucket, id)
+        check_roles(data.qi, sa, bucket)
         return cls._count(data.qi, sa, bucket, table[list(data.qi)], table[sa], table[bucket], table[bucket])
 
     @classmethod
@@ -100,12 +101,11 @@ class Release:
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
         """
         qi = names(qi, "qi")
-        if count is not None and count not in qi_table.columns and count not in sa_table.columns:
-            raise TableError(f"neither table has the count column {count!r}")
         qi_table, n_qb = _counted(qi_table, {"qi": qi, "bucket": (bucket,)}, count, "the QI table")
         sa_table, n_sb = _counted(sa_table, {"sa": (sa,), "bucket": (bucket,)}, count, "the SA table")
         if count is not None and n_qb is None and n_sb is None:
-            raise unknown_name("column of either table (given as count)", count, sa_table.columns)
+            raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
+        check_roles(qi, sa, bucket)
         return cls._count(
             qi, sa, bucket, qi_table[list(qi)], sa_table[sa],
             qi_table[bucket], sa_table[bucket], n_qb, n_sb,
@@ -126,8 +126,8 @@ class Release:
     ) -> Release:
         """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
         q, quasi_identifiers = sort_distinct(qi_columns)
-        s, sensitive_values = pd.factorize(sa_column, sort=True)
-        b, buckets = pd.factorize(pd.concat([qi_bucket, sa_bucket], ignore_index=True), sort=True)
+        s, sensitive_values = factorize(sa_column)
+        b, buckets = factorize(pd.concat([qi_bucket, sa_bucket], ignore_index=True))
         n_qb = _tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
         n_sb = _tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
         people, values = n_qb.sum(axis=0), n_sb.sum(axis=0)
@@ -140,10 +140,7 @@ class Release:
             )
         if (people == 0).any():
             raise TableError(f"bucket without records: {listing(buckets[people == 0])}; leave it out")
-        return cls(
-            qi, sa, bucket, quasi_identifiers, pd.Index(sensitive_values, name=sa),
-            pd.Index(buckets, name=bucket), n_qb, n_sb,
-        )  # fmt: skip
+        return cls(qi, sa, bucket, quasi_identifiers, sensitive_values, buckets, n_qb, n_sb)
 
     @property
     def n_records(self) -> int:
@@ -191,6 +188,10 @@ class Release:
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people."""
+        if count in (*self.qi, self.sa, self.bucket):
+            raise TableError(
+                f"the release has a column {count!r} already; choose another name for the counts, count=..."
+            )
         qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
         sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
         order = [self.bucket, self.sa]
@@ -205,6 +206,17 @@ class Release:
             f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
             f"{len(self.sensitive_values)} values of {self.sa!r}>"
         )
+
+
+def check_roles(qi: tuple[str, ...], sa: str, bucket: str) -> None:
+    """Refuse columns whose names sources would read as another role: "q", "s" and "bucket"."""
+    if not isinstance(bucket, str):
+        raise TableError(f"bucket must name the column of the published buckets, not {bucket!r}")
+    for name, players in (("q", qi), ("s", (sa,)), ("bucket", (bucket,))):
+        if name in (*qi, sa, bucket) and players != (name,):
+            raise TableError(
+                f"a column is called {name!r}, which stands for {', '.join(map(repr, players))} here; rename the column"
+            )
 
 
 def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> pd.MultiIndex:
@@ -230,6 +242,8 @@ def _counted(
         return table, None
     check_columns(table, {**roles, "count": (count,)}, what)
     counts = count_column(table[count], what)
+    if not counts.any():
+        raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")
     return table[counts > 0], counts[counts > 0]
 
 

@@ -1,0 +1,40 @@
+"""How the tests solve: every solver by name, with its multipliers, and the error of an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from maxent_cvx import MaxEnt, Posterior
+from maxent_cvx.solvers import SOLVERS, Solution
+from maxent_cvx.solvers.run import run
+
+INSTALLED = [name for name, backend in SOLVERS.items() if backend.installed]
+#: Solvers behind CVXPY, as against those of this package.
+CONIC = [name for name in INSTALLED if name != "DUAL_NEWTON"]
+DEFAULT = next(iter(SOLVERS))
+
+
+def on_every_solver(*values: Any) -> list[Any]:
+    """Pair every installed solver with every value; a solver that is not installed is one visible skip."""
+    here = [pytest.param(name, value, id=f"{name}-{label(value)}") for name in INSTALLED for value in values]
+    missing = [name for name in SOLVERS if name not in INSTALLED]
+    return here + [pytest.param(n, None, marks=pytest.mark.skip(reason=f"{n} is not installed")) for n in missing]
+
+
+def label(value: Any) -> str:
+    return str(getattr(value, "name", value)).replace(" ", "_")
+
+
+def solution(model: MaxEnt, solver: str = "auto", **options: Any) -> Solution:
+    """Solve a model, and keep the multipliers, which a posterior does not show."""
+    options = {"presolve": True, "convex": None, "allow_inaccurate": False, **options}
+    groups = (model.space.codes["q"], model.view.n_q)
+    return run(model.form, model.invariants.closed_form(model.space), groups, solver, **options)
+
+
+def error(post: Posterior, counts: np.ndarray) -> float:
+    """The largest |P(s, b | q) - P'(s, b | q)| between a posterior and other counts of its terms."""
+    return float((np.abs(post.counts - counts) / post.space.view.n_q[post.space.codes["q"]]).max())

@@ -1,0 +1,222 @@
+"""One contract for all information sources: each class of the package keeps it, and whoever breaks it is told how."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import pkgutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, P, Rows, Source, sources
+from maxent_cvx.sources import Custom
+from maxent_cvx.testing import check_source
+
+
+def classes() -> dict[str, type[Source]]:
+    """Every concrete Source that a module of maxent_cvx.sources defines."""
+    found = {}
+    for module in pkgutil.walk_packages(sources.__path__, sources.__name__ + "."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            is_source = inspect.isclass(value) and issubclass(value, Source) and value.__module__ == module.name
+            if is_source and not inspect.isabstract(value):
+                found[name] = value
+    return found
+
+
+#: How to make each of them, true of the hospital; a new class needs a line here.
+TRUE = {
+    "BucketInvariants": lambda release, hospital: [sources.BucketInvariants(release)],
+    "Custom": lambda release, hospital: [
+        Custom(lambda space: space.conditional("s", given="q") <= 1),
+        Custom(lambda space: space.prob("Flu") <= 0.3),
+        Custom(lambda space: [P("Flu") == 0.3, space.marginal("s") >= 0.1]),
+    ],
+    "Statement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}) == 0.5,
+        P("Flu", given={"Gender": "male"}).about(0.6, eps=0.1),
+        P(["Flu", "HIV"], given={"Gender": "female"}) <= 0.25,
+        P("Breast Cancer", given={"Gender": "male"}) <= P("Breast Cancer", given={"Gender": "female"}),
+        P("Flu").about(0.5, eps=1),  # allows everything: no row
+    ],
+    "StrongestAssociations": lambda release, hospital: [
+        sources.StrongestAssociations(hospital, positive, negative, min_support=1)
+        for positive, negative in [(None, None), (5, 5), (5, 0), (0, 5), (0, 0)]
+    ],
+}
+
+
+def test_every_source_is_tested():
+    """Every class of the sources is made here, and nothing is made that does not exist."""
+    assert set(TRUE) == set(classes())
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_sources_keep_the_contract(name, release, hospital):
+    """Each source has a label and named rows of numbers, says the same twice, and is true of its data."""
+    for source in TRUE[name](release, hospital):
+        assert type(source) is classes()[name]
+        assert check_source(source, mx.MaxEnt(release).space, truth=hospital) is None
+
+
+def test_without_the_truth(release):
+    """Without the original records knowledge is not compared with them."""
+    check_source(P("Flu") == 0, mx.MaxEnt(release).space)
+
+
+class Half(Source):
+    """P(s) <= 1/2, for every s."""
+
+    def rows(self, space):
+        yield space.marginal("s") <= 0.5
+
+
+#: As if somebody had written no docstring; Half's is not its own.
+NoDocstring = type("NoDocstring", (Half,), {})
+
+
+class EmptyLabel(Half):
+    """P(s) <= 1/2, for every s."""
+
+    label = ""
+
+
+class NoLabel(Half):
+    """P(s) <= 1/2, for every s."""
+
+    label = None
+
+
+class TooWide(Source):
+    """A row over one term more than there is."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array(np.ones((1, len(space) + 1))), np.array([0.0]), np.array([1.0]), "too wide")
+
+
+class TooShort(Source):
+    """Two rows, and a value for one of them."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array(np.ones((2, len(space)))), np.array([0.0]), np.array([1.0]), "too short")
+
+
+class NotANumber(Source):
+    """P(s) = NaN, for every s."""
+
+    def rows(self, space):
+        yield space.marginal("s") == np.nan
+
+
+class Infinite(Source):
+    """A row with an infinite coefficient."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array(np.full((1, len(space)), np.inf)), np.array([0.0]), np.array([1.0]), "infinite")
+
+
+class Boundless(Source):
+    """-inf <= P(s) <= inf, for every s."""
+
+    def rows(self, space):
+        yield space.marginal("s").between(-np.inf, np.inf)
+
+
+class Nameless(Source):
+    """A row without a name."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array((1, len(space))), np.array([0.0]), np.array([1.0]), "")
+
+
+class Falsehood(Source):
+    """P(Flu) = 0.2, of ten people of whom three have it."""
+
+    def rows(self, space):
+        yield space.marginal("s") == pd.Series(0.2, index=space.view.sensitive_values)
+
+
+class Moody(Source):
+    """P(s) <= 0.6, then 0.7, then 0.8: another one each time."""
+
+    def __init__(self):
+        self.limits = itertools.count(0.6, 0.1)
+
+    def rows(self, space):
+        yield space.marginal("s") <= next(self.limits)
+
+
+class Forgetful(Source):
+    """Says it once."""
+
+    def __init__(self):
+        self.said = False
+
+    def rows(self, space):
+        if not self.said:
+            self.said = True
+            yield space.marginal("s") <= 0.5
+
+
+class Chatter(Source):
+    """Emits a number, which is neither rows nor a constraint."""
+
+    def rows(self, space):
+        yield 0.3
+
+
+BROKEN = {
+    NoDocstring: "docstring",
+    EmptyLabel: "label",
+    NoLabel: "label",
+    TooWide: "one column a term",
+    TooShort: "too short",
+    Infinite: "finite",
+    Boundless: "bounds nothing",
+    Nameless: "name",
+    Falsehood: "false of the original records",
+    Moody: "asked again",
+    Forgetful: "asked again",
+    Chatter: "0.3",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda kind: kind.__name__)
+def test_what_is_broken_is_said(broken, release, hospital):
+    """A source that breaks the contract fails, and the error says in which point."""
+    with pytest.raises(AssertionError, match=BROKEN[broken]):
+        check_source(broken(), mx.MaxEnt(release).space, truth=hospital)
+
+
+def test_nan_is_refused(release):
+    """NaN does not even become a row."""
+    with pytest.raises((AssertionError, BadProbability), match="NaN"):
+        check_source(NotANumber(), mx.MaxEnt(release).space)
+
+
+def test_the_row_that_is_false_is_named(release, hospital):
+    """Of false knowledge the row furthest from the truth is named: five diseases are not equally frequent."""
+    with pytest.raises(AssertionError, match=r"Flu is false of the original records by 0\.1"):
+        check_source(Falsehood(), mx.MaxEnt(release).space, truth=hospital)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [lambda space: P("Flu") <= 0.1, lambda space: [P("Flu") <= 0.1], lambda space: space.prob("Flu") <= 0.1],
+    ids=["statement", "list", "constraint"],
+)
+def test_false_functions(said, release, hospital):
+    """A function is held to the truth as well, whether it returns one statement, several, or a CVXPY constraint."""
+    with pytest.raises(AssertionError, match="false of the original records"):
+        check_source(Custom(said), mx.MaxEnt(release).space, truth=hospital)
+
+
+def test_a_good_one_of_your_own(release, hospital):
+    """Five lines make a source that keeps the contract, and a model takes it."""
+    check_source(Half(), mx.MaxEnt(release).space, truth=hospital)
+    assert list(mx.MaxEnt(release).add(Half()).knowledge) == ["Half"]
