@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pandas as pd
 
@@ -44,15 +45,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         options.command(options)
-    except (MaxEntError, OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+    except (MaxEntError, OSError) as error:
         print(f"maxent-cvx: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line, and where to find help; exit status 2."""
+        self.exit(2, f"maxent-cvx: error: {message} (see {self.prog} --help)\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Describe the commands."""
-    top = argparse.ArgumentParser(prog="maxent-cvx", description="What can an adversary infer from published data?")
+    top = Parser(prog="maxent-cvx", description="What can an adversary infer from published data?")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     command = commands.add_parser("demo", help="the hospital example of the paper, as a story")
@@ -111,9 +120,11 @@ def _read(options: argparse.Namespace) -> pd.DataFrame:
     load, known = BUILT_IN.get(options.table, (None, {}))
     if load is None and not Path(options.table).exists():
         raise unknown_name("file or built-in table", options.table, BUILT_IN)
-    table = load() if load else pd.read_csv(options.table)
+    table = load() if load else _csv(options.table)
     for name, value in known.items():
-        if getattr(options, name, None) is None and not (name == "top" and options.__dict__.get("bucket")):
+        # Somebody who asks for Anatomy (--l) does not want the buckets that the table has, and the other way round.
+        other = {"bucket": "l", "l": "bucket", "exempt": "bucket", "top": "bucket"}.get(name, name)
+        if name in vars(options) and getattr(options, name) is None and getattr(options, other, None) is None:
             setattr(options, name, value)
     if options.qi is None or options.sa is None:
         raise TableError(f"--qi and --sa are needed; {options.table} has the columns {', '.join(table.columns)}")
@@ -123,31 +134,52 @@ def _read(options: argparse.Namespace) -> pd.DataFrame:
     return table.head(options.rows) if options.rows else table
 
 
-def _anatomy(table: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    """Put the records into Anatomy's buckets."""
+def _csv(path: str) -> pd.DataFrame:
+    """Read a CSV file with a header."""
+    try:
+        return pd.read_csv(path)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise TableError(f"{path!r} is not a CSV file with a header: {error}") from error
+
+
+def _anatomy(table: pd.DataFrame, options: argparse.Namespace) -> tuple[pd.DataFrame, str]:
+    """Put the records into Anatomy's buckets, in a column of a name that is free."""
     if options.l is None:
-        raise TableError("--l is needed to make buckets (Anatomy), or --bucket COLUMN if the table has them")
+        other = ", or --bucket COLUMN if the table has them" if hasattr(options, "bucket") else ""
+        raise TableError(f"--l is needed to make buckets (Anatomy){other}")
     bucket = disguise.anatomy_buckets(
         table, qi=options.qi, sa=options.sa, l=options.l, exempt=options.exempt or 0, seed=options.seed
     )
-    return table.assign(Bucket=bucket)
+    name = _free("Bucket", table.columns)
+    return table.assign(**{name: bucket}), name
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """Find a column name that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _quantify(options: argparse.Namespace) -> None:
     find(options.solver)  # before any work
+    if options.bucket is not None and options.l is not None:
+        raise TableError("--bucket says that the table has buckets, and --l that Anatomy should make them; give one")
+    if options.count is not None and not options.sa_table:
+        raise TableError("--count is of published tables (--sa-table); a table of records has one row a person")
     records = _read(options)
     _check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
     _check_output(options.plot, {".png", ".pdf", ".svg"})
     if options.sa_table:
         if options.bucket is None or options.top:
             raise TableError("--sa-table needs --bucket, and has no records to mine for --top")
-        sa_table = pd.read_csv(options.sa_table)
+        sa_table = _csv(options.sa_table)
         release = Release.from_tables(
             records, sa_table, qi=options.qi, sa=options.sa, bucket=options.bucket, count=options.count
         )
     else:
         if options.bucket is None:
-            records, options.bucket = _anatomy(records, options), "Bucket"
+            records, options.bucket = _anatomy(records, options)
         release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket)
     print(f"{release!r}"[1:-1])
     (_score if options.top else _disclose)(release, records, options)
@@ -196,16 +228,15 @@ def _publish(options: argparse.Namespace) -> None:
     outputs = [f"{options.out}_qi.csv", f"{options.out}_sa.csv"]
     for path in outputs:
         _check_output(path, {".csv"})
-    records = _anatomy(_read(options), options)
-    release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket="Bucket")
-    qi_table, sa_table = release.to_tables()
+    records, bucket = _anatomy(_read(options), options)
+    release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=bucket)
+    count = _free("Count", [*release.qi, release.sa, release.bucket])
+    qi_table, sa_table = release.to_tables(count)
     _write(outputs[0], lambda path: qi_table.to_csv(path, index=False))
     _write(outputs[1], lambda path: sa_table.to_csv(path, index=False))
     print(f"{release!r}"[1:-1])
-    print(
-        f"Read them back:  maxent-cvx quantify {outputs[0]} --sa-table {outputs[1]} --qi {','.join(options.qi)} "
-        f"--sa {options.sa} --bucket Bucket --count Count"
-    )
+    again = ["maxent-cvx", "quantify", outputs[0], "--sa-table", outputs[1], "--qi", ",".join(options.qi)]
+    print(f"Read them back:  {shlex.join([*again, '--sa', options.sa, '--bucket', bucket, '--count', count])}")
 
 
 def _check_output(path: str | None, endings: set[str]) -> None:
@@ -215,15 +246,20 @@ def _check_output(path: str | None, endings: set[str]) -> None:
     folder = Path(path).resolve().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise TableError(f"cannot write {path!r}: there is no writable folder {str(folder)!r}")
+    if Path(path).is_dir():
+        raise TableError(f"cannot write {path!r}: it is a folder")
     if Path(path).suffix not in endings:
         raise TableError(f"cannot write {path!r}: the name must end in {' or '.join(sorted(endings))}")
 
 
 def _draw(path: str, axes: Axes) -> None:
     """Write a plot."""
+    import matplotlib.pyplot as plt
+
     figure = axes.get_figure(root=True)
     assert figure is not None
     _write(path, lambda to: figure.savefig(to, dpi=150))
+    plt.close(figure)
 
 
 def _write(path: str, write: Callable[[Path], object]) -> None:

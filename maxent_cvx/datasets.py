@@ -7,7 +7,7 @@ from os import PathLike
 
 import pandas as pd
 
-from .errors import TableError
+from .errors import TableError, listing
 
 __all__ = ["ADULT_QI", "load_adult", "load_hospital"]
 
@@ -59,9 +59,14 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
                 "the package carries Adult's complete rows only; pass path='adult.data' (from UCI) for all"
             )
         return pd.read_csv(str(files(__package__) / "data" / "adult.csv.gz"))
-    adult = pd.read_csv(path, header=None, na_values="?", skipinitialspace=True, comment="|")
+    try:
+        adult = pd.read_csv(path, header=None, na_values="?", skipinitialspace=True, comment="|")
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise TableError(f"{str(path)!r} is not UCI's Adult: {' '.join(str(error).split())}") from error
     if adult.shape[1] != len(UCI_COLUMNS):
         raise TableError(f"{str(path)!r} has {adult.shape[1]} columns, UCI's Adult has {len(UCI_COLUMNS)}")
     adult.columns = pd.Index(UCI_COLUMNS)
-    adult["salary"] = adult["salary"].str.rstrip(".")  # adult.test ends its labels with a full stop
+    adult["salary"] = adult["salary"].astype(str).str.rstrip(".")  # adult.test ends its labels with a full stop
+    if strangers := sorted(set(adult["salary"]) - {"<=50K", ">50K"}):
+        raise TableError(f"{str(path)!r} has {listing(strangers)} as its class, UCI's Adult has '<=50K' and '>50K'")
     return adult.dropna(ignore_index=True) if complete else adult

@@ -7,6 +7,8 @@ they never print a person's record.
 from __future__ import annotations
 
 import difflib
+import math
+import numbers
 from collections.abc import Iterable
 
 __all__ = [
@@ -22,8 +24,14 @@ __all__ = [
     "TableError",
     "UnknownName",
     "listing",
+    "number",
+    "shown",
     "unknown_name",
+    "whole",
 ]
+
+#: Characters of a value that a message shows.
+MOST_SHOWN = 80
 
 
 class MaxEntError(ValueError):
@@ -68,6 +76,47 @@ class Inaccurate(SolverError):
 
 class RepeatedStatement(UserWarning):
     """Knowledge that the model holds already was added again; nothing changed."""
+
+
+def number(value: object, what: str) -> float:
+    """Read a finite number, or say what was found instead.
+
+    >>> number("0.3", "the value")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx.errors.BadProbability: the value must be a finite number, not '0.3'
+    """
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = math.nan
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(found):
+        readable = is_number or value is None or isinstance(value, str | bool | np.bool_)
+        what_it_is = (
+            "NaN" if is_number and math.isnan(found) else shown(value) if readable else f"a {type(value).__name__}"
+        )
+        raise BadProbability(f"{what} must be a finite number, not {what_it_is}")
+    return found
+
+
+def whole(value: object, what: str, least: int, most: float = math.inf, error: type[MaxEntError] | None = None) -> int:
+    """Read a whole number from a range, or say what was found instead."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not least <= value <= most:  # type: ignore[operator]
+        up = f"from {least} to {most:.0f}" if most < math.inf else f"of at least {least}"
+        raise (error or StatementError)(f"{what}={value!r}: a whole number {up} is expected")
+    return int(value)  # type: ignore[call-overload]
+
+
+def shown(value: object) -> str:
+    """Write a value for a message; of a table, array or other container of data only its type: no record is printed."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if getattr(value, "shape", ()) or hasattr(value, "matrix"):
+        return f"a {type(value).__name__}"
+    text = repr(_plain(value))
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .errors import StatementError
+from .errors import StatementError, whole
 from .tables import Microdata, group_codes, names
 
 __all__ = ["Associations", "mine_associations"]
@@ -57,8 +57,8 @@ class Associations:
         Records that an association must be supported by.
     tuples, sensitive_values : MultiIndex, Index
         The distinct QI tuples and sensitive values of the records.
-    n_tuple : ndarray
-        Records of each distinct QI tuple.
+    n_tuple, n_value : ndarray
+        Records of each distinct QI tuple, and of each sensitive value.
     """
 
     qi: tuple[str, ...]
@@ -67,6 +67,7 @@ class Associations:
     tuples: pd.MultiIndex
     sensitive_values: pd.Index
     n_tuple: np.ndarray
+    n_value: np.ndarray
     cubes: tuple[Cube, ...]
 
     @cached_property
@@ -105,10 +106,10 @@ class Associations:
             If there are not that many.
         """
         for sign, wanted, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
-            if wanted is not None and wanted > len(ranked):
+            if wanted is not None and whole(wanted, sign, 0) > len(ranked):
                 raise StatementError(
                     f"{wanted} {sign} associations are asked for, and only {len(ranked)} have a support of "
-                    f"{self.min_support} records or more; ask for fewer, lower min_support, or pass None for all"
+                    f"{self.min_support} records or more; ask for fewer, or lower min_support"
                 )
             yield ranked[:wanted], sign == "negative"
 
@@ -198,12 +199,11 @@ def mine_associations(
     of k attributes.
     """
     data = Microdata(table, names(qi, "qi"), sa)
-    if min_support < 1:
-        raise StatementError(f"min_support must be at least 1 record, not {min_support}")
+    whole(min_support, "min_support", 1)
     sizes = list(range(1, len(data.qi) + 1))
     if attributes is not None:
-        asked = [attributes] if isinstance(attributes, int) else list(attributes)
-        if not asked or not set(asked) <= set(sizes):
+        asked = list(attributes) if isinstance(attributes, Iterable) else [attributes]
+        if not asked or not set(asked) <= set(sizes) or isinstance(attributes, bool):
             raise StatementError(
                 f"attributes={attributes!r}: an association can set 1 to {len(data.qi)} of the QI attributes"
             )
@@ -218,4 +218,6 @@ def mine_associations(
         group = group_codes([np.asarray(tuples.codes[i]) for i in subset], [len(tuples.levels[i]) for i in subset])
         member = sp.csr_array((np.ones(len(group), dtype=np.int64), (group, np.arange(len(group)))))
         cubes.append(Cube(subset, group, np.asarray(member @ counts)))
-    return Associations(data.qi, sa, min_support, tuples, pd.Index(values, name=sa), np.bincount(q), tuple(cubes))
+    return Associations(
+        data.qi, sa, min_support, tuples, pd.Index(values, name=sa), np.bincount(q), np.bincount(s), tuple(cubes)
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_name
+from .knowledge import Entry, emit
 from .posterior import Posterior
-from .rows import Rows
-from .solvers.constraints import read_constraint
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.linear_form import LinearForm
 from .solvers.run import run
@@ -26,21 +24,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = ["MaxEnt"]
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One source in a model, with what it emitted."""
-
-    source: Source
-    rows: tuple[Rows, ...]
-    convex: tuple[Any, ...] = ()
-
-    def says_the_same(self, other: Entry) -> bool:
-        """Whether the other entry emitted exactly the same rows."""
-        if self.convex or other.convex or len(self.rows) != len(other.rows):
-            return False
-        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
 
 
 class MaxEnt:
@@ -74,7 +57,7 @@ class MaxEnt:
         self.view = view
         self.space = Space.of(view)
         self.invariants = BucketInvariants(view)
-        self._entries = {self.invariants.label: self._emit(self.invariants, self.invariants.label)}
+        self._entries = {self.invariants.label: emit(self.invariants, self.space, self.invariants.label)}
 
     # -- knowledge -------------------------------------------------------------------------------
 
@@ -109,10 +92,12 @@ class MaxEnt:
         """
         if label is not None and len(sources) != 1:
             raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
+        if label is not None and (not isinstance(label, str) or not label):
+            raise StatementError(f"label={label!r}: a label is a text, to be shown in tables and errors")
         held = dict(self._entries)
         for given in sources:
             source = as_source(given)
-            entry = self._emit(source, label or source.label)
+            entry = emit(source, self.space, label or source.label)
             name = self._name(held, entry, label)
             if name is not None:
                 held[name] = entry
@@ -132,27 +117,6 @@ class MaxEnt:
         twin.__dict__.update(self.__dict__)  # everything held is immutable
         return twin
 
-    def _emit(self, source: Source, label: str) -> Entry:
-        """Run a builder, and turn what it emits into rows; what is convex and not affine is kept as it is."""
-        rows: list[Rows] = []
-        convex: list[Any] = []
-        for said in source.rows(self.space):
-            if isinstance(said, Source):  # a function may return P(...) <= 0.3
-                inner = self._emit(said, label)
-                rows += inner.rows
-                convex += inner.convex
-            elif isinstance(said, Rows):
-                if said.matrix.shape[1] != len(self.space):
-                    raise StatementError(
-                        f"{label!r} speaks of {said.matrix.shape[1]} terms, the model has {len(self.space)}; "
-                        "make rows from this model's own space"
-                    )
-                rows.append(said)
-            else:
-                read = read_constraint(said, self.space, label)
-                (rows if isinstance(read, Rows) else convex).append(read)
-        return Entry(source, tuple(rows), tuple(convex))
-
     def _name(self, held: dict[str, Entry], entry: Entry, label: str | None) -> str | None:
         """Choose the label of a new entry, or None where the same is held already."""
         source = entry.source
@@ -161,16 +125,14 @@ class MaxEnt:
         if same is None and name in held and entry.says_the_same(held[name]):
             same = name
         if same is not None:
-            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=4)
+            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
             return None
         if name not in held:
             return name
         if label is None and isinstance(source, Custom):  # functions have no text to tell them apart
             return next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in held)
-        raise DuplicateLabel(
-            f"the label {name!r} is that of other knowledge; choose another with label=..., "
-            f"or take the old one out with remove({name!r})"
-        )
+        remedy = f", or take the old one out with remove({name!r})" if name in self.knowledge else ""
+        raise DuplicateLabel(f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}")
 
     def _replace(self, entries: dict[str, Entry]) -> None:
         self._entries = entries

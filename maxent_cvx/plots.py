@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,9 +34,8 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     conditional = post.conditional()
     total = len(conditional)
     if total > max_rows:
-        conditional = conditional.loc[
-            conditional.max(axis=1).sort_values(ascending=False, kind="stable").index[:max_rows]
-        ]
+        most_exposed = np.argsort(-conditional.to_numpy().max(axis=1), kind="stable")
+        conditional = conditional.iloc[most_exposed[:max_rows]]
     view = post.space.view
     ax = _axes(ax, (2.2 + 0.75 * conditional.shape[1], 1.4 + 0.32 * len(conditional)))
     image = ax.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
@@ -68,7 +68,8 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     for marker, (name, table) in zip("o^sDvP*X" * (1 + len(curves) // 8), curves.items(), strict=False):
         ax.plot(table["K+"] + table["K-"], table["score"], marker=marker, markersize=4, label=name)
     ax.set_xlabel("associations the adversary knows, K = K+ + K-")
-    ax.set_ylabel(f"divergence from the truth ({'bits' if base == 2 else 'nats'})")
+    unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
+    ax.set_ylabel(f"divergence from the truth ({unit})")
     ax.legend()
     ax.grid(alpha=0.3)
     return ax

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
+from html import escape
 from os import PathLike
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .errors import StatementError, TableError, listing
+from .errors import StatementError
 from .solvers import Certificate, Solution, Status
 from .sources import Probability
 from .space import Space
-from .views import Release
+from .storage import read_terms, write_terms
 
 __all__ = ["Posterior", "load_posterior"]
 
-#: Where a saved posterior keeps everything that is not a column.
-METADATA = b"maxent_cvx"
+#: Fields that are stored as they are.
+ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,31 +118,8 @@ class Posterior:
         TableError
             If a column holds values that Parquet cannot store together.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        view, codes = self.space.view, self.space.codes
-        columns = [*view.qi, view.sa, view.bucket]
-        frame = self.space.index.to_frame(index=False)
-        frame.columns = pd.RangeIndex(len(columns))  # a column may be called "count"
-        frame["n_qb"] = np.asarray(view.n_qb[codes["q"], codes["bucket"]]).ravel()
-        frame["n_sb"] = np.asarray(view.n_sb[codes["s"], codes["bucket"]]).ravel()
-        frame["count"] = self.counts
-        frame.columns = pd.Index([*columns, "N P(q,b)", "N P(s,b)", "N P(q,s,b)"])
-        about = {
-            "version": version("maxent-cvx"),
-            "qi": list(view.qi),
-            "sa": view.sa,
-            "bucket": view.bucket,
-            "certificate": self.certificate.to_dict(),
-            **{name: getattr(self, name) for name in ABOUT},
-        }
-        try:
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise TableError(f"Parquet cannot store these labels together: {error.args[0]}") from error
-        metadata = {**(table.schema.metadata or {}), METADATA: json.dumps(about).encode()}
-        pq.write_table(table.replace_schema_metadata(metadata), path)
+        about = {"certificate": self.certificate.to_dict(), **{name: getattr(self, name) for name in ABOUT}}
+        write_terms(path, self.space, self.counts, about)
 
     def __repr__(self) -> str:
         return (
@@ -160,14 +135,10 @@ class Posterior:
         more = f"{len(view.quasi_identifiers)} QI tuples, {view.n_records} people"
         certificate = "certified" if self.certificate.holds else "<strong>not certified</strong>"
         return (
-            f"<p><strong>P({view.sa} | {', '.join(view.qi)})</strong>: {more}<br>"
+            f"<p><strong>P({escape(view.sa)} | {escape(', '.join(view.qi))})</strong>: {more}<br>"
             f"H = {self.entropy:.6f} nats &middot; {self.status} by {self.solver}, {certificate}: "
             f"every P(s | q) within {self.certificate.bound:.1e}</p>{styled}"
         )
-
-
-#: Fields that are stored as they are.
-ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
 
 def load_posterior(path: str | PathLike[str]) -> Posterior:
@@ -178,36 +149,6 @@ def load_posterior(path: str | PathLike[str]) -> Posterior:
     TableError
         If the file is not one.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        stored = pq.read_table(path)
-        about: dict[str, Any] = json.loads(stored.schema.metadata[METADATA])
-    except FileNotFoundError as error:
-        raise TableError(f"there is no file {str(path)!r}") from error
-    except (pa.ArrowInvalid, KeyError, TypeError) as error:
-        raise TableError(f"{str(path)!r} was not written by Posterior.save; give such a Parquet file") from error
-    frame = stored.to_pandas()
-    qi, sa, bucket = about["qi"], about["sa"], about["bucket"]
-    n_qb, n_sb, counts = (frame.iloc[:, -3 + i] for i in range(3))
-    pairs = [
-        frame[columns].assign(**{COUNT: count}).drop_duplicates()
-        for columns, count in (([*qi, bucket], n_qb), ([bucket, sa], n_sb))
-    ]
-    view = Release.from_tables(*pairs, qi=qi, sa=sa, bucket=bucket, count=COUNT)
-    space = Space.of(view)
-    if not frame[[*qi, sa, bucket]].equals(space.index.to_frame(index=False)):
-        strange = listing(sorted(set(map(str, frame.columns))))
-        raise TableError(f"the terms in {str(path)!r} are not in the order they were written (columns {strange})")
-    return Posterior(
-        space,
-        counts.to_numpy(),
-        Certificate(**about["certificate"]),
-        Status(about["status"]),
-        **{name: about[name] for name in ABOUT if name != "status"},
-    )
-
-
-#: A column name that no table has.
-COUNT = "N P (maxent_cvx)"
+    space, counts, about = read_terms(path)
+    certificate, status = Certificate(**about.pop("certificate")), Status(about.pop("status"))
+    return Posterior(space=space, counts=counts, certificate=certificate, status=status, **about)

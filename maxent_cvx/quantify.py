@@ -71,7 +71,7 @@ def quantify(
     # disable=None hides the bar where the output is not a terminal.
     for positive, negative in tqdm(knowledge, desc="bounds", disable=None if progress is None else not progress):
         model = MaxEnt(release)
-        if positive or negative:
+        if positive != 0 or negative != 0:
             model.add(StrongestAssociations(mined, positive, negative))
         post = model.solve(**solve)
         row = {

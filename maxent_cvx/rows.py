@@ -30,6 +30,8 @@ class Rows:
         What the rows are together: "P(q, b)", or a statement's own text.
     index : Index, optional
         What each row is about; None where the label says it all.
+    view : Release, optional
+        The published view whose terms the columns are; rows from another one do not fit a model.
     """
 
     matrix: sp.csr_array
@@ -37,6 +39,7 @@ class Rows:
     high: np.ndarray
     label: str
     index: pd.Index | None = None
+    view: object = None
 
     def __post_init__(self) -> None:
         if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
@@ -47,6 +50,12 @@ class Rows:
                 f"{self.name(first)} should be at least {self.low[first]:.12g} and at most "
                 f"{self.high[first]:.12g}: nothing is; swap the two"
             )
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"rows of {self.label} are knowledge for model.add(), not true or false. Python reads "
+            "'low <= block <= high' as two comparisons: write block.between(low, high)"
+        )
 
     def __len__(self) -> int:
         return self.matrix.shape[0]
@@ -69,7 +78,7 @@ class Rows:
 
     def same_as(self, other: Rows) -> bool:
         """Whether the other rows say exactly the same: matrix, order and values."""
-        if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).max() > 0:
+        if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
             return False
         return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 

@@ -47,7 +47,8 @@ class Choice:
         if self.interval is None:
             wanted = list(self.values or ())
             for value in wanted:
-                if value not in known:
+                # pandas reads a text as a date, "2020" as the whole year: a text names a text only.
+                if value not in known or (isinstance(value, str) and isinstance(known, pd.DatetimeIndex)):
                     raise unknown_name(f"value of {attribute!r}", value, known)
             return np.asarray(known.isin(wanted))
         if self.interval in known:  # a generalised attribute, whose values are intervals themselves
@@ -91,4 +92,7 @@ def choose(chosen: object, attribute: str) -> Choice:
         raise StatementError(f"{attribute} = [] chooses no value; name at least one")
     if pd.Index(values, dtype=object).hasnans:
         raise StatementError(f"{attribute} = {chosen!r} holds a missing value; name the value that is meant")
-    return Choice(frozenset(value.item() if isinstance(value, np.generic) else value for value in values))
+    try:
+        return Choice(frozenset(values))
+    except TypeError as error:
+        raise StatementError(f"{attribute} = {chosen!r} holds something that is no single value: {error}") from error

@@ -105,9 +105,7 @@ class Space:
         >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
         9
         """
-        names = [by] if isinstance(by, str) else list(by)
-        if not names:
-            raise StatementError("marginal needs at least one name, e.g. marginal(['q', 'bucket'])")
+        names = _names(by)
         axes = [self._axis(name) for name in names]
         group = group_codes([codes for codes, _ in axes], [len(values) for _, values in axes])
         first = np.unique(group, return_index=True)[1]
@@ -128,7 +126,7 @@ class Space:
             QI attributes, or "q" for all of them: P(given) is known from the release
             (Privacy-MaxEnt, section 4.1), which makes the expression linear.
         """
-        of, given = ([x] if isinstance(x, str) else list(x) for x in (of, given))
+        of, given = _names(of), _names(given)
         if stranger := [name for name in given if name not in ("q", *self.view.qi)]:
             raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
@@ -149,8 +147,10 @@ class Space:
         """
         view = self.view
         if isinstance(value, Mapping):
-            if set(value) != {view.sa}:
-                raise unknown_name("sensitive attribute", next(iter(set(value) - {view.sa}), "{}"), [view.sa])
+            if strangers := set(value) - {view.sa}:
+                raise unknown_name("sensitive attribute", min(strangers, key=str), [view.sa])
+            if not value:
+                raise StatementError(f"{{}} names no sensitive attribute; write {{{view.sa!r}: value}}")
             value = value[view.sa]
         is_value = choose(value, view.sa).mask(view.sensitive_values, view.sa)
         q = self.people(given)
@@ -183,6 +183,8 @@ class Space:
 
     def people(self, given: Mapping[str, object] | None) -> np.ndarray:
         """Mark the QI tuples that are as described; an error if there is nobody."""
+        if given is not None and not isinstance(given, Mapping):
+            raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
         tuples = self.view.quasi_identifiers
         mask = np.ones(len(tuples), dtype=bool)
         for attribute, chosen in (given or {}).items():
@@ -221,7 +223,15 @@ class Space:
                 f"{int((at < 0).sum())} combinations in these {len(records)} records are not terms of the release of "
                 f"{self.n_records} people; pass the table that was published, with its buckets"
             )
-        return np.bincount(at[group], minlength=len(self))
+        counts = np.bincount(at[group], minlength=len(self))
+        for by, published in ((["q", "bucket"], view.n_qb), (["s", "bucket"], view.n_sb)):
+            off = self.marginal(by).matrix @ counts != published.data
+            if off.any():
+                raise TableError(
+                    f"in {int(off.sum())} of {len(off)} places these records are not what the release of "
+                    f"{self.n_records} people counts by {' and '.join(by)}; pass the table that was published"
+                )
+        return counts
 
     # -- book-keeping ----------------------------------------------------------------------------
 
@@ -254,3 +264,10 @@ class Space:
         columns = self._columns(by)
         axes = [self._column(column) for column in columns]
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
+
+
+def _names(by: str | Sequence[str]) -> list[str]:
+    """Read one name or several; a sum over nothing in particular has no labels."""
+    if names := [by] if isinstance(by, str) else list(by):
+        return names
+    raise StatementError("at least one name is needed, e.g. marginal(['q', 'bucket'])")

@@ -8,12 +8,11 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pandas as pd
 
-from .rows import Rows
+from .errors import StatementError
+from .knowledge import emit
 from .sources import Source
 from .space import Space
 
@@ -37,16 +36,20 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
         The original records with the release's QI, sensitive and bucket columns, if the source is
         supposed to be true of them.
     """
-    assert inspect.getdoc(type(source)), f"{type(source).__name__} has no docstring; open it with the equation it adds"
-    assert isinstance(source.label, str), f"the label of {type(source).__name__} is {source.label!r}, not a text"
-    assert source.label, f"the label of {type(source).__name__} is empty"
-    emitted, again = ([rows for rows in source.rows(space) if isinstance(rows, Rows)] for _ in range(2))
+    name = type(source).__name__
+    assert type(source).__doc__, f"{name} has no docstring of its own; open it with the equation it adds"
+    assert isinstance(source.label, str), f"the label of {name} is {source.label!r}, not a text"
+    assert source.label, f"the label of {name} is empty"
+    try:
+        emitted, again = (emit(source, space, source.label).rows for _ in range(2))
+    except StatementError as error:
+        raise AssertionError(str(error)) from error
     assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"
     for rows, twin in zip(emitted, again, strict=True):
-        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column a term is expected"
+        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column a term, one value a row"
         assert np.isfinite(rows.matrix.data).all(), f"{rows.label}: coefficients must be finite"
         assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row bounds nothing"
-        assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), f"{rows.label}: a row has no name"
+        assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), "a row has no name; give its Rows a label"
         assert rows.same_as(twin), f"{rows.label}: other rows when asked again"
         if truth is not None:
             off = rows.residual(space.count(truth) / space.n_records)

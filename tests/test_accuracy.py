@@ -134,11 +134,11 @@ def changed(hospital: pd.DataFrame, who: str, column: str, value: object) -> pd.
 @pytest.mark.parametrize(
     ("who", "column", "value", "says"),
     [
-        ("Grace", "Degree", "graduate", "QI counts"),  # every tuple that is left was published
-        ("Iris", "Degree", "college", "QI counts"),
+        ("Grace", "Degree", "graduate", "counts"),  # every tuple that is left was published
+        ("Iris", "Degree", "college", "counts"),
         ("Grace", "Degree", "doctorate", "not in the release"),
         ("Helen", "Disease", "Gout", "not in the release"),
-        ("James", "Disease", "HIV", "sensitive"),  # one Flu less and one HIV more than the release holds
+        ("James", "Disease", "HIV", "counts"),  # one Flu less and one HIV more than the release holds
     ],
 )
 def test_other_people_are_refused(hospital, release, who, column, value, says):

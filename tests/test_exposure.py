@@ -80,6 +80,13 @@ def test_histogram(drawn):
     assert [round(tenth.left * 10) for tenth in found.index] == list(range(10))
 
 
+def test_histogram_at_a_border():
+    """What the certificate cannot tell from the next tenth is in it, as with the threshold."""
+    found = exposed(made([[0.7 - 1e-12, 0.3], [0.69, 0.31]], [5, 6], bound=1e-9)[0]).histogram
+    assert found.to_numpy().nonzero()[0].tolist() == [6, 7]
+    assert found.iloc[6:8].tolist() == [6, 5]
+
+
 @PROPERTY
 @given(chosen())
 def test_attack_success(drawn):

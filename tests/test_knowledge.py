@@ -115,7 +115,7 @@ def test_what_is_no_knowledge(model, said, found):
 @pytest.mark.parametrize("said", [True, np.False_])
 def test_comparison_of_plain_numbers(model, said):
     """A comparison that came out as true or false was of a number, not of a probability; that is said."""
-    with refused(StatementError, repr(said), "compare P(...)", "not a plain number"):
+    with refused(StatementError, repr(bool(said)), "compare P(...)", "not a plain number"):
         model.add(said)
 
 

@@ -69,6 +69,11 @@ def test_rows_sum_to_one(release, solver):
     assert (np.abs(post.conditional().sum(axis=1) - 1) <= allowed).all()
 
 
+def test_nothing_is_renormalised():
+    """What a solver left out of a row is seen to be missing."""
+    assert made([[0.5, 0.4]], [10])[0].conditional().iloc[0].tolist() == pytest.approx([0.5, 0.4])
+
+
 def test_index_of_one_attribute(hospital):
     """With one quasi-identifier the rows are its values, not tuples of one."""
     release = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, listing
+from ..errors import TableError, listing, whole
 from ..tables import Microdata, names
 from ..views import Release
 
@@ -51,7 +51,7 @@ def anatomy(
     """
     qi = names(qi, "qi")
     bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed)
-    name = next(name for name in ("Bucket", "bucket", "_bucket") if name not in (*qi, sa))
+    name = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
     return Release.from_buckets(table[[*qi, sa]].assign(**{name: bucket}), qi=qi, sa=sa, bucket=name)
 
 
@@ -66,14 +66,15 @@ def anatomy_buckets(
         Named "Bucket", indexed like the table: 1 to floor(N / l).
     """
     Microdata(table, names(qi, "qi"), sa)
-    n, n_buckets = len(table), len(table) // l if l >= 1 else 0
-    if n_buckets == 0:
-        raise TableError(f"{n} records do not fill one bucket of l={l}; l must be from 1 to {n}")
+    n = len(table)
+    n_buckets = n // whole(l, "l", 1, n, TableError)
+    whole(exempt, "exempt", 0, error=TableError)
+    whole(seed, "seed", 0, error=TableError)
     rng = np.random.default_rng(seed)
     value, values = pd.factorize(table[sa], sort=True)
     frequency = np.bincount(value)
     is_exempt = np.zeros(len(values), dtype=bool)
-    is_exempt[np.argsort(-frequency, kind="stable")[: max(exempt, 0)]] = True
+    is_exempt[np.argsort(-frequency, kind="stable")[:exempt]] = True
     check_eligible(pd.Series(frequency, index=values), is_exempt, n_buckets, l)
 
     # An exempt value stands as several values, none too frequent: so it may occur in a bucket as often.

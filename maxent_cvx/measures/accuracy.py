@@ -101,9 +101,12 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
         )
     n_values = len(view.sensitive_values)
     counts = np.bincount(q[group] * n_values + s, minlength=len(view.n_q) * n_values).reshape(-1, n_values)
-    if not np.array_equal(counts.sum(axis=1), view.n_q):
+    n_s = np.asarray(view.n_sb.sum(axis=1))
+    same_q = np.array_equal(counts.sum(axis=1), view.n_q)
+    if not same_q or not np.array_equal(counts.sum(axis=0), n_s):
+        which = "sensitive value" if same_q else "QI"
         raise TableError(
-            f"the original {len(original)} records have other QI counts than the release's {view.n_records}; "
+            f"the original {len(original)} records have other {which} counts than the release's {view.n_records}; "
             "pass the table that was published"
         )
     return counts
@@ -111,5 +114,5 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 
 def check_base(base: float) -> None:
     """Refuse what is not the base of a logarithm."""
-    if not base > 0 or base == 1 or not math.isfinite(base):
-        raise BadProbability(f"base={base!r}: the base of a logarithm is positive and not 1; 2 is bits, math.e is nats")
+    if not base > 1 or not math.isfinite(base):
+        raise BadProbability(f"base={base!r}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats")

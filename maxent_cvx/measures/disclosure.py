@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from ..errors import StatementError
+from ..errors import StatementError, whole
 from ..posterior import Posterior
 
 __all__ = ["disclosure"]
@@ -61,8 +61,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     StatementError
         If `l` or `distance` is out of range.
     """
-    if l < 1:
-        raise StatementError(f"l={l}: recursive (c, l)-diversity needs l of at least 1")
+    whole(l, "l", 1)
     view = post.space.view
     conditional = post.conditional()
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)

@@ -11,7 +11,7 @@ from scipy.special import xlogy
 from .linear_form import LinearForm, parts
 from .newton_system import newton_system
 
-__all__ = ["ACCURACY", "Certificate", "certify"]
+__all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
 #: An answer is optimal if no P(s | q) can be further than this from the exact one. "Almost" is not.
 ACCURACY = 1e-4
@@ -123,11 +123,20 @@ def certify(
     return Certificate(residual, clipped, float(moved), float(gap.sum()), float(bound), int(fixed.sum()))
 
 
+def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
+    """Measure the residual only, where nothing can be proved."""
+    clipped = max(0.0, -counts.min(initial=0.0))
+    residual = float(form.residual(np.maximum(counts, 0.0)).max(initial=0.0))
+    return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
+
+
 def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
     """Move x by the least relative change to where every row holds, or None if that does not succeed.
 
     A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.
     """
+    if not np.isfinite(x).all():
+        return None
     weight = np.where(fixed, 0.0, x)
     system, knowledge = newton_system(form), np.arange(form.shape[0] - form.n_published)
     for _ in range(30):

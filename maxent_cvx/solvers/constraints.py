@@ -29,6 +29,8 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
             f"{label!r} gives a {type(constraint).__name__}; rows, a statement, or a CVXPY constraint is expected, "
             "e.g. space.prob('HIV') <= 0.2"
         )
+    if any(parameter.value is None for parameter in constraint.parameters()):
+        raise StatementError(f"{label!r} has a CVXPY Parameter without a value; set its value first")
     if [variable.id for variable in constraint.variables()] != [space.counts.id]:
         raise StatementError(f"{label!r} must speak of this model's space.p, and of no other variable")
     if not constraint.is_dcp():

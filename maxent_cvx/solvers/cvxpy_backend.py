@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,9 @@ class CvxpyBackend:
         import cvxpy as cp
 
         return self.name in cp.installed_solvers()
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """CVXPY hands options to the solver, which knows its own."""
 
     def solve(
         self,

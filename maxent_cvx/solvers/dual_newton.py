@@ -14,6 +14,7 @@ that would change its sign at 0 (Bertsekas, 1982, for bounds; Kazama and Tsujii'
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +34,9 @@ __all__ = ["DualNewton", "newton"]
 REPAIRS = 20
 #: A step is lengthened if the function falls at its end by this share of its first slope, or more.
 STILL_FALLING = 0.2
-#: Where no step lowers the dual function any more, an answer this many times the tolerance away is taken.
-STALLED = 1e3
+#: Where nothing has improved for so many iterations, or no step lowers the dual function any more, rounding has
+#: won: an answer that is so many times the tolerance away is taken, and the certificate says what it is worth.
+PATIENCE, STALLED = 5, 1e3
 #: Rounding of a row's sum, relative to the largest one: less is not to be had.
 ROUNDING = 1e-13
 #: Shortest and longest multiple of a Newton step.
@@ -51,10 +53,13 @@ class DualNewton:
     name: str = "DUAL_NEWTON"
     installed: bool = True
 
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Maximise sum entr(x) over ``low <= matrix @ x <= high``; options are those of :func:`newton`."""
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that :func:`newton` does not have."""
         if unknown := set(options) - {"tolerance", "max_iterations", "verbose"}:
             raise unknown_name("option of DUAL_NEWTON", min(unknown), ["tolerance", "max_iterations", "verbose"])
+
+    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
+        """Maximise sum entr(x) over ``low <= matrix @ x <= high``; options are those of :func:`newton`."""
         return newton(form, start, **options)
 
 
@@ -82,6 +87,7 @@ def newton(
     begun = time.perf_counter()
     system = newton_system(form)
     dual = Dual(form)
+    best, stuck = np.inf, 0
     point = dual.at(np.zeros(form.shape[0]) if start is None else start.astype(float))
     status = Status.LIMIT
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
@@ -90,6 +96,11 @@ def newton(
         if verbose:
             print(f"{iteration:4d}  residual {residual:9.2e} people  gap {gap:9.2e} people  dual {point.value:.10f}")
         if residual <= tolerance and gap <= tolerance:
+            status = Status.OPTIMAL
+            break
+        if (stuck := stuck + 1 if max(residual, gap) > 0.9 * best else 0) == 0:
+            best = max(residual, gap)
+        if stuck >= PATIENCE and best <= STALLED * tolerance:
             status = Status.OPTIMAL
             break
         if iteration == max_iterations:

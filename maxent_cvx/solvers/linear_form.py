@@ -12,10 +12,14 @@ import scipy.sparse as sp
 from ..errors import Infeasible
 from ..rows import Rows
 
-__all__ = ["TOLERANCE", "LinearForm", "parts"]
+__all__ = ["TOLERANCE", "LinearForm", "PublishedRow", "parts"]
 
 #: Rounding, relative to the size of a row's value in people, that no row is blamed for.
 TOLERANCE = 1e-9
+
+
+class PublishedRow(Infeasible):
+    """A published row cannot hold: some knowledge is to blame, which is still to be found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +105,27 @@ class LinearForm:
         raise IndexError(row)
 
     def require(self, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        """Raise if some row cannot hold, naming the first and what is possible.
+        """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.
 
         Parameters
         ----------
         holds : ndarray of bool, one a row
         low, high : ndarray
             The least and largest value that each row can take, people.
+
+        Raises
+        ------
+        PublishedRow
+            If only published rows cannot hold: they are true, so other rows must be found to blame.
+        Infeasible
+            Otherwise.
         """
         if holds.all():
             return
         bad = np.flatnonzero(~holds)
-        # Knowledge is to blame before the published data, which hold in the original by definition.
-        row = int(bad[bad >= self.n_published][0]) if (bad >= self.n_published).any() else int(bad[0])
+        if not (bad >= self.n_published).any():
+            raise PublishedRow("a published row cannot hold")
+        row = int(bad[bad >= self.n_published][0])
         unit = self.scale[row]
         raise Infeasible(
             f"the knowledge contradicts the published data or itself: {self.name(row)!r} cannot hold; "

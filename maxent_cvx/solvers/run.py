@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import Inaccurate, Infeasible, SolverError
-from .certificate import Certificate, certify
+from .certificate import Certificate, certify, uncertified
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
 from .feasibility import least_change
-from .linear_form import LinearForm
+from .linear_form import LinearForm, PublishedRow
 from .presolve import Reduced, reduce
 from .status import Answer, Status
 from .table import SOLVERS, find
@@ -65,7 +65,11 @@ def run(
             f"{backend.name} takes linear rows only, and the model holds a convex constraint of your own; "
             f"choose one of {[b.name for b in SOLVERS.values() if isinstance(b, CvxpyBackend) and b.installed]}"
         )
-    smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
+    backend.check(options)
+    try:
+        smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
+    except PublishedRow as error:
+        raise contradiction(form, Reduced.whole(form)) or error from None
     start = closed_form[1][smaller.rows[: form.n_published]]
     start = np.concatenate([start, np.zeros(smaller.form.shape[0] - len(start))])
     if not smaller.terms.any():
@@ -78,15 +82,29 @@ def run(
         raise failure(form, smaller, backend.name, answer, convex)
     counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
     answer = replace(answer, counts=counts, multipliers=multipliers)
-    if convex:
-        form, multipliers = with_tangents(form, multipliers, convex, counts)
-    certificate = certify(form, counts, multipliers, smaller.fixed, *groups)
+    posed = with_tangents(form, multipliers, convex, counts) if convex else (form, multipliers)
+    certificate = certify(posed[0], counts, posed[1], smaller.fixed, *groups) if posed else uncertified(form, counts)
     if not (certificate.holds and answer.status is Status.OPTIMAL):
         # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
-        error = failure(form, smaller, backend.name, answer, convex, certificate)
-        if not allow_inaccurate or isinstance(error, Infeasible):
-            raise error
+        failed = failure(form, smaller, backend.name, answer, convex, certificate)
+        if not allow_inaccurate or isinstance(failed, Infeasible):
+            raise failed
     return Solution(answer, certificate, backend.name)
+
+
+def contradiction(form: LinearForm, smaller: Reduced) -> Infeasible | None:
+    """Find the least change of the knowledge that makes it consistent; None if it is so already."""
+    off = least_change(smaller.form)
+    if not (off > 10 * smaller.form.tolerance).any():
+        return None
+    rows = np.flatnonzero(smaller.rows)
+    worst = [int(i) for i in np.argsort(-off)[:3] if off[i] > 0]
+    moves = [f"{form.name(rows[i])!r} by {off[i] / smaller.form.scale[i]:.6g}" for i in worst]
+    return Infeasible(
+        "the knowledge contradicts the published data or itself; the least change that would make it hold "
+        f"moves {', '.join(moves)}{', ...' * bool((off > 0).sum() > 3)}. Correct it, make it vague with "
+        ".about(value, eps), or remove a statement"
+    )
 
 
 def failure(
@@ -98,17 +116,9 @@ def failure(
     certificate: Certificate | None = None,
 ) -> SolverError | Infeasible:
     """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
-    if certificate is None or not np.isfinite(certificate.bound):
-        off = least_change(smaller.form)
-        if (off > 10 * smaller.form.tolerance).any():
-            rows = np.flatnonzero(smaller.rows)
-            worst = [int(i) for i in np.argsort(-off)[:3] if off[i] > 0]
-            moves = [f"{form.name(rows[i])!r} by {off[i] / smaller.form.scale[i]:.6g}" for i in worst]
-            return Infeasible(
-                "the knowledge contradicts the published data or itself; the least change that would make it hold "
-                f"moves {', '.join(moves)}{', ...' * bool((off > 0).sum() > 3)}. Correct it, make it vague with "
-                ".about(value, eps), or remove a statement"
-            )
+    doubtful = certificate is None or not np.isfinite(certificate.bound)
+    if doubtful and (clash := contradiction(form, smaller)) is not None:
+        return clash
     if certificate is None and answer.status is Status.INFEASIBLE and convex:
         return Infeasible(
             f"{name} finds that no distribution satisfies your convex constraint together with the rest "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +28,10 @@ class Backend(Protocol):
     @property
     def installed(self) -> bool:
         """Whether it can be called on this machine."""
+        ...
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the solver does not have, before any work."""
         ...
 
     def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:

@@ -35,15 +35,19 @@ def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) 
 
 def with_tangents(
     form: LinearForm, multipliers: np.ndarray, convex: Convex, at: np.ndarray
-) -> tuple[LinearForm, np.ndarray]:
+) -> tuple[LinearForm, np.ndarray] | None:
     """Add to a linear form the tangents of constraints g(x) <= 0 at a solution, with their multipliers.
 
     A convex set lies inside its tangents, and at the solution the tangents carry the same
-    multipliers as the constraint: the linear certificate then speaks of the convex problem.
+    multipliers as the constraint: the linear certificate then speaks of the convex problem. None where
+    CVXPY has no gradient of a constraint: write norm_inf(x) <= c as -c <= x and x <= c, say.
     """
     blocks, lows, highs, extra = [form.matrix], [form.low], [form.high], [multipliers]
     for constraint in convex.constraints:
-        matrix, constant = linearise(constraint.expr, convex.variable, np.maximum(at, POSITIVE))
+        try:
+            matrix, constant = linearise(constraint.expr, convex.variable, np.maximum(at, POSITIVE))
+        except (NotImplementedError, AttributeError):  # some of CVXPY's functions have no gradient
+            return None
         blocks.append(matrix)
         lows.append(np.full(len(constant), -np.inf))
         highs.append(-constant)

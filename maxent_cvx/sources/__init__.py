@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Custom, Source, as_source
+from .base import Custom, Source, as_source, several
 from .bucket_invariants import BucketInvariants
 from .probability import P, Probability
 from .statement import Statement
@@ -17,4 +17,5 @@ __all__ = [
     "Statement",
     "StrongestAssociations",
     "as_source",
+    "several",
 ]

@@ -17,12 +17,12 @@ A function of the space does as well: ``model.add(lambda space: space.conditiona
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import StatementError
+from ..errors import StatementError, shown
 from ..rows import Rows
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..space import Space
 
-__all__ = ["Custom", "Source", "as_source"]
+__all__ = ["Custom", "Source", "as_source", "several"]
 
 
 class Source(ABC):
@@ -76,17 +76,21 @@ class Custom(Source):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return "your own" if name == "<lambda>" else name
 
-    def rows(self, space: Space) -> Iterator[Rows | cp.Constraint]:
+    def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
         """Emit what the function returns."""
-        said = self.function(space)
-        if said is None or isinstance(said, bool):
-            raise StatementError(
-                f"{self.label!r} returned {said!r}; return the comparison itself, "
-                "e.g. lambda space: space.prob('HIV') <= 0.2"
-            )
-        # A Rows or a constraint is one statement; anything else that iterates is several.
-        several = isinstance(said, Iterable) and not isinstance(said, Rows) and not hasattr(said, "is_dcp")
-        yield from said if several else [said]
+        return several(self.function(space), self.label)
+
+
+def several(said: Any, label: str) -> Iterable[Any]:
+    """Read what a builder or a function emitted: one statement, or several; anything else is no knowledge."""
+    if isinstance(said, Rows | Source) or hasattr(said, "is_dcp"):
+        return [said]
+    if isinstance(said, Iterable) and not isinstance(said, str | bytes | dict) and not getattr(said, "shape", ()):
+        return said
+    raise StatementError(
+        f"{label!r} gives a {type(said).__name__}, {shown(said)}, which is no knowledge; "
+        "a comparison is expected, e.g. space.prob('HIV') <= 0.2"
+    )
 
 
 def as_source(said: object) -> Source:
@@ -101,4 +105,4 @@ def as_source(said: object) -> Source:
         hint = "a comparison came out as true or false; compare P(...) or a Block, not a plain number"
     else:
         hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
-    raise StatementError(f"{said!r} is not something an adversary can know; {hint}")
+    raise StatementError(f"{shown(said)} is not something an adversary can know; {hint}")

@@ -9,12 +9,16 @@ from numbers import Real
 
 import numpy as np
 
-from ..errors import BadProbability, StatementError
+from ..errors import BadProbability, StatementError, number
 from ..selection import choose
-from .statement import Event, Statement, combination, number
+from .statement import Event, Statement, combination
 
 __all__ = ["P", "Probability"]
 
+NOT_LINEAR = (
+    "a product or quotient of two probabilities is not linear, so maximum entropy cannot use it; "
+    "multiply by a number, or state one of the two as a value"
+)
 #: Rounding that is forgiven when a value is compared with the largest attainable one.
 ROUNDING = 1e-12
 
@@ -55,12 +59,13 @@ def P(value: object, given: Mapping[str, object] | None = None) -> Probability:
     """
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
+    attribute = None
     if isinstance(value, Mapping):
         if len(value) != 1:
             raise StatementError(f"P({value!r}): one sensitive attribute is expected")
-        value = next(iter(value.values()))
+        attribute, value = next(iter(value.items()))
     conditions = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
-    return Probability({Event(choose(value, "the sensitive value"), conditions): 1.0})
+    return Probability({Event(choose(value, attribute or "the sensitive value"), conditions, attribute): 1.0})
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +92,21 @@ class Probability:
 
     def __mul__(self, factor: float) -> Probability:
         if isinstance(factor, Probability):
-            raise StatementError(
-                "a product of two probabilities is not linear, so maximum entropy cannot use it; "
-                "multiply by a number, or state one of the two as a value"
-            )
+            raise StatementError(NOT_LINEAR)
         factor = number(factor, "the factor of a probability")
         return Probability({e: factor * c for e, c in self.terms.items()}, factor * self.constant)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> Probability:
-        return self * (1 / number(divisor, "the divisor of a probability"))
+        if isinstance(divisor, Probability):
+            raise StatementError(NOT_LINEAR)
+        if (divisor := number(divisor, "the divisor of a probability")) == 0:
+            raise BadProbability("the divisor of a probability must not be 0")
+        return self * (1 / divisor)
+
+    def __rtruediv__(self, other: object) -> Probability:
+        raise StatementError(NOT_LINEAR)
 
     def __neg__(self) -> Probability:
         return self * -1

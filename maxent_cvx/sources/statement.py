@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadProbability
 from ..rows import Rows
 from ..selection import Choice
 from .base import Source
@@ -18,15 +17,26 @@ from .base import Source
 if TYPE_CHECKING:
     from ..space import Space
 
-__all__ = ["Event", "Statement", "combination", "number"]
+__all__ = ["Event", "Statement", "combination"]
 
 
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), one conditional probability: what statements are made of."""
+    """P(value | given), one conditional probability: what statements are made of.
+
+    Attributes
+    ----------
+    value : Choice
+        The sensitive values.
+    given : frozenset of (str, Choice)
+        QI attributes and their values.
+    attribute : str, optional
+        The sensitive attribute, where the user named it.
+    """
 
     value: Choice
     given: frozenset[tuple[str, Choice]]
+    attribute: str | None = None
 
     def __str__(self) -> str:
         if not self.given:
@@ -39,10 +49,11 @@ class Event:
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
-        return space.row(self.value, dict(self.given))
+        value = self.value if self.attribute is None else {self.attribute: self.value}
+        return space.row(value, dict(self.given))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statement(Source):
     """low <= sum_k a_k P(value_k | given_k) <= high: distribution knowledge, exact or vague.
 
@@ -68,6 +79,8 @@ class Statement(Source):
             left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
             right = frozenset((event, -a) for event, a in self.terms - left)
         expression, zero = combination(left), combination(right) if right else "0"
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"{expression} is anything"
         if self.low == self.high:
             return f"{expression} = {zero if self.high == 0 else f'{self.high:.12g}'}"
         if math.isinf(self.low):
@@ -84,9 +97,23 @@ class Statement(Source):
         """The statement's own text."""
         return str(self)
 
+    @property
+    def key(self) -> tuple[frozenset[tuple[Event, float]], float, float]:
+        """What the statement says, whichever way round it was written: ``a <= b`` is ``b >= a``."""
+        first = min(self.terms, key=lambda term: str(term[0]))
+        if first[1] > 0:
+            return self.terms, self.low + 0.0, self.high + 0.0
+        return frozenset((event, -a) for event, a in self.terms), -self.high + 0.0, -self.low + 0.0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statement) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def same_as(self, other: object) -> bool:
         """Whether `other` is a statement that says the same."""
-        return isinstance(other, Statement) and self == other
+        return self == other
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -101,7 +128,7 @@ class Statement(Source):
         matrix = sum(
             (coefficient * event.row(space) for event, coefficient in self.terms), start=sp.csr_array((1, len(space)))
         )
-        yield Rows(sp.csr_array(matrix), np.array([self.low]), np.array([self.high]), str(self))
+        yield Rows(sp.csr_array(matrix), np.array([self.low]), np.array([self.high]), str(self), view=space.view)
 
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
@@ -112,14 +139,3 @@ def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> 
         parts.append((constant < 0, f"{abs(constant):.12g}"))
     first, *others = parts
     return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
-
-
-def number(value: object, what: str) -> float:
-    """Read a finite number, or say what was found instead."""
-    try:
-        found = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        found = math.nan
-    if isinstance(value, bool | np.bool_ | str) or not math.isfinite(found):
-        raise BadProbability(f"{what} must be a finite number, not {value!r}")
-    return found

@@ -54,6 +54,8 @@ class StrongestAssociations(Source):
         for sign, count in (("positive", positive), ("negative", negative)):
             if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0):
                 raise StatementError(f"{sign}={count!r}: a whole number of associations, 0 or more, is expected")
+        if isinstance(original, Associations) and (min_support, attributes) != (3, None):
+            raise StatementError("min_support and attributes were decided when the associations were mined")
         self.original = original
         self.positive, self.negative = positive, negative
         self.min_support, self.attributes = min_support, attributes
@@ -83,11 +85,16 @@ class StrongestAssociations(Source):
             exact = n_qs / ranked["n_q"]
             index = pd.Index([f"P({value} | {given})" for given, value in mined.names(ranked)])
             label = f"{'negative' if negative else 'positive'} association"
-            yield Rows(sp.csr_array(pick @ cells.matrix), exact, exact, label, index)
+            yield Rows(sp.csr_array(pick @ cells.matrix), exact, exact, label, index, space.view)
 
     def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Find the miner's QI tuples and sensitive values in the release, which must be of the same people."""
         view = space.view
+        if mined.qi != view.qi or mined.sa != view.sa:
+            raise StatementError(
+                f"the associations were mined of {mined.sa!r} given {list(mined.qi)}, and the release has {view.sa!r} "
+                f"given {list(view.qi)}; mine the release's columns, in its order"
+            )
         q = view.quasi_identifiers.get_indexer(mined.tuples)
         s = view.sensitive_values.get_indexer(mined.sensitive_values)
         if (s < 0).any():
@@ -96,6 +103,8 @@ class StrongestAssociations(Source):
             strange = f"{int((q < 0).sum())} of {len(q)} QI tuples were not published"
         elif len(q) < len(view.n_q) or not np.array_equal(mined.n_tuple, view.n_q[q]):
             strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the release's {view.n_records}"
+        elif len(s) < view.n_sb.shape[0] or not np.array_equal(mined.n_value, np.asarray(view.n_sb.sum(axis=1))[s]):
+            strange = f"their counts of {mined.sa!r} are not those that were published"
         else:
             return q, s
         raise StatementError(

@@ -1,0 +1,66 @@
+"""What a source emitted, read as rows: the step between a builder and the model that holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import StatementError
+from .rows import Rows
+from .solvers.constraints import read_constraint
+from .sources import Source, several
+from .space import Space
+
+__all__ = ["Entry", "emit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One source in a model.
+
+    Attributes
+    ----------
+    source : Source
+    rows : tuple of Rows
+        What it emitted that is linear.
+    convex : tuple of CVXPY constraints
+        What it emitted that is convex only.
+    """
+
+    source: Source
+    rows: tuple[Rows, ...]
+    convex: tuple[Any, ...] = ()
+
+    def says_the_same(self, other: Entry) -> bool:
+        """Whether the other entry emitted exactly the same rows."""
+        if self.convex or other.convex or len(self.rows) != len(other.rows):
+            return False
+        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
+
+
+def emit(source: Source, space: Space, label: str) -> Entry:
+    """Run a builder over a space.
+
+    Raises
+    ------
+    StatementError
+        If it emits something that is no knowledge about these terms.
+    """
+    rows: list[Rows] = []
+    convex: list[Any] = []
+    for said in several(source.rows(space), label):
+        if isinstance(said, Source):  # a function may return P(...) <= 0.3
+            inner = emit(said, space, label)
+            rows += inner.rows
+            convex += inner.convex
+        elif isinstance(said, Rows):
+            if said.matrix.shape[1] != len(space) or (said.view is not None and said.view is not space.view):
+                raise StatementError(
+                    f"{label!r} speaks of the {said.matrix.shape[1]} terms of another release, the model has "
+                    f"{len(space)}; make rows from this model's own space (one column a term)"
+                )
+            rows.append(said)
+        else:
+            read = read_constraint(said, space, label)
+            (rows if isinstance(read, Rows) else convex).append(read)
+    return Entry(source, tuple(rows), tuple(convex))
