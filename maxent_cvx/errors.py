@@ -92,10 +92,8 @@ def number(value: object, what: str) -> float:
         found = math.nan
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not math.isfinite(found):
-        readable = is_number or value is None or isinstance(value, str | bool | np.bool_)
-        what_it_is = (
-            "NaN" if is_number and math.isnan(found) else shown(value) if readable else f"a {type(value).__name__}"
-        )
+        many = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+        what_it_is = f"a {type(value).__name__}" if many else shown(value)
         raise BadProbability(f"{what} must be a finite number, not {what_it_is}")
     return found
 

@@ -1,0 +1,1 @@
+"""What is true of the world, as far as this package goes."""
