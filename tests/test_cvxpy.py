@@ -137,12 +137,10 @@ def test_contradictions_at_the_limit(solver: str):
 # -- names and options -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("CLARABELL", "CLARABEL"), ("DUALNEWTON", "DUAL_NEWTON"), ("ESOC", "ECOS")]
-)
+@pytest.mark.parametrize(("typed", "meant"), [("CLARABELL", "CLARABEL"), ("DUALNEWTON", "DUAL_NEWTON")])
 def test_unknown_solver(typed: str, meant: str):
     """A solver that does not exist is refused with the one that was meant."""
-    with pytest.raises(UnknownName, match=f"'{typed}'.*'{meant}'"):
+    with pytest.raises(UnknownName, match=f"'{typed}'.*did you mean '{meant}'"):
         hard().model().solve(typed)
 
 

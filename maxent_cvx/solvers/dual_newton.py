@@ -40,7 +40,7 @@ PATIENCE, STALLED = 5, 1e3
 #: Rounding of a row's sum, relative to the largest one: less is not to be had.
 ROUNDING = 1e-13
 #: Shortest and longest multiple of a Newton step.
-SHORTEST, LONGEST = 1e-3, 64.0
+SHORTEST, LONGEST = 1e-6, 64.0
 #: Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are
 #: redundant, the last makes the step short where inequalities that cannot all be tight are taken to be.
 RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
@@ -177,13 +177,15 @@ class Dual:
         """
         length, slope = 1.0, self.slope(point, step)
         rounding = 1e-14 * max(abs(point.value), 1.0)
+        first = self.first_kink(point, step)
         there = self.go(point, step, length)
         while not there.value <= point.value + 1e-4 * length * slope + rounding:
-            length /= 2
+            # Up to the first kink the function is smooth; there the inequality leaves, and the next step is free of it.
+            length = first if length / 2 < first < length else length / 2
             if length < SHORTEST or not slope < 0:
                 return None
             there = self.go(point, step, length)
-        if length == 1 and self.still_falls(point, there, step) < STILL_FALLING * slope:
+        if length == 1 and slope < -10 * rounding and self.still_falls(point, there, step) < STILL_FALLING * slope:
             while length < LONGEST:
                 further = self.go(point, step, 2 * length)
                 if not self.still_falls(point, further, step) < 0:
@@ -196,6 +198,11 @@ class Dual:
         m = point.m + length * step
         m[self.is_range & (point.m * m < 0)] = 0.0
         return self.at(m)
+
+    def first_kink(self, point: Point, step: np.ndarray) -> float:
+        """Multiple of a step, and a hair more, at which the first multiplier of an inequality reaches 0; or infinity."""
+        crosses = self.is_range & (point.m * step < 0)
+        return float((1 + 1e-12) * np.min(-point.m[crosses] / step[crosses], initial=np.inf))
 
     def still_falls(self, point: Point, there: Point, step: np.ndarray) -> float:
         """Slope at a point reached along a step, of what has not been stopped on the way."""
