@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from maxent_cvx import MaxEnt, Posterior
 from maxent_cvx.solvers import SOLVERS, Solution
@@ -26,6 +27,11 @@ def on_every_solver(*values: Any) -> list[Any]:
 
 def label(value: Any) -> str:
     return str(getattr(value, "name", value)).replace(" ", "_")
+
+
+def examples(n: int) -> settings:
+    """Try n examples, the same ones in every run."""
+    return settings(max_examples=n, deadline=None, derandomize=True)
 
 
 def solution(model: MaxEnt, solver: str = "auto", **options: Any) -> Solution:

@@ -8,10 +8,11 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, members, p, publish
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_models import random_model
 from scipy.optimize import linprog
+from solving import examples
 
 from maxent_cvx import Infeasible, MaxEnt, P
 from maxent_cvx.solvers.bounds import term_bounds
@@ -58,7 +59,7 @@ def reduced(model: MaxEnt) -> Reduced:
     return reduce(model.form, model.invariants.closed_form(model.space), model.view.n_records)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=seeds)
 def test_bounds_hold_for_every_assignment(seed: int):
     """Whoever has whichever value, if the knowledge is true then every count lies within its bounds."""
@@ -73,7 +74,7 @@ def test_bounds_hold_for_every_assignment(seed: int):
     assert found == 1, "the hidden assignment is one of them"
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=seeds)
 def test_bounds_hold_for_every_distribution(seed: int):
     """No distribution that satisfies the rows is outside the bounds, and a fixed term has the one value they allow."""
@@ -151,7 +152,7 @@ def test_irrelevant_buckets_keep_equation_9():
     assert counts[bucket == 2] == pytest.approx([0.4, 0.4, 0.2] * 2 + [0.2, 0.2, 0.6])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=seeds)
 def test_restore(seed: int):
     """What was taken out comes back where it was, and what was left is put where it belongs."""
@@ -168,7 +169,7 @@ def test_restore(seed: int):
     assert not (smaller.terms & smaller.fixed).any()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=seeds)
 def test_the_smaller_problem_is_the_same_problem(seed: int):
     """The truth, cut down to what is left, satisfies what is left; and put back it is the truth, or Eq. (9)."""
