@@ -200,7 +200,7 @@ class Dual:
         return self.at(m)
 
     def first_kink(self, point: Point, step: np.ndarray) -> float:
-        """Multiple of a step, and a hair more, at which the first multiplier of an inequality reaches 0; or infinity."""
+        """Multiple of a step, and a hair more, at which a first multiplier of an inequality reaches 0; or infinity."""
         crosses = self.is_range & (point.m * step < 0)
         return float((1 + 1e-12) * np.min(-point.m[crosses] / step[crosses], initial=np.inf))
 
