@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .errors import StatementError
@@ -38,8 +38,8 @@ class Entry:
         return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
 
 
-def emit(source: Source, space: Space, label: str) -> Entry:
-    """Run a builder over a space.
+def emit(source: Source, space: Space, label: str | None = None) -> Entry:
+    """Run a builder over a space; under a label of the user's, its rows are called so.
 
     Raises
     ------
@@ -48,7 +48,8 @@ def emit(source: Source, space: Space, label: str) -> Entry:
     """
     rows: list[Rows] = []
     convex: list[Any] = []
-    for said in several(source.rows(space), label):
+    name = label or source.label
+    for said in several(source.rows(space), name):
         if isinstance(said, Source):  # a function may return P(...) <= 0.3
             inner = emit(said, space, label)
             rows += inner.rows
@@ -56,11 +57,11 @@ def emit(source: Source, space: Space, label: str) -> Entry:
         elif isinstance(said, Rows):
             if said.matrix.shape[1] != len(space) or (said.view is not None and said.view is not space.view):
                 raise StatementError(
-                    f"{label!r} speaks of the {said.matrix.shape[1]} terms of another release, the model has "
+                    f"{name!r} speaks of the {said.matrix.shape[1]} terms of another release, the model has "
                     f"{len(space)}; make rows from this model's own space (one column a term)"
                 )
-            rows.append(said)
+            rows.append(said if label is None else replace(said, label=label))
         else:
-            read = read_constraint(said, space, label)
+            read = read_constraint(said, space, name)
             (rows if isinstance(read, Rows) else convex).append(read)
     return Entry(source, tuple(rows), tuple(convex))

@@ -57,7 +57,7 @@ class MaxEnt:
         self.view = view
         self.space = Space.of(view)
         self.invariants = BucketInvariants(view)
-        self._entries = {self.invariants.label: emit(self.invariants, self.space, self.invariants.label)}
+        self._entries = {self.invariants.label: emit(self.invariants, self.space)}
 
     # -- knowledge -------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class MaxEnt:
         held = dict(self._entries)
         for given in sources:
             source = as_source(given)
-            entry = emit(source, self.space, label or source.label)
+            entry = emit(source, self.space, label)
             name = self._name(held, entry, label)
             if name is not None:
                 held[name] = entry

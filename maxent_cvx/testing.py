@@ -41,7 +41,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     assert isinstance(source.label, str), f"the label of {name} is {source.label!r}, not a text"
     assert source.label, f"the label of {name} is empty"
     try:
-        emitted, again = (emit(source, space, source.label).rows for _ in range(2))
+        emitted, again = (emit(source, space).rows for _ in range(2))
     except StatementError as error:
         raise AssertionError(str(error)) from error
     assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"

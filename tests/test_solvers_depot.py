@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from depot import CONTRADICTORY, SOLVABLE, Case
+from depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, publish
 from solving import CONIC, DEFAULT, error, on_every_solver, solution
 
-from maxent_cvx import Inaccurate, Infeasible, SolverError
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
 from maxent_cvx.solvers import ACCURACY, Status
+from maxent_cvx.solvers.feasibility import least_change
 
 presolve = pytest.mark.parametrize("presolve", [True, False], ids=["presolve", "whole"])
 
@@ -76,3 +77,40 @@ def test_contradiction_is_named(case: Case, presolve: bool):
         case.model().solve(presolve=presolve)
     message = str(found.value)
     assert [statement for statement in case.knowledge if repr(statement.label) in message], message
+
+
+#: How many people, at the least, contradictory statements are away from what can hold.
+AWAY = {
+    "more than the largest value": 0.0001 * 4,
+    "less than the least value": 0.0001 * 4,
+    "two values": 0.4,  # x = 1.6, and n(q2, s1) = 3 - x = 1
+    "below and above": 0.4,  # x <= 1.6, and 4 - x <= 2
+    "not what is published": 1,  # 3 of 10 people, and there are 2
+    "two people, one value": 0.1,
+    "nobody is left": 1,
+    "more than the largest value of a sum": 0.0001 * 4,
+    "crosswise": 0.2,
+}
+
+
+@pytest.mark.parametrize("name", AWAY)
+def test_least_change(name: str):
+    """What would have to give is the knowledge, by no more than it takes."""
+    case = next(case for case in CONTRADICTORY if case.name == name)
+    form = case.model().form
+    change = least_change(form)
+    assert (change[: form.n_published] == 0).all()
+    assert change.sum() == pytest.approx(AWAY[name], abs=1e-9)
+
+
+def test_published_data_never_give_way():
+    """Published numbers stand, even where three statements speak against two of them."""
+    three = [P("s1") == 0.3, P("s1") >= 0.3, P("s1") + P("s1") == 0.6]
+    form = MaxEnt(publish(FIGURE_1C)).add(*three).form
+    np.testing.assert_allclose(least_change(form)[form.n_published :], 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case.name)
+def test_nothing_has_to_give(case: Case):
+    """Knowledge that can hold is not asked to change."""
+    assert least_change(case.model().form).max(initial=0) <= 1e-9

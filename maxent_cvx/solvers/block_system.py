@@ -9,6 +9,8 @@ that with the knowledge rows last
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -77,13 +79,12 @@ class BlockSystem:
             self._known_rows = known, by_term, np.repeat(np.arange(by_term.shape[0]), np.diff(by_term.indptr))
         return self._known_rows
 
-    def solve(self, x: np.ndarray, gradient: np.ndarray, active: np.ndarray, ridge: float) -> np.ndarray:
-        """Solve H d = gradient over the published rows and the knowledge rows that are active.
+    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+        """Factor H over the published rows and the knowledge rows that are active.
 
         Parameters
         ----------
         x : ndarray, one a term
-        gradient : ndarray, one a row
         active : ndarray of int
             Which knowledge rows take part; the others get 0.
         ridge : float
@@ -92,50 +93,59 @@ class BlockSystem:
 
         Returns
         -------
-        ndarray, one a row
+        callable
+            Solves H d = gradient; both have an entry a row.
         """
-        n, m = len(self.slot), self.width
-        cells = np.bincount(self._cell, self._product * x[self._term], self.n_blocks * m * m)
-        blocks = cells.reshape(self.n_blocks, m, m)
+        inverse = self._factor_blocks(x, ridge)
+        known, by_term, term = self._known(active)
+        weighted = sp.csr_array((by_term.data * x[term], by_term.indices, by_term.indptr), shape=by_term.shape)
+        across = self.published @ weighted  # B', a row a slot
+        schur = (known @ weighted).toarray()
+        own = schur.diagonal().copy()
+        m, k = self.width, len(active)
+        step = max(1, BATCH // max(m * k, 1))
+        for lo in range(0, self.n_blocks if k else 0, step):
+            hi = min(lo + step, self.n_blocks)
+            v = (inverse[lo:hi] @ across[lo * m : hi * m].toarray().reshape(hi - lo, m, k)).reshape(-1, k)
+            schur -= v.T @ v
+        corner = _factor_dense(schur, ridge * own)
+        n = len(self.slot)
+
+        def through_blocks(right: np.ndarray) -> np.ndarray:
+            y = inverse @ right.reshape(self.n_blocks, m, 1)
+            return (inverse.transpose(0, 2, 1) @ y).ravel()
+
+        def solve(gradient: np.ndarray) -> np.ndarray:
+            right = np.zeros(self.n_blocks * m)
+            right[self.slot] = gradient[:n]
+            alone = through_blocks(right)
+            found = corner(gradient[n + active] - across.T @ alone)
+            direction = np.zeros(len(gradient))
+            direction[:n] = (alone - through_blocks(across @ found))[self.slot]
+            direction[n + active] = found
+            return direction
+
+        return solve
+
+    def _factor_blocks(self, x: np.ndarray, ridge: float) -> np.ndarray:
+        """Invert the Cholesky factors of all blocks, shape (blocks, width, width)."""
+        cells = np.bincount(self._cell, self._product * x[self._term], self.n_blocks * self.width**2)
+        blocks = cells.reshape(self.n_blocks, self.width, self.width)
         diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
         diagonal += ridge * np.maximum(diagonal, SMALLEST) + self.padding
         try:
-            inverse = np.linalg.inv(np.linalg.cholesky(blocks))
+            return np.linalg.inv(np.linalg.cholesky(blocks))
         except np.linalg.LinAlgError:  # rounding was larger than the ridge
-            return self.solve(x, gradient, active, 100 * ridge)
-        right = np.zeros(self.n_blocks * m)
-        right[self.slot] = gradient[:n]
-        y = (inverse @ right.reshape(self.n_blocks, m, 1))[..., 0]
-
-        known, by_term, term = self._known(active)
-        weighted = sp.csr_array((by_term.data * x[term], by_term.indices, by_term.indptr), shape=by_term.shape)
-        schur = (known @ weighted).toarray()
-        own = schur.diagonal().copy()
-        across = self.published @ weighted  # B', a row a slot
-        aim = gradient[n + active].astype(float)
-        step = max(1, BATCH // max(m * len(active), 1))
-        for lo in range(0, self.n_blocks if len(active) else 0, step):
-            hi = min(lo + step, self.n_blocks)
-            v = inverse[lo:hi] @ across[lo * m : hi * m].toarray().reshape(hi - lo, m, len(active))
-            v = v.reshape(-1, len(active))
-            schur -= v.T @ v
-            aim -= v.T @ y[lo:hi].ravel()
-        found = _solve_dense(schur, ridge * own, aim)
-        right -= across @ found
-        y = inverse @ right.reshape(self.n_blocks, m, 1)
-        solved = (inverse.transpose(0, 2, 1) @ y).ravel()
-        direction = np.zeros(len(gradient))
-        direction[:n] = solved[self.slot]
-        direction[n + active] = found
-        return direction
+            return self._factor_blocks(x, 100 * ridge)
 
 
-def _solve_dense(schur: np.ndarray, ridge: np.ndarray, aim: np.ndarray) -> np.ndarray:
-    """Solve the Schur complement; a row that the others imply has none of its diagonal left, but for the ridge."""
-    if not len(aim):
-        return aim
+def _factor_dense(schur: np.ndarray, ridge: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Factor the Schur complement; a row that the others imply has none of its diagonal left, but for the ridge."""
+    if not len(ridge):
+        return lambda aim: aim
     schur[np.diag_indices_from(schur)] += np.maximum(ridge, 1e-25)
     try:
-        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(schur), aim)
+        factor = scipy.linalg.cho_factor(schur)
     except np.linalg.LinAlgError:
-        return scipy.linalg.lstsq(schur, aim, cond=1e-13)[0]
+        return lambda aim: scipy.linalg.lstsq(schur, aim, cond=1e-13)[0]
+    return lambda aim: scipy.linalg.cho_solve(factor, aim)

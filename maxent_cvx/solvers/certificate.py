@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,8 @@ from .newton_system import newton_system
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
+#: Rounds of moving an answer to where the rows hold.
+ROUNDS = 30
 #: An answer is optimal if no P(s | q) can be further than this from the exact one. "Almost" is not.
 ACCURACY = 1e-4
 
@@ -92,9 +94,9 @@ def certify(
     inequality turns KL into the largest error of a conditional probability. The solver's x satisfies
     the rows only nearly, so the nearest x' that satisfies them is certified, and the way there added.
     """
-    clipped = max(0.0, -counts.min(initial=0.0))
+    clipped = float(max(0.0, -counts.min(initial=0.0)))
     x = np.maximum(counts, 0.0)
-    residual = form.residual(x).max(initial=0.0)
+    residual = float(form.residual(x).max(initial=0.0))
     exact = _satisfying(form, x, fixed)
     if exact is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
@@ -125,7 +127,7 @@ def certify(
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
     """Measure the residual only, where nothing can be proved."""
-    clipped = max(0.0, -counts.min(initial=0.0))
+    clipped = float(max(0.0, -counts.min(initial=0.0)))
     residual = float(form.residual(np.maximum(counts, 0.0)).max(initial=0.0))
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
 
@@ -135,17 +137,29 @@ def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarra
 
     A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.
     """
-    if not np.isfinite(x).all():
+    free = np.flatnonzero(~fixed)
+    rest = form.select(np.diff(form.matrix[:, free].indptr) > 0)  # rows of fixed terms only have nothing to move
+    matrix = sp.csr_array(rest.matrix[:, free])
+    done = rest.matrix @ np.where(fixed, x, 0.0)
+    rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done)
+    moved = x[free]
+    if not np.isfinite(moved).all():
         return None
-    weight = np.where(fixed, 0.0, x)
-    system, knowledge = newton_system(form), np.arange(form.shape[0] - form.n_published)
-    for _ in range(30):
-        value = form.matrix @ x
-        missing = np.clip(value, form.low, form.high) - value
-        if (np.abs(missing) <= 1e-3 * form.tolerance).all():
+    system, knowledge = newton_system(rest), np.arange(rest.shape[0] - rest.n_published)
+    weight, solve, before = moved, None, np.inf
+    for _ in range(ROUNDS):
+        value = matrix @ moved
+        missing = np.clip(value, rest.low, rest.high) - value
+        # As long as it gets better: a multiplier may be large, and what is missing counts that many times.
+        if (worst := np.abs(missing).max(initial=0.0)) == 0 or worst > 0.5 * before:
             break
-        x = x + weight * (form.matrix.T @ system.solve(weight, missing, knowledge, 1e-10))
-        if not np.isfinite(x).all():
+        before = worst
+        solve = solve or system.factor(weight, knowledge, 1e-10)
+        moved = moved + weight * (matrix.T @ solve(missing))
+        if not np.isfinite(moved).all():
             return None
-        x, weight = np.maximum(x, 0.0), np.where(x < 0, 0.0, weight)
-    return x if (form.residual(x) <= form.tolerance).all() else None
+        if (negative := moved < 0).any():
+            moved, weight, solve, before = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), None, np.inf
+    exact = x.copy()
+    exact[free] = moved
+    return exact if (form.residual(exact) <= form.tolerance).all() else None

@@ -160,7 +160,7 @@ class Dual:
         target = np.where(sign > 0, low, np.where(sign < 0, high, np.where(self.is_range, activity, low)))
         active = ~self.is_range | (sign != 0)
         for _ in range(REPAIRS):
-            step = system.solve(point.counts, target - activity, np.flatnonzero(active[n:]), ridge)
+            step = system.factor(point.counts, np.flatnonzero(active[n:]), ridge)(target - activity)
             wrong = active & (m == 0) & (sign * step < 0)
             if not wrong.any():
                 break

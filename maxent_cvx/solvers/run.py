@@ -126,11 +126,11 @@ def failure(
         )
     if certificate is None:
         return SolverError(
-            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; use solver='auto', "
-            "or give the solver more time and iterations"
+            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; give the solver more time and "
+            "iterations, or use another (see maxent_cvx.solvers.available())"
         )
     proof = f"certified nevertheless: {certificate}" if certificate.holds else f"not certified: {certificate}"
     return Inaccurate(
         f"{name} stopped with {answer.message!r}, and the answer is {proof}. "
-        "Use solver='auto', change the solver's tolerances, or pass allow_inaccurate=True"
+        "Use another solver (the default is the most precise), change its tolerances, or pass allow_inaccurate=True"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import qdldl
 import scipy.sparse as sp
@@ -17,13 +19,18 @@ class SparseSystem:
     def __init__(self, form: LinearForm) -> None:
         self.matrix, self.n_published = form.matrix, form.n_published
 
-    def solve(self, x: np.ndarray, gradient: np.ndarray, active: np.ndarray, ridge: float) -> np.ndarray:
-        """Solve for the published rows and the active knowledge rows; the others get 0."""
+    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+        """Factor for the published rows and the active knowledge rows; the others get 0."""
         rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
         matrix = self.matrix[rows]
-        direction = np.zeros(len(gradient))
-        direction[rows] = factorised(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge).solve(gradient[rows])
-        return direction
+        factor = factorised(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge)
+
+        def solve(gradient: np.ndarray) -> np.ndarray:
+            direction = np.zeros(len(gradient))
+            direction[rows] = factor.solve(gradient[rows])
+            return direction
+
+        return solve
 
 
 def factorised(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
