@@ -133,7 +133,8 @@ def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownNa
     known = list(known)
     found = _plain(found)
     by_text = {str(_plain(item)): _plain(item) for item in known}
-    near = [by_text[text] for text in difflib.get_close_matches(str(found), by_text, n=3)]
+    by_lower = {text.lower(): item for text, item in by_text.items()}
+    near = [by_lower[text] for text in difflib.get_close_matches(str(found).lower(), by_lower, n=3)]
     if str(found) in by_text:
         twin = by_text[str(found)]
         hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(found).__name__}"
@@ -141,7 +142,7 @@ def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownNa
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"expected one of {listing(known, 8)}" if known else "there is none"
-    return UnknownName(f"{found!r} is not a {what}; {hint}")
+    return UnknownName(f"{found!r} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
 
 
 def _plain(item: object) -> object:
