@@ -72,3 +72,12 @@ def test_contradictions_are_recognised(solver: str, presolve: bool, seed: int):
     """A model that is told two values of one probability cannot hold, and every solver's answer is that."""
     with pytest.raises(Infeasible):
         contradictory_model(seed).solve(solver, presolve=presolve)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(MODELS, 1000))
+def test_solvers_agree_on_many(seed: int):
+    """The same holds of many more models, degenerate, redundant and boundary ones among them."""
+    test_solvers_agree(seed)
+    test_default_solver_certifies(seed)
+    answers.cache_clear()
