@@ -120,8 +120,8 @@ def shown(value: object) -> str:
 def listing(items: Iterable[object], limit: int = 5) -> str:
     """Write the first few of many items: ``'a', 'b', ... (7 in total)``."""
     items = list(items)
-    shown = ", ".join(repr(_plain(item)) for item in items[:limit])
-    return shown if len(items) <= limit else f"{shown}, ... ({len(items)} in total)"
+    first = ", ".join(repr(_plain(item)) for item in items[:limit])
+    return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
 
 
 def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownName:

@@ -17,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, whole
-from .tables import Microdata, group_codes, names
+from .tables import Microdata, factorize, group_codes, names, ranges
 
 __all__ = ["Associations", "mine_associations"]
 
@@ -123,8 +123,7 @@ class Associations:
             order = np.argsort(group, kind="stable")
             start, stop = np.searchsorted(group[order], [ranked["group"][at], ranked["group"][at] + 1])
             rows.append(np.repeat(at, stop - start))
-            within = np.arange((stop - start).sum()) - np.repeat(np.cumsum(stop - start) - (stop - start), stop - start)
-            columns.append(order[np.repeat(start, stop - start) + within])
+            columns.append(order[ranges(start, stop - start)])
         where = (np.concatenate(rows), np.concatenate(columns)) if rows else (np.empty(0, int), np.empty(0, int))
         return sp.csr_array((np.ones(len(where[0])), where), shape=(len(ranked), len(self.tuples)))
 
@@ -209,7 +208,7 @@ def mine_associations(
             )
         sizes = sorted(set(asked))
     q, tuples = data.distinct()
-    s, values = pd.factorize(table[sa], sort=True)
+    s, values = factorize(table[sa])
     counts = np.bincount(q * len(values) + s, minlength=len(tuples) * len(values)).reshape(len(tuples), -1)
     by_name = sorted(range(len(data.qi)), key=data.qi.__getitem__)
     subsets = [subset for size in sizes for subset in combinations(by_name, size)]
@@ -218,6 +217,4 @@ def mine_associations(
         group = group_codes([np.asarray(tuples.codes[i]) for i in subset], [len(tuples.levels[i]) for i in subset])
         member = sp.csr_array((np.ones(len(group), dtype=np.int64), (group, np.arange(len(group)))))
         cubes.append(Cube(subset, group, np.asarray(member @ counts)))
-    return Associations(
-        data.qi, sa, min_support, tuples, pd.Index(values, name=sa), np.bincount(q), np.bincount(s), tuple(cubes)
-    )
+    return Associations(data.qi, sa, min_support, tuples, values, np.bincount(q), np.bincount(s), tuple(cubes))

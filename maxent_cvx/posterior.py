@@ -111,7 +111,8 @@ class Posterior:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
 
-        A row a term: its labels, the published n(q, b) and n(s, b), and ``count`` = N P(q, s, b).
+        A row a term: its labels, and in people the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
+        ``N P(q,s,b)``.
 
         Raises
         ------

@@ -18,6 +18,7 @@ __all__ = [
     "group_codes",
     "multi_index",
     "names",
+    "ranges",
     "sort_distinct",
 ]
 
@@ -143,6 +144,12 @@ def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
     first = np.unique(key, return_index=True)[1]
     codes = [code[first] for code, _ in columns]
     return key, multi_index(levels, codes, list(frame.columns))
+
+
+def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Count up from every start: start, start + 1, ..., `length` numbers each, one after the other."""
+    before = np.cumsum(length) - length
+    return np.repeat(start - before, length) + np.arange(length.sum())
 
 
 def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:

@@ -13,7 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import TableError, listing, unknown_name
-from .tables import Microdata, check_columns, count_column, factorize, multi_index, names, sort_distinct
+from .tables import Microdata, check_columns, count_column, factorize, multi_index, names, ranges, sort_distinct
 
 __all__ = ["Release"]
 
@@ -178,11 +178,9 @@ class Release:
         width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
         pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
         repeat = width[pair_bucket]
-        start = np.cumsum(repeat) - repeat
-        within = np.arange(repeat.sum()) - np.repeat(start, repeat)
         return {
             "q": np.repeat(qb.indices, repeat).astype(np.int64),
-            "s": sb.indices[np.repeat(sb.indptr[pair_bucket], repeat) + within].astype(np.int64),
+            "s": sb.indices[ranges(sb.indptr[pair_bucket], repeat)].astype(np.int64),
             "bucket": np.repeat(pair_bucket, repeat),
         }
 

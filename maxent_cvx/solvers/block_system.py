@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from ..tables import ranges
 from .linear_form import LinearForm, parts
 
 __all__ = ["BlockSystem"]
@@ -61,11 +62,9 @@ class BlockSystem:
         """Find where the product of each two entries of a term lands in the blocks."""
         by_term = self.published.tocsc()
         width = np.diff(by_term.indptr)
-        entry = np.arange(by_term.nnz)
         partners = np.repeat(width, width)  # of each entry: how many entries its term has
-        i = np.repeat(entry, partners)
-        start = np.repeat(np.repeat(by_term.indptr[:-1], width), partners)
-        j = start + np.arange(len(i)) - np.repeat(np.cumsum(partners) - partners, partners)
+        i = np.repeat(np.arange(by_term.nnz), partners)
+        j = ranges(np.repeat(by_term.indptr[:-1], width), partners)
         self._term = np.repeat(np.repeat(np.arange(len(width)), width), partners)
         self._product = by_term.data[i] * by_term.data[j]
         self._cell = by_term.indices[i].astype(np.int64) * self.width + by_term.indices[j] % self.width

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import StatementError, listing
+from ..errors import StatementError, listing, whole
 from ..mining import Associations, mine_associations
 from ..rows import Rows
 from ..space import Space
@@ -52,8 +52,8 @@ class StrongestAssociations(Source):
         attributes: int | Iterable[int] | None = None,
     ) -> None:
         for sign, count in (("positive", positive), ("negative", negative)):
-            if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0):
-                raise StatementError(f"{sign}={count!r}: a whole number of associations, 0 or more, is expected")
+            if count is not None:
+                whole(count, sign, 0)
         if isinstance(original, Associations) and (min_support, attributes) != (3, None):
             raise StatementError("min_support and attributes were decided when the associations were mined")
         self.original = original
