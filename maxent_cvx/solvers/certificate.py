@@ -33,7 +33,7 @@ class Certificate:
         Largest change of a count that makes every row hold exactly, people. Infinite if none was found.
     gap : float
         Duality gap of the answer so moved, people: sum (x log(x / y) - x + y), with
-        y = exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. A sum
+        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. A sum
         of non-negative terms, never a difference of objectives.
     bound : float
         Largest possible error of any P(s | q), a probability: moved / n(q) + sqrt(gap(q) / (2 n(q))) at
@@ -102,7 +102,7 @@ def certify(
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        exponent = form.matrix.T @ multipliers - 1
+        exponent = form.exponent(multipliers)
         y = np.exp(exponent)
         own = xlogy(exact, exact)
         # What is left of a difference of nearly equal numbers is their rounding: that much gap cannot be excluded.

@@ -63,7 +63,7 @@ class CvxpyBackend:
         convex: Convex | None = None,
         **options: Any,
     ) -> Answer:
-        """Maximise sum entr(x) over ``low <= matrix @ x <= high`` and convex constraints on x.
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high`` and convex constraints on x.
 
         A solver's failure is an answer with that status. `start` is of no use to conic solvers.
         """
@@ -73,7 +73,10 @@ class CvxpyBackend:
         counts = convex.variable if convex else cp.Variable(form.shape[1], name="counts")
         parts = constraints(form, counts)
         also = list(convex.constraints) if convex else []
-        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(counts))), [part.constraint for part in parts] + also)
+        entropy = cp.sum(cp.entr(counts))
+        if form.is_weighted:
+            entropy += np.log(form.weights) @ counts
+        problem = cp.Problem(cp.Maximize(entropy), [part.constraint for part in parts] + also)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so, and we raise

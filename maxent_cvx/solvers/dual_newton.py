@@ -1,9 +1,9 @@
 """DUAL_NEWTON: projected Newton's method on the dual of maximum entropy.
 
-With x = exp(A' m - 1) for multipliers m, maximising sum -x log x over low <= A x <= high is the same
-as minimising the convex function
+With x = w exp(A' m - 1) for multipliers m, maximising sum x log(w / x) over low <= A x <= high is the
+same as minimising the convex function
 
-    sum exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
+    sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
 
 It is smooth but for a kink at m = 0 of every inequality. An inequality with m > 0 is tight at its low
 side, with m < 0 at its high side; one with m = 0 takes part only if x violates it. So each iteration
@@ -59,7 +59,7 @@ class DualNewton:
             raise unknown_name("option of DUAL_NEWTON", min(unknown), ["tolerance", "max_iterations", "verbose"])
 
     def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Maximise sum entr(x) over ``low <= matrix @ x <= high``; options are those of :func:`newton`."""
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``; options are those of :func:`newton`."""
         return newton(form, start, **options)
 
 
@@ -71,7 +71,7 @@ def newton(
     max_iterations: int = 200,
     verbose: bool = False,
 ) -> Answer:
-    """Maximise sum entr(x) over ``low <= matrix @ x <= high``.
+    """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``.
 
     Parameters
     ----------
@@ -133,12 +133,13 @@ class Dual:
     def __init__(self, form: LinearForm) -> None:
         self.form = form
         self.transpose = sp.csr_array(form.matrix.T)
+        self.offset = np.log(form.weights) - 1 if form.is_weighted else -1.0
         self.is_range = ~form.is_equation
 
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the dual function."""
         with np.errstate(over="ignore", invalid="ignore"):
-            counts = np.exp(self.transpose @ m - 1)
+            counts = np.exp(self.transpose @ m + self.offset)
             # An open side (infinite) is never pressed: its multiplier is 0, and must not make 0 * inf.
             pressed = np.where(m > 0, self.form.low, np.where(m < 0, self.form.high, 0.0)) * m
             return Point(m, float(counts.sum() - pressed.sum()), counts, self.form.matrix @ counts)

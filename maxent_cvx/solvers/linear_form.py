@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ class LinearForm:
         Where the rows come from, in order; for their names.
     n_published : int
         How many leading rows come from the published view, not from knowledge.
+    weights : ndarray
+        w > 0, one a term: the objective is sum x log(w / x), which is entropy where they are 1, and
+        minus the relative entropy to a prior w elsewhere.
     """
 
     matrix: sp.csr_array
@@ -48,6 +52,7 @@ class LinearForm:
     scale: np.ndarray
     blocks: Sequence[Rows]
     n_published: int
+    weights: np.ndarray
 
     @classmethod
     def of(cls, published: Sequence[Rows], knowledge: Sequence[Rows], n_records: int) -> LinearForm:
@@ -60,7 +65,16 @@ class LinearForm:
         scale = n_records / largest
         low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
         unit = sp.csr_array(sp.diags_array(1 / largest) @ matrix)
-        return cls(unit, low, high, scale, blocks, sum(map(len, published)))
+        return cls(unit, low, high, scale, blocks, sum(map(len, published)), np.ones(unit.shape[1]))
+
+    @classmethod
+    def plain(
+        cls, matrix: sp.csr_array, low: np.ndarray, high: np.ndarray, weights: np.ndarray | None = None
+    ) -> LinearForm:
+        """Take rows over counts as they are, from nowhere in particular and without names."""
+        n_rows, n_terms = matrix.shape
+        weights = np.ones(n_terms) if weights is None else weights
+        return cls(matrix, low, high, np.ones(n_rows), (), 0, weights)
 
     def select(self, rows: np.ndarray | slice) -> LinearForm:
         """Keep some of the rows; for computing only, names are those of the whole."""
@@ -90,6 +104,16 @@ class LinearForm:
         size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
         return TOLERANCE * np.maximum(size, 1.0)
+
+    def exponent(self, multipliers: np.ndarray) -> np.ndarray:
+        """log x = log w + matrix' m - 1, the counts that multipliers stand for."""
+        exponent = self.matrix.T @ multipliers - 1
+        return exponent + np.log(self.weights) if self.is_weighted else exponent
+
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether some weight is not 1."""
+        return bool((self.weights != 1).any())
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
         """How many people each row is away from holding, >= 0."""

@@ -79,7 +79,8 @@ def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_recor
     published = form.matrix[: form.n_published]
     bucket = parts(published)[1]  # published rows link the terms of one bucket, and no others
     known = abs(form.matrix[form.n_published :]).sum(axis=0) > 0
-    relevant = np.isin(bucket, bucket[known | fixed])
+    # The closed form is that of equal weights; with a prior every bucket is relevant.
+    relevant = np.isin(bucket, bucket[known | fixed]) | form.is_weighted
     terms = relevant & ~fixed
     counts = np.where(fixed, lower, np.where(relevant, 0.0, alone_counts))
     rest = form.matrix[:, np.flatnonzero(terms)]
@@ -93,5 +94,6 @@ def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_recor
         matrix=sp.csr_array(rest[np.flatnonzero(rows)]),
         low=smaller.low - done[rows],
         high=smaller.high - done[rows],
+        weights=form.weights[terms],
     )
     return Reduced(smaller, terms, rows, fixed, counts, multipliers)

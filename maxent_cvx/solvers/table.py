@@ -18,7 +18,7 @@ __all__ = ["SOLVERS", "Backend", "available", "find"]
 
 
 class Backend(Protocol):
-    """What a solver offers: a name, whether it is installed, and the maximum of sum entr(x) over rows."""
+    """What a solver offers: a name, whether it is installed, and the maximum of sum x log(w / x) over rows."""
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ class Backend(Protocol):
         ...
 
     def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Maximise sum entr(x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
         ...
 
 
