@@ -1,91 +1,77 @@
-"""Newton systems by blocks: the buckets are eliminated all at once, the knowledge is solved densely.
+"""Newton systems by blocks: the buckets are eliminated all at once, the knowledge by conjugate gradients.
 
 The Hessian of the dual is H = A diag(x) A'. Published rows of different buckets share no term, so
-that with the knowledge rows last
+that with the knowledge rows K last
 
     H = [ D  B' ]     D = block-diagonal, a block of at most a few dozen rows a bucket,
         [ B  C  ]     S = C - B D^-1 B', the Schur complement, a row a piece of knowledge.
+
+A product with S is a few passes over the terms, S itself costs some hundred times as much. So S is
+formed and factored once, and preconditions conjugate gradients at later x, until the products since
+then have cost as much as forming it again would.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
-from ..tables import ranges
-from .linear_form import LinearForm, parts
+from .buckets import Buckets
+from .conjugate_gradients import conjugate_gradients
+from .corner import Corner
+from .linear_form import LinearForm
 
 __all__ = ["BlockSystem"]
 
-#: Diagonal that a row whose terms have all vanished is given instead of zero.
-SMALLEST = 1e-12
 #: Doubles that one batch of buckets may hold at a time.
 BATCH = 4_000_000
+#: Most rows of knowledge for which S is formed (800 MB); for more, its diagonal preconditions.
+MOST_DENSE = 10_000
+#: Most products with S for one solution, when S is not formed and when it just has been.
+MOST_PRODUCTS, MOST_AFTER_FORMING = 2_000, 50
 
 
 class BlockSystem:
     """Solves H d = g for any x, with the blocks of one linear form found once.
 
-    Published rows are laid out in slots: block by block, every block padded to the largest one's size.
+    Attributes
+    ----------
+    products : int
+        Products with S so far.
+    formed : int
+        How often S has been formed.
     """
 
     def __init__(self, form: LinearForm) -> None:
-        n = form.n_published
-        block_of_row = parts(form.matrix[:n])[0]
-        used, block = np.unique(block_of_row, return_inverse=True)
-        order = np.argsort(block, kind="stable")
-        size = np.bincount(block, minlength=len(used))
-        first = np.cumsum(size) - size
-        self.n_blocks, self.width = len(used), int(size.max(initial=0))
-        self.slot = np.empty(n, dtype=np.int64)
-        self.slot[order] = block[order] * self.width + np.arange(n) - first[block[order]]
-        published = form.matrix[:n].tocoo()
-        shape = (self.n_blocks * self.width, form.shape[1])
-        self.published = sp.csr_array((published.data, (self.slot[published.row], published.col)), shape=shape)
-        self.knowledge = form.matrix[n:]
-        padding = np.ones(shape[0])
-        padding[self.slot] = 0.0
-        self.padding = padding.reshape(self.n_blocks, self.width)
-        self._pair_up()
-        self._known_at = np.empty(0, dtype=np.int64)
+        self.known = form.known
+        self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
+        self.buckets = Buckets(form.published)
+        self.products = self.formed = 0
+        self._corner: Corner | None = None
+        self._spent = 0  # products since S was formed
+        self._x = np.empty(0)  # where the blocks are factored, and with which ridge
+        self._ridge = 0.0
 
-    @property
-    def cost(self) -> float:
-        """Multiplications that one system takes, about."""
-        k = self.knowledge.shape[0]
-        return self.n_blocks * self.width * (self.width**2 + self.width * k + k**2) + k**3
+    @cached_property
+    def worth(self) -> int:
+        """How many products with S cost as much as forming S."""
+        slots, width, k = float(self.buckets.n_slots), self.buckets.width, self.n_known
+        forming = slots * k * (k + 2 * width) + k**3 / 3
+        product = 400.0 * len(self.known.of_term) + 4 * slots * width  # a term's passes are bound by memory
+        return int(np.clip(forming / product, 10, MOST_PRODUCTS))
 
-    def _pair_up(self) -> None:
-        """Find where the product of each two entries of a term lands in the blocks."""
-        by_term = self.published.tocsc()
-        width = np.diff(by_term.indptr)
-        partners = np.repeat(width, width)  # of each entry: how many entries its term has
-        i = np.repeat(np.arange(by_term.nnz), partners)
-        j = ranges(np.repeat(by_term.indptr[:-1], width), partners)
-        self._term = np.repeat(np.repeat(np.arange(len(width)), width), partners)
-        self._product = by_term.data[i] * by_term.data[j]
-        self._cell = by_term.indices[i].astype(np.int64) * self.width + by_term.indices[j] % self.width
-
-    def _known(self, active: np.ndarray) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
-        """Take the active knowledge rows, by row and by term, and each entry's term; kept until others are active."""
-        if not (self._known_at.size and np.array_equal(active, self._known_at)):
-            known = self.knowledge[active]
-            by_term = sp.csr_array(known.T)
-            self._known_at = active
-            self._known_rows = known, by_term, np.repeat(np.arange(by_term.shape[0]), np.diff(by_term.indptr))
-        return self._known_rows
-
-    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
         """Factor H over the published rows and the knowledge rows that are active.
 
         Parameters
         ----------
         x : ndarray, one a term
         active : ndarray of int
-            Which knowledge rows take part; the others get 0.
+            Which knowledge rows take part, ascending; the others get 0.
         ridge : float
             By what share the diagonal is raised: one row a bucket is redundant (Privacy-MaxEnt,
             Theorem 3), and knowledge may be.
@@ -93,58 +79,82 @@ class BlockSystem:
         Returns
         -------
         callable
-            Solves H d = gradient; both have an entry a row.
+            ``solve(gradient, tolerance=1e-12)`` solves H d = gradient, the rows of knowledge to a
+            relative tolerance; both vectors have an entry a row.
         """
-        inverse = self._factor_blocks(x, ridge)
-        known, by_term, term = self._known(active)
-        weighted = sp.csr_array((by_term.data * x[term], by_term.indices, by_term.indptr), shape=by_term.shape)
-        across = self.published @ weighted  # B', a row a slot
-        schur = (known @ weighted).toarray()
-        own = schur.diagonal().copy()
-        m, k = self.width, len(active)
-        step = max(1, BATCH // max(m * k, 1))
-        for lo in range(0, self.n_blocks if k else 0, step):
-            hi = min(lo + step, self.n_blocks)
-            v = (inverse[lo:hi] @ across[lo * m : hi * m].toarray().reshape(hi - lo, m, k)).reshape(-1, k)
-            schur -= v.T @ v
-        corner = _factor_dense(schur, ridge * own)
-        n = len(self.slot)
+        if self._x is not x or self._ridge != ridge:
+            self._x, self._ridge = x, ridge
+            self._inverse = self.buckets.factor(x, ridge)
+            self._squares = self.known.squares(x)
+        return lambda gradient, tolerance=1e-12: self._solve(gradient, active, tolerance)
 
-        def through_blocks(right: np.ndarray) -> np.ndarray:
-            y = inverse @ right.reshape(self.n_blocks, m, 1)
-            return (inverse.transpose(0, 2, 1) @ y).ravel()
-
-        def solve(gradient: np.ndarray) -> np.ndarray:
-            right = np.zeros(self.n_blocks * m)
-            right[self.slot] = gradient[:n]
-            alone = through_blocks(right)
-            found = corner(gradient[n + active] - across.T @ alone)
-            direction = np.zeros(len(gradient))
-            direction[:n] = (alone - through_blocks(across @ found))[self.slot]
+    def _solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
+        buckets, n, x = self.buckets, self.n_published, self._x
+        right = np.zeros(buckets.n_slots)
+        right[buckets.slot] = gradient[:n]
+        alone = buckets.apply(self._inverse, right)
+        direction = np.zeros(len(gradient))
+        if len(active):
+            aim = gradient[n + active] - self.known.sums(x * (buckets.by_term @ alone))[active]
+            found = self._solve_corner(aim, active, tolerance)
             direction[n + active] = found
-            return direction
+            alone -= buckets.apply(self._inverse, buckets.rows @ (x * self._spread(found, active)))
+        direction[:n] = alone[buckets.slot]
+        return direction
 
-        return solve
+    def _spread(self, found: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """K' times a number for every active row."""
+        multipliers = np.zeros(self.n_known)
+        multipliers[active] = found
+        return self.known.spread(multipliers)
 
-    def _factor_blocks(self, x: np.ndarray, ridge: float) -> np.ndarray:
-        """Invert the Cholesky factors of all blocks, shape (blocks, width, width)."""
-        cells = np.bincount(self._cell, self._product * x[self._term], self.n_blocks * self.width**2)
-        blocks = cells.reshape(self.n_blocks, self.width, self.width)
-        diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
-        diagonal += ridge * np.maximum(diagonal, SMALLEST) + self.padding
-        try:
-            return np.linalg.inv(np.linalg.cholesky(blocks))
-        except np.linalg.LinAlgError:  # rounding was larger than the ridge
-            return self._factor_blocks(x, 100 * ridge)
+    def _solve_corner(self, aim: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
+        """Solve S v = aim, forming S where that is cheaper than to go on without."""
+        buckets, x = self.buckets, self._x
+        empty = self._squares[active] == 0  # no term is left that could move such a row
+        aim, scale = np.where(empty, 0.0, aim), np.where(empty, 1.0, self._squares[active])
+        raised = self._ridge * scale
 
+        def product(v: np.ndarray) -> np.ndarray:
+            terms = x * self._spread(v, active)
+            through = buckets.apply(self._inverse, buckets.rows @ terms)
+            return self.known.sums(terms - x * (buckets.by_term @ through))[active] + raised * v
 
-def _factor_dense(schur: np.ndarray, ridge: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Factor the Schur complement; a row that the others imply has none of its diagonal left, but for the ridge."""
-    if not len(ridge):
-        return lambda aim: aim
-    schur[np.diag_indices_from(schur)] += np.maximum(ridge, 1e-25)
-    try:
-        factor = scipy.linalg.cho_factor(schur)
-    except np.linalg.LinAlgError:
-        return lambda aim: scipy.linalg.lstsq(schur, aim, cond=1e-13)[0]
-    return lambda aim: scipy.linalg.cho_solve(factor, aim)
+        if self.n_known > MOST_DENSE:
+            return self._conjugate(product, aim, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
+        found = None
+        if self._corner is not None and self._spent < self.worth:
+            precondition = self._corner.precondition(active, scale, raised)
+            found, converged = self._conjugate(product, aim, precondition, tolerance, self.worth - self._spent)
+            if converged:
+                return found
+        self._corner, self._spent = Corner(self._form(active), active), 0
+        self.formed += 1
+        precondition = self._corner.precondition(active, scale, raised)
+        return self._conjugate(product, aim, precondition, tolerance, MOST_AFTER_FORMING, found)[0]
+
+    def _conjugate(self, *problem: Any) -> tuple[np.ndarray, bool]:
+        """Solve by conjugate gradients, and count the products."""
+        solution, products, converged = conjugate_gradients(*problem)
+        self.products += products
+        self._spent += products
+        return solution, converged
+
+    def _form(self, active: np.ndarray) -> np.ndarray:
+        """Form S over the active rows of knowledge."""
+        x, m, rows = self._x, self.buckets.width, self.buckets.rows
+        distinct = self.known.distinct[active]
+        schur = (distinct @ (sp.diags_array(self.known.collect(x)) @ distinct.T)).toarray()
+        # P diag(x) with the terms of a class added up: a row a slot, a column a class; B' is that times the classes.
+        shape = (rows.shape[0], distinct.shape[1])
+        by_class = sp.csr_array(
+            (rows.data * x[rows.indices], self.known.of_term[rows.indices], rows.indptr), shape=shape
+        )
+        classes = distinct.T.toarray()
+        step = max(1, BATCH // max(m * len(active), 1))
+        for low in range(0, self.buckets.n_blocks, step):
+            inverse = self._inverse[low : low + step]
+            across = (by_class[low * m : (low + len(inverse)) * m] @ classes).reshape(len(inverse), m, len(active))
+            half = (inverse @ across).reshape(-1, len(active))
+            schur -= half.T @ half
+        return schur

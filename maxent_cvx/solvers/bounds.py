@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from .linear_form import LinearForm
 
-__all__ = ["term_bounds"]
+__all__ = ["activity", "term_bounds"]
 
 #: Rounds of propagation. Stopping early is safe: the bounds are then merely wider.
 MAX_ROUNDS = 30
@@ -17,6 +18,7 @@ def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndar
 
     A row with least activity L (each term at the bound that makes the row smallest) leaves a term
     with coefficient a > 0 no more than lower + (high - L) / a; and so for the other side and sign.
+    That is the same for all terms of one column.
 
     Returns
     -------
@@ -27,24 +29,18 @@ def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndar
     Infeasible
         If some row cannot hold within the bounds that the others imply.
     """
-    by_term = form.matrix.tocsc()
-    row, a = by_term.indices, by_term.data
-    size = np.abs(a)
-    starts, touched = by_term.indptr[:-1], np.diff(by_term.indptr) > 0
-    positive, negative = form.matrix.maximum(0), form.matrix.minimum(0)
-    tolerance = form.tolerance
+    n, known, tolerance = form.n_published, form.known, form.tolerance
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
     for _ in range(MAX_ROUNDS):
-        least, most = positive @ lower + negative @ upper, positive @ upper + negative @ lower
+        least, most = activity(form, lower, upper)
         form.require((least <= form.high + 10 * tolerance) & (most >= form.low - 10 * tolerance), least, most)
         # Room that a row leaves each of its terms above its lower and below its upper bound.
         to_high, to_low = (np.where(np.abs(room) <= tolerance, 0.0, np.maximum(room, 0.0))
                            for room in (form.high - least, most - form.low))  # fmt: skip
-        rise = np.where(a > 0, to_high[row], to_low[row]) / size
-        fall = np.where(a > 0, to_low[row], to_high[row]) / size
-        new_upper, new_lower = upper.copy(), lower.copy()
-        new_upper[touched] = np.minimum(upper, lower + _least(rise, starts, touched, len(upper)))[touched]
-        new_lower[touched] = np.maximum(lower, upper - _least(fall, starts, touched, len(upper)))[touched]
+        rise, fall = _least_room(form.published_by_term, to_high[:n], to_low[:n])
+        by_class = _least_room(known.transposed, to_high[n:], to_low[n:])
+        new_upper = np.minimum(upper, lower + np.minimum(rise, by_class[0][known.of_term]))
+        new_lower = np.maximum(lower, upper - np.minimum(fall, by_class[1][known.of_term]))
         # Rounding must not make the two cross; a real crossing shows as a row that cannot hold.
         new_lower = np.minimum(new_lower, new_upper)
         moved = max(np.max(upper - new_upper, initial=0), np.max(new_lower - lower, initial=0))
@@ -54,9 +50,31 @@ def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndar
     return lower, upper
 
 
-def _least(values: np.ndarray, starts: np.ndarray, touched: np.ndarray, n: int) -> np.ndarray:
-    """The least of each term's values, infinite for a term in no row."""
-    least = np.full(n, np.inf)
-    if len(values):
-        least[touched] = np.minimum.reduceat(values, starts[touched])
-    return least
+def activity(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest value of every row within bounds on the terms."""
+    positive, negative = _signs(form.published)
+    known_positive, known_negative = _signs(form.known.distinct)
+    below, above = form.known.collect(lower), form.known.collect(upper)
+    least = positive @ lower + negative @ upper, known_positive @ below + known_negative @ above
+    most = positive @ upper + negative @ lower, known_positive @ above + known_negative @ below
+    return np.concatenate(least), np.concatenate(most)
+
+
+def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Split a matrix into its positive and its negative entries."""
+    if (matrix.data > 0).all():
+        return matrix, sp.csr_array(matrix.shape)
+    return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
+
+
+def _least_room(by_column: sp.csr_array, to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least that the rows of each column let it rise and fall; infinite for a column of no row."""
+    a, row = by_column.data, by_column.indices
+    touched = np.diff(by_column.indptr) > 0
+    starts = by_column.indptr[:-1][touched]
+    found = np.full((2, by_column.shape[0]), np.inf)
+    if len(a):
+        up = np.where(a > 0, to_high[row], to_low[row]) / np.abs(a)
+        down = np.where(a > 0, to_low[row], to_high[row]) / np.abs(a)
+        found[:, touched] = np.minimum.reduceat(up, starts), np.minimum.reduceat(down, starts)
+    return found[0], found[1]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import xlogy
 
+from .implied_zeros import empty_terms
 from .linear_form import LinearForm, parts
 from .newton_system import newton_system
 
@@ -72,6 +74,7 @@ def certify(
     fixed: np.ndarray,
     q: np.ndarray,
     n_q: np.ndarray,
+    proofs: Sequence[np.ndarray] = (),
 ) -> Certificate:
     """Measure an answer against the problem as posed.
 
@@ -87,6 +90,8 @@ def certify(
         For every term the group (QI tuple) whose conditional distribution is asked for.
     n_q : ndarray
         People in each group.
+    proofs : sequence of ndarray
+        Directions of the multipliers that prove further terms empty; checked here.
 
     Notes
     -----
@@ -97,6 +102,8 @@ def certify(
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     x = np.maximum(counts, 0.0)
     residual = float(form.residual(x).max(initial=0.0))
+    for proof in proofs:
+        fixed = fixed | empty_terms(form, proof, fixed, x)
     exact = _satisfying(form, x, fixed)
     if exact is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
@@ -148,7 +155,7 @@ def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarra
     moved = x[free]
     if not np.isfinite(moved).all():
         return None
-    system, knowledge = newton_system(rest), np.arange(rest.shape[0] - rest.n_published)
+    system = newton_system(rest)
     weight, solve, before = moved, None, np.inf
     for _ in range(ROUNDS):
         value = matrix @ moved
@@ -157,7 +164,10 @@ def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarra
         if (worst := np.abs(missing).max(initial=0.0)) == 0 or worst > 0.5 * before:
             break
         before = worst
-        solve = solve or system.factor(weight, knowledge, 1e-10)
+        if solve is None:
+            # An inequality with room has nothing to hold still for.
+            tight = rest.is_equation | (value <= rest.low + rest.tolerance) | (value >= rest.high - rest.tolerance)
+            solve = system.factor(weight, np.flatnonzero(tight[rest.n_published :]), 1e-10)
         moved = moved + weight * (matrix.T @ solve(missing))
         if not np.isfinite(moved).all():
             return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import Infeasible
 from ..rows import Rows
+from .shared_columns import SharedColumns
 
 __all__ = ["TOLERANCE", "LinearForm", "PublishedRow", "parts"]
 
@@ -60,11 +60,14 @@ class LinearForm:
         blocks = [*published, *knowledge]
         matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
         matrix.eliminate_zeros()
-        largest = np.asarray(abs(matrix).max(axis=1).todense()).ravel()
-        largest[largest == 0] = 1.0  # a row that touches no term
+        entries = np.diff(matrix.indptr)
+        largest = np.ones(matrix.shape[0])  # also of a row that touches no term
+        if matrix.nnz:
+            largest[entries > 0] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[:-1][entries > 0])
         scale = n_records / largest
         low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
-        unit = sp.csr_array(sp.diags_array(1 / largest) @ matrix)
+        scaled = matrix.data / np.repeat(largest, entries)
+        unit = sp.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape)
         return cls(unit, low, high, scale, blocks, sum(map(len, published)), np.ones(unit.shape[1]))
 
     @classmethod
@@ -105,8 +108,37 @@ class LinearForm:
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
         return TOLERANCE * np.maximum(size, 1.0)
 
+    @cached_property
+    def published(self) -> sp.csr_array:
+        """The published rows."""
+        return self.matrix[: self.n_published]
+
+    @cached_property
+    def published_by_term(self) -> sp.csr_array:
+        """The published rows, transposed."""
+        return sp.csr_array(self.published.T)
+
+    @cached_property
+    def known(self) -> SharedColumns:
+        """The rows of knowledge, a column kept once for all terms that it is the same for."""
+        return SharedColumns(self.matrix[self.n_published :])
+
+    def sums(self, x: np.ndarray) -> np.ndarray:
+        """The matrix @ x."""
+        return np.concatenate([self.published @ x, self.known.sums(x)])
+
+    def entries(self, terms: np.ndarray) -> np.ndarray:
+        """How many of some terms each row is about."""
+        published, known = _pattern(self.published), _pattern(self.known.distinct)
+        return np.concatenate([published @ terms.astype(float), known @ self.known.collect(terms)])
+
+    def spread(self, multipliers: np.ndarray) -> np.ndarray:
+        """The transposed matrix @ multipliers, one number a term."""
+        n = self.n_published
+        return self.published_by_term @ multipliers[:n] + self.known.spread(multipliers[n:])
+
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
-        """log x = log w + matrix' m - 1, the counts that multipliers stand for."""
+        """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""
         exponent = self.matrix.T @ multipliers - 1
         return exponent + np.log(self.weights) if self.is_weighted else exponent
 
@@ -114,6 +146,20 @@ class LinearForm:
     def is_weighted(self) -> bool:
         """Whether some weight is not 1."""
         return bool((self.weights != 1).any())
+
+    @cached_property
+    def ceiling(self) -> np.ndarray:
+        """The most people that any one published row leaves for each term; infinite if none says."""
+        published, by_term = self.published, self.published_by_term
+        rows = np.repeat(np.arange(self.n_published), np.diff(published.indptr))
+        subtracts = np.bincount(rows, published.data < 0, self.n_published) > 0
+        high = np.where(subtracts, np.inf, self.high[: self.n_published])
+        found = np.full(self.shape[1], np.inf)
+        touched = np.diff(by_term.indptr) > 0
+        if by_term.nnz:
+            room = high[by_term.indices] / np.abs(by_term.data)
+            found[touched] = np.minimum.reduceat(room, by_term.indptr[:-1][touched])
+        return found
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
         """How many people each row is away from holding, >= 0."""
@@ -160,8 +206,17 @@ class LinearForm:
 
 def parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Number the independent parts of a system, rows and terms that share an entry: for each row, and each term."""
+    n_rows, n_terms = matrix.shape
     links = sp.csr_array(matrix)
     links.eliminate_zeros()
-    graph: Any = sp.block_array([[None, links], [links.T, None]], format="csr")
+    # A graph of rows and, after them, terms; SciPy follows a link both ways.
+    starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz)])
+    size = n_rows + n_terms
+    graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
     part = sp.csgraph.connected_components(graph, directed=False)[1]
-    return part[: matrix.shape[0]], part[matrix.shape[0] :]
+    return part[:n_rows], part[n_rows:]
+
+
+def _pattern(matrix: sp.csr_array) -> sp.csr_array:
+    """1 for every entry."""
+    return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)

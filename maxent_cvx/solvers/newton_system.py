@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
 from .block_system import BlockSystem
 from .linear_form import LinearForm
 from .sparse_system import SparseSystem
 
-__all__ = ["newton_system"]
+__all__ = ["System", "newton_system"]
 
-#: Multiplications a system from which on a sparse factor is taken instead of dense blocks.
-DENSE_COST = 2e11
+#: Multiplications that factoring the blocks may take; a sparse factor is taken where they are too large.
+MOST_MULTIPLICATIONS = 2e10
 
 
-def newton_system(form: LinearForm) -> BlockSystem | SparseSystem:
-    """Eliminate the buckets as dense blocks, unless they are large or the knowledge is: then factor sparsely."""
+class System(Protocol):
+    """Solves A diag(x) A' d = gradient for any x.
+
+    Attributes
+    ----------
+    products : int
+        Products with the system in conjugate gradients so far; 0 where it is solved directly.
+    """
+
+    products: int
+
+    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
+        """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""
+        ...
+
+
+def newton_system(form: LinearForm) -> System:
+    """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely."""
     blocks = BlockSystem(form)
-    return blocks if blocks.cost <= DENSE_COST else SparseSystem(form)
+    cost = blocks.buckets.n_slots * float(blocks.buckets.width) ** 2
+    return blocks if cost <= MOST_MULTIPLICATIONS else SparseSystem(form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,8 @@ import scipy.sparse as sp
 
 from .bounds import term_bounds
 from .linear_form import LinearForm, parts
+from .lumping import Lumping, lump
+from .redundant import redundant
 
 __all__ = ["Reduced", "reduce"]
 
@@ -22,39 +25,65 @@ class Reduced:
 
     Attributes
     ----------
-    form : LinearForm
-        The rows that are left over the terms that are left.
     terms, rows : ndarray of bool
-        Which of the original ones those are.
+        Which of the original ones are left.
+    lumping : Lumping
+        What those have become; its form is the problem to solve.
     fixed : ndarray of bool
         Terms that every solution agrees on: forced zeros, and whatever they force in turn.
     counts, multipliers : ndarray
         The original problem's answer where it is known already.
+    posed : LinearForm
+        The problem over the terms that are left, before rows were left out and terms lumped.
+    posed_rows : ndarray of int
+        Which of the original rows are its rows.
     """
 
-    form: LinearForm
     terms: np.ndarray
     rows: np.ndarray
+    lumping: Lumping
     fixed: np.ndarray
     counts: np.ndarray
     multipliers: np.ndarray
+    posed: LinearForm
+    posed_rows: np.ndarray
 
     @classmethod
     def whole(cls, form: LinearForm) -> Reduced:
         """Reduce nothing."""
         n_rows, n_terms = form.shape
         every_term, every_row = np.ones(n_terms, dtype=bool), np.ones(n_rows, dtype=bool)
-        return cls(form, every_term, every_row, ~every_term, np.zeros(n_terms), np.zeros(n_rows))
+        zeros = np.zeros(n_terms), np.zeros(n_rows)
+        return cls(every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, np.arange(n_rows))
+
+    @property
+    def form(self) -> LinearForm:
+        """The problem to solve."""
+        return self.lumping.form
+
+    def start(self, multipliers: np.ndarray) -> np.ndarray:
+        """Take multipliers of the original rows to those of the reduced problem."""
+        return self.lumping.lumped(multipliers[self.rows])
 
     def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Put the reduced problem's answer into the original's."""
         all_counts, all_multipliers = self.counts.copy(), self.multipliers.copy()
-        all_counts[self.terms], all_multipliers[self.rows] = counts, multipliers
+        all_counts[self.terms] = self.lumping.counts(counts)
+        all_multipliers[self.rows] = self.lumping.multipliers(multipliers)
         return all_counts, all_multipliers
+
+    def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
+        """Put directions of the reduced problem's multipliers into the original's."""
+        found = []
+        for direction in directions:
+            whole = np.zeros(len(self.rows))
+            whole[self.rows] = direction[self.lumping.row]
+            found.append(whole)
+        return found
 
 
 def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Reduced:
-    """Remove the terms that are forced, and the buckets that no knowledge speaks of.
+    """Remove what is forced, what no knowledge speaks of, what repeats, and lump what nothing tells apart.
 
     Parameters
     ----------
@@ -71,29 +100,40 @@ def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_recor
     """
     alone_counts, alone_multipliers = closed_form
     n_rows, n_terms = form.shape
+    known = form.known.touched
     if n_rows == form.n_published:  # nothing is known, so nothing is forced beyond the closed form
-        lower, fixed = np.zeros(n_terms), np.zeros(n_terms, dtype=bool)
+        lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
         lower, upper = term_bounds(form, n_records)
-        fixed = upper - lower <= SAME
-    published = form.matrix[: form.n_published]
-    bucket = parts(published)[1]  # published rows link the terms of one bucket, and no others
-    known = abs(form.matrix[form.n_published :]).sum(axis=0) > 0
+    fixed = upper - lower <= SAME
+    bucket = parts(form.published)[1]  # published rows link the terms of one bucket, and no others
+    touched = np.bincount(bucket, known | fixed) > 0
     # The closed form is that of equal weights; with a prior every bucket is relevant.
-    relevant = np.isin(bucket, bucket[known | fixed]) | form.is_weighted
+    relevant = touched[bucket] | form.is_weighted
     terms = relevant & ~fixed
     counts = np.where(fixed, lower, np.where(relevant, 0.0, alone_counts))
-    rest = form.matrix[:, np.flatnonzero(terms)]
-    rows = np.diff(rest.indptr) > 0
-    done = form.matrix @ np.where(terms, 0.0, counts)
-    form.require(rows | (form.residual(counts) <= 10 * form.tolerance), done, done)
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
+    done = form.sums(np.where(terms, 0.0, counts))
+    spoken = form.entries(terms) > 0
+    form.require(spoken | (form.residual(counts) <= 10 * form.tolerance), done, done)
+    rest = remaining(form, terms, spoken, done)
+    needed = ~redundant(rest, n_records)
+    rows = np.zeros(n_rows, dtype=bool)
+    rows[np.flatnonzero(spoken)[needed]] = True
+    multipliers[spoken & ~rows] = 0.0
+    lumping = lump(rest if needed.all() else rest.select(needed))
+    return Reduced(terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken))
+
+
+def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, done: np.ndarray) -> LinearForm:
+    """The rows that are left over the terms that are left, less what the other terms contribute."""
+    if terms.all() and rows.all():
+        return form
     smaller = form.select(rows)
-    smaller = replace(
+    return replace(
         smaller,
-        matrix=sp.csr_array(rest[np.flatnonzero(rows)]),
+        matrix=sp.csr_array(smaller.matrix[:, np.flatnonzero(terms)]),
         low=smaller.low - done[rows],
         high=smaller.high - done[rows],
         weights=form.weights[terms],
     )
-    return Reduced(smaller, terms, rows, fixed, counts, multipliers)

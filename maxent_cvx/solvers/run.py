@@ -70,8 +70,8 @@ def run(
         smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
     except PublishedRow as error:
         raise contradiction(form, Reduced.whole(form)) or error from None
-    start = closed_form[1][smaller.rows[: form.n_published]]
-    start = np.concatenate([start, np.zeros(smaller.form.shape[0] - len(start))])
+    start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
+    start = smaller.start(start)
     if not smaller.terms.any():
         answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
     elif convex:
@@ -81,9 +81,12 @@ def run(
     if answer.counts is None or answer.multipliers is None:
         raise failure(form, smaller, backend.name, answer, convex)
     counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
-    answer = replace(answer, counts=counts, multipliers=multipliers)
+    proofs = smaller.restore_directions(answer.proofs)
+    answer = replace(answer, counts=counts, multipliers=multipliers, proofs=proofs)
     posed = with_tangents(form, multipliers, convex, counts) if convex else (form, multipliers)
-    certificate = certify(posed[0], counts, posed[1], smaller.fixed, *groups) if posed else uncertified(form, counts)
+    certificate = (
+        certify(posed[0], counts, posed[1], smaller.fixed, *groups, proofs) if posed else uncertified(form, counts)
+    )
     if not (certificate.holds and answer.status is Status.OPTIMAL):
         # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
         failed = failure(form, smaller, backend.name, answer, convex, certificate)
@@ -94,12 +97,12 @@ def run(
 
 def contradiction(form: LinearForm, smaller: Reduced) -> Infeasible | None:
     """Find the least change of the knowledge that makes it consistent; None if it is so already."""
-    off = least_change(smaller.form)
-    if not (off > 10 * smaller.form.tolerance).any():
+    posed, rows = smaller.posed, smaller.posed_rows
+    off = least_change(posed)
+    if not (off > 10 * posed.tolerance).any():
         return None
-    rows = np.flatnonzero(smaller.rows)
     worst = [int(i) for i in np.argsort(-off)[:3] if off[i] > 0]
-    moves = [f"{form.name(rows[i])!r} by {off[i] / smaller.form.scale[i]:.6g}" for i in worst]
+    moves = [f"{form.name(rows[i])!r} by {off[i] / posed.scale[i]:.6g}" for i in worst]
     return Infeasible(
         "the knowledge contradicts the published data or itself; the least change that would make it hold "
         f"moves {', '.join(moves)}{', ...' * bool((off > 0).sum() > 3)}. Correct it, make it vague with "

@@ -18,6 +18,7 @@ class SparseSystem:
 
     def __init__(self, form: LinearForm) -> None:
         self.matrix, self.n_published = form.matrix, form.n_published
+        self.products = 0  # systems are solved directly
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
         """Factor for the published rows and the active knowledge rows; the others get 0."""
@@ -25,7 +26,7 @@ class SparseSystem:
         matrix = self.matrix[rows]
         factor = factorised(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge)
 
-        def solve(gradient: np.ndarray) -> np.ndarray:
+        def solve(gradient: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
             direction = np.zeros(len(gradient))
             direction[rows] = factor.solve(gradient[rows])
             return direction

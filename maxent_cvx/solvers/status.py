@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -41,6 +42,10 @@ class Answer:
     compile_seconds, solve_seconds : float
     message : str
         The solver's own words.
+    proofs : sequence of ndarray
+        Directions of the multipliers that prove some terms empty, each given those before it.
+    log : sequence of dict
+        What the solver saw in each iteration, where it tells.
     """
 
     status: Status
@@ -50,3 +55,5 @@ class Answer:
     compile_seconds: float
     solve_seconds: float
     message: str
+    proofs: Sequence[np.ndarray] = ()
+    log: Sequence[Mapping[str, float]] = ()

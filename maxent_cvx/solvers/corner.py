@@ -1,0 +1,82 @@
+"""The dense corner of a Newton system: the Schur complement of the knowledge rows, kept as a preconditioner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+__all__ = ["Corner"]
+
+Solve = Callable[[np.ndarray], np.ndarray]
+
+#: A row with less on its diagonal has lost all its terms, and gets 0.
+VANISHED = 1e-200
+#: Up to so many rows a factor is inverted, which makes every product with it faster.
+INVERTED = 1_000
+
+
+class Corner:
+    """A Schur complement formed at some x for some active rows, to precondition that of another x and other rows.
+
+    Parameters
+    ----------
+    schur : ndarray, shape (rows, rows)
+    active : ndarray of int
+        Which rows of knowledge those are, ascending.
+    """
+
+    def __init__(self, schur: np.ndarray, active: np.ndarray) -> None:
+        self.schur, self.active = schur, active
+        self._solve: Solve = np.copy
+        self._key = np.array([-1]), np.empty(0)  # what it was factored for
+
+    def precondition(self, active: np.ndarray, scale: np.ndarray, raised: np.ndarray) -> Solve:
+        """Solve for rows that were active then, divide by `scale` for the others.
+
+        Parameters
+        ----------
+        active : ndarray of int
+            The rows to solve for, ascending.
+        scale, raised : ndarray, one an active row
+            The diagonal of the rows by themselves, and what the diagonal is raised by.
+        """
+        then = np.isin(active, self.active, assume_unique=True)
+        at = np.searchsorted(self.active, active[then])
+        key = at, raised[then]
+        if not all(map(np.array_equal, key, self._key)):
+            chosen = self.schur if len(at) == len(self.active) else self.schur[np.ix_(at, at)]
+            self._solve, self._key = factored(chosen, raised[then]), key
+        solve = self._solve
+        if then.all():
+            return solve
+
+        def both(right: np.ndarray) -> np.ndarray:
+            found = right / scale
+            found[then] = solve(right[then])
+            return found
+
+        return both
+
+
+def factored(matrix: np.ndarray, raised: np.ndarray) -> Solve:
+    """Factor a matrix whose rows some others may imply: such a row has only a ridge left of its diagonal."""
+    size = np.maximum(matrix.diagonal() + raised, VANISHED)
+    root = np.where(size > VANISHED, 1 / np.sqrt(size), 0.0)
+    scaled = matrix * root[:, None] * root  # one scale, so that one ridge fits all rows
+    diagonal = np.einsum("ii->i", scaled)
+    diagonal += raised / size
+    ridge = 1e-14
+    while ridge < 1:
+        diagonal += ridge
+        try:
+            factor = np.linalg.cholesky(scaled)
+        except np.linalg.LinAlgError:  # rounding was larger than the ridge
+            ridge *= 100
+            continue
+        if len(size) > INVERTED:
+            return lambda right: root * scipy.linalg.cho_solve((factor, True), root * right, check_finite=False)
+        inverse = np.linalg.inv(factor)
+        return lambda right: root * (inverse.T @ (inverse @ (root * right)))
+    return lambda right: right / size
