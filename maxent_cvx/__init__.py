@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import datasets, disguise, measures, plots, solvers, testing
 from .block import Block
+from .compare import compare_solvers
 from .errors import (
     BadProbability,
     DuplicateLabel,
@@ -53,6 +54,7 @@ __all__ = [
     "StrongestAssociations",
     "TableError",
     "UnknownName",
+    "compare_solvers",
     "datasets",
     "disguise",
     "load_posterior",

@@ -1,4 +1,4 @@
-"""The command line: ``maxent-cvx demo | quantify | publish | solvers``."""
+"""The command line: ``maxent-cvx demo | quantify | compare | publish | solvers``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, NoReturn
 import pandas as pd
 
 from . import datasets, disguise, measures, plots
+from .compare import compare_solvers
 from .demo import story
 from .errors import MaxEntError, TableError, unknown_name
 from .model import MaxEnt
 from .quantify import quantify
 from .solvers import available, find
+from .sources import StrongestAssociations
 from .views import Release
 
 if TYPE_CHECKING:
@@ -88,6 +90,21 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--out", metavar="FILE", help="write P(s | q), or the scores: .csv; the posterior: .parquet")
     command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
     command.set_defaults(command=_quantify)
+
+    command = commands.add_parser(
+        "compare",
+        help="what every solver makes of one model, how precisely, and how fast",
+        description="Solve one model with every solver: a release, and an adversary who knows strong associations.",
+    )
+    _table_options(command)
+    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
+    command.add_argument("--known", type=int, default=0, metavar="K", help="associations known, half of each kind (0)")
+    command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
+    command.add_argument("--solvers", metavar="A,B,...", help="names that 'maxent-cvx solvers' lists (all installed)")
+    command.add_argument("--no-presolve", action="store_true", help="give them the problem as posed")
+    command.add_argument("--out", metavar="FILE", help="write the table: .csv")
+    command.add_argument("--plot", metavar="FILE", help="draw errors against seconds: .png, .pdf or .svg")
+    command.set_defaults(command=_compare)
 
     command = commands.add_parser("publish", help="disguise a table; write the two tables that are published")
     _table_options(command)
@@ -163,8 +180,7 @@ def _free(name: str, taken: Iterable[str]) -> str:
 
 def _quantify(options: argparse.Namespace) -> None:
     find(options.solver)  # before any work
-    if options.bucket is not None and options.l is not None:
-        raise TableError("--bucket says that the table has buckets, and --l that Anatomy should make them; give one")
+    _one_source_of_buckets(options)
     if options.count is not None and not options.sa_table:
         raise TableError("--count is of published tables (--sa-table); a table of records has one row a person")
     records = _read(options)
@@ -183,6 +199,41 @@ def _quantify(options: argparse.Namespace) -> None:
         release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket)
     print(f"{release!r}"[1:-1])
     (_score if options.top else _disclose)(release, records, options)
+
+
+def _one_source_of_buckets(options: argparse.Namespace) -> None:
+    """Refuse two sources of buckets."""
+    if options.bucket is not None and options.l is not None:
+        raise TableError("--bucket says that the table has buckets, and --l that Anatomy should make them; give one")
+
+
+def _compare(options: argparse.Namespace) -> None:
+    solvers = None if options.solvers is None else [name.strip() for name in options.solvers.split(",")]
+    _one_source_of_buckets(options)
+    records = _read(options)
+    _check_output(options.out, {".csv"})
+    _check_output(options.plot, {".png", ".pdf", ".svg"})
+    if options.bucket is None:
+        records, options.bucket = _anatomy(records, options)
+    model = MaxEnt(Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket))
+    if options.known:
+        negative = options.known // 2
+        bound = (options.known - negative, negative)
+        model.add(StrongestAssociations(records, *bound, min_support=options.min_support))
+    print(f"{model!r}"[1:-1])
+    table = compare_solvers(model, solvers, presolve=not options.no_presolve)
+    shown = table.drop(columns="message").assign(certified=table["certified"].map({True: "yes", False: "no"}))
+    digits = {"objective": "{:.6f}".format} | {f"{step}_seconds": "{:.2f}".format for step in ("compile", "solve")}
+    print(shown.to_string(formatters=digits, float_format=lambda x: f"{x:.1e}", na_rep="-"))
+    print("\nobjective: H(Q, S, B), nats; residual, gap: people; bound: largest possible error of a P(s | q)")
+    if table.attrs["reference"]:
+        print(f"difference: of a P(q, s, b) above 1e-6, relative to {table.attrs['reference']}'s, the smallest bound")
+    for name, message in table["message"][table["message"] != ""].items():
+        print(f"{name}: {message}")
+    if options.out:
+        _write(options.out, lambda path: table.to_csv(path))
+    if options.plot:
+        _draw(options.plot, plots.solver_comparison(table))
 
 
 def _disclose(release: Release, records: pd.DataFrame, options: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,20 @@ import pandas as pd
 
 from .errors import StatementError
 from .posterior import Posterior
+from .solvers import ACCURACY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
-__all__ = ["posterior", "quantification"]
+__all__ = ["posterior", "quantification", "solver_comparison"]
 
 #: QI tuples that a heat map still shows with readable labels.
 READABLE = 40
+#: What is drawn of less: seconds, and error of a probability.
+SHORTEST, FINEST = 1e-4, 1e-16
+#: Where a point's name may stand: to the right (1) or left (-1), above (1) or below (-1), the best place first.
+BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
@@ -73,6 +80,78 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     ax.legend()
     ax.grid(alpha=0.3)
     return ax
+
+
+def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw how far each solver's answer can be off against the seconds it took; down and to the left is better.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    answered = table[table["bound"].notna()]
+    if answered.empty:
+        raise StatementError("no solver of the table has an answer to draw; its column 'message' says why")
+    ax = _axes(ax, (6.4, 4.2))
+    # A logarithm needs a floor; and no probability is off by more than 1, though nothing be proved.
+    seconds = (answered["compile_seconds"] + answered["solve_seconds"]).clip(lower=SHORTEST).to_numpy()
+    bound = answered["bound"].clip(FINEST, 1.0).to_numpy()
+    certified = answered["certified"].to_numpy()
+    for chosen, marker, color in ((certified, "o", "C0"), (~certified, "X", "C3")):
+        ax.scatter(seconds[chosen], bound[chosen], marker=marker, color=color, s=45, zorder=3)
+    ax.axhline(ACCURACY, color="0.5", linewidth=1, linestyle="--", zorder=1)
+    ax.set(xscale="log", yscale="log", xlabel="seconds, compiling and solving")
+    ax.set_ylabel("largest possible error of a P(s | q)\n(certified: below the dashed line)")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if seconds.max() < 50 * seconds.min() else (1,)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.margins(0.15)
+    ax.grid(alpha=0.3)
+    if len(silent := table[table["bound"].isna()]):
+        named = ", ".join(f"{name} ({status})" for name, status in silent["status"].items())
+        ax.set_title(f"no answer: {named}", fontsize="small", wrap=True)
+    _name_points(ax, np.c_[seconds, bound], [str(name) for name in answered.index])
+    return ax
+
+
+def _name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
+    """Write a name beside each point, or further away along a line where it would cover a point or other text."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()  # only a layout tells where things are
+    half = 5 * figure.dpi / 72  # half a marker, and some air
+    places = ax.transData.transform(points)
+    taken = [*np.c_[places - half, places + half]]
+    inside = ax.get_window_extent().extents
+    for point, name in zip(points, names, strict=True):
+        for away, (right, up) in itertools.product(range(6, 80, 12), BESIDE):
+            text = ax.annotate(
+                name, point, (away * right, away * up), textcoords="offset points", fontsize="small",
+                ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
+                arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
+            )  # fmt: skip
+            text.set_in_layout(False)
+            box = _extent(text)
+            covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in taken)
+            if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():
+                break
+            text.remove()
+        else:  # more points than there is room for: better over another than not at all
+            ax.annotate(name, point, (6, 0), textcoords="offset points", fontsize="small", va="center")
+        taken.append(box)
+
+
+def _extent(text: Annotation) -> np.ndarray:
+    """The box of a text, pixels: left, bottom, right, top; without its line."""
+    from matplotlib.text import Text
+
+    text.get_window_extent()  # with its line; puts the text where it belongs
+    return np.asarray(Text.get_window_extent(text).extents)
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:

@@ -16,6 +16,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.cli import main
+from maxent_cvx.solvers.cvxpy_backend import CvxpyBackend
 
 mpl.use("Agg")
 
@@ -223,6 +224,42 @@ def test_publish_by_default(run, folder):
         run("publish", "hospital", "--l", "3", "--seed", seed)
         other.add(Path("published_sa.csv").read_text())
     assert len(other) > 1
+
+
+def test_compare(run, release, hospital, folder):
+    """Every installed solver is a line, and it is said whose answer the others differ from."""
+    text = run("compare", "hospital", "--known", "3", "--min-support", "1")
+    knowledge = mx.StrongestAssociations(hospital, 2, 1, min_support=1)
+    table = mx.compare_solvers(mx.MaxEnt(release).add(knowledge))
+    for name in table.index:
+        line = next(line for line in text.splitlines() if line.startswith(name))
+        assert line.split()[1:3] == ["optimal", "yes"]
+        assert float(line.split()[3]) == pytest.approx(table.loc[name, "objective"], abs=1e-6)
+    assert f"relative to {table.attrs['reference']}'s" in text
+    assert new_files(folder) == set()
+
+
+def test_compare_some_and_write(run, folder):
+    """With --solvers some are compared, with --out and --plot the table and the plot are written."""
+    written = ["--out", "c.csv", "--plot", "c.png"]
+    text = run("compare", "hospital", "--solvers", "DUAL_NEWTON, SCS", "--no-presolve", *written)
+    assert "CLARABEL" not in text
+    assert new_files(folder) == {"c.csv", "c.png"}
+    assert pd.read_csv("c.csv", index_col="solver").index.to_list() == ["DUAL_NEWTON", "SCS"]
+    assert plt.get_fignums() == []
+
+
+def test_compare_makes_buckets(run):
+    """Without --bucket Anatomy makes them."""
+    assert "DUAL_LBFGS" in run("compare", "hospital.csv", *ROLES, "--l", "3", "--solvers", "DUAL_LBFGS")
+
+
+def test_compare_names_what_is_missing(run, monkeypatch):
+    """A solver that is not installed is a line that says so."""
+    monkeypatch.setitem(mx.solvers.SOLVERS, "GONE", CvxpyBackend("GONE"))
+    text = run("compare", "hospital", "--solvers", "GONE,DUAL_NEWTON")
+    assert "not installed" in text
+    assert "GONE: solver GONE is not installed" in text
 
 
 def test_console_entry():

@@ -94,6 +94,12 @@ BAD = {
     "plot to nowhere": (["quantify", "hospital", "--plot", "no/p.png"], ["no/p.png", "folder"]),
     "out is a folder": (["quantify", "hospital", "--out", "folder.csv"], ["folder.csv"]),
     "plot is a folder": (["quantify", "hospital", "--out", "p.csv", "--plot", "folder.png"], ["folder.png"]),
+    # compare
+    "unknown in compare": (["compare", "hospital", "--solvers", "SCS,CLARABELL"], ["'CLARABELL'", "'CLARABEL'"]),
+    "compare to parquet": (["compare", "hospital", "--out", "c.parquet"], ["c.parquet", ".csv"]),
+    "compare bucket and l": (["compare", "good.csv", *BUCKET, "--l", "2"], ["--bucket", "--l"]),
+    "compare too many": (["compare", "hospital", "--known", "999"], ["500 positive", "ask for fewer"]),
+    "compare negative": (["compare", "hospital", "--known", "-2"], ["-1"]),
     # publish
     "publish without l": (["publish", "hospital"], ["--l"]),
     "publish to nowhere": (["publish", "hospital", "--l", "2", "--out", "no/it"], ["no/it_qi.csv", "folder"]),

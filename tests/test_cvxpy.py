@@ -21,6 +21,7 @@ INTERIOR = [case for case in SOLVABLE if case.interior]
 #: For each solver, so few iterations that no answer can be precise.
 LIMITS = {
     "DUAL_NEWTON": {"max_iterations": 1},
+    "DUAL_LBFGS": {"max_iterations": 1},
     "CLARABEL": {"max_iter": 2},
     "ECOS": {"max_iters": 2},
     "SCS": {"max_iters": 20},

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..errors import SolverError, unknown_name
 from .cvxpy_backend import CvxpyBackend
+from .dual_lbfgs import DualLBFGS
 from .dual_newton import DualNewton
 from .linear_form import LinearForm
 from .status import Answer
@@ -44,6 +45,7 @@ SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
         DualNewton(),
+        DualLBFGS(),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}),
         CvxpyBackend("ECOS"),
         CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}),
