@@ -129,6 +129,7 @@ class BlockSystem:
     def _factor_blocks(self, x: np.ndarray, ridge: float) -> np.ndarray:
         """Invert the Cholesky factors of all blocks, shape (blocks, width, width)."""
         cells = np.bincount(self._cell, self._product * x[self._term], self.n_blocks * self.width**2)
+        cells = cells.astype(float, copy=False)  # NumPy counts nothing in whole numbers, whatever its weight
         blocks = cells.reshape(self.n_blocks, self.width, self.width)
         diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
         diagonal += ridge * np.maximum(diagonal, SMALLEST) + self.padding

@@ -28,7 +28,7 @@ from .newton_system import newton_system
 from .sparse_system import SparseSystem
 from .status import Answer, Status
 
-__all__ = ["DualNewton", "newton"]
+__all__ = ["NewtonBackend", "newton"]
 
 #: Times that a Newton system is solved again without the inequalities it would push the wrong way.
 REPAIRS = 20
@@ -47,7 +47,7 @@ RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
 
 
 @dataclass(frozen=True)
-class DualNewton:
+class NewtonBackend:
     """Newton's method on the dual, the buckets eliminated block by block."""
 
     name: str = "DUAL_NEWTON"

@@ -106,7 +106,7 @@ class LinearForm:
         return TOLERANCE * np.maximum(size, 1.0)
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
-        """log x = log w + matrix' m - 1, the counts that multipliers stand for."""
+        """The logarithms of x = w exp(matrix' m - 1), the counts that multipliers stand for."""
         exponent = self.matrix.T @ multipliers - 1
         return exponent + np.log(self.weights) if self.is_weighted else exponent
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..errors import SolverError, unknown_name
 from .cvxpy_backend import CvxpyBackend
-from .dual_newton import DualNewton
+from .dual_newton import NewtonBackend
 from .linear_form import LinearForm
 from .status import Answer
 
@@ -43,7 +43,7 @@ class Backend(Protocol):
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        DualNewton(),
+        NewtonBackend(),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}),
         CvxpyBackend("ECOS"),
         CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}),
