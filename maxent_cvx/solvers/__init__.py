@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .certificate import ACCURACY, Certificate
 from .run import Solution
 from .status import Answer, Status
 from .table import SOLVERS, available, find
 
-__all__ = ["ACCURACY", "SOLVERS", "Answer", "Certificate", "Solution", "Status", "available", "find"]
+if TYPE_CHECKING:
+    from .conic_solver import DualNewton
+
+__all__ = ["ACCURACY", "SOLVERS", "Answer", "Certificate", "DualNewton", "Solution", "Status", "available", "find"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the solver that CVXPY calls when it is asked for: importing CVXPY takes a second."""
+    if name == "DualNewton":
+        from .conic_solver import DualNewton
+
+        return DualNewton
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

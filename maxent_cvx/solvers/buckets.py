@@ -68,6 +68,7 @@ class Buckets:
     def matrices(self, x: np.ndarray) -> np.ndarray:
         """P diag(x) P', shape (blocks, width, width), its lower triangles only; 1 on the diagonal of padding."""
         cells = np.bincount(self._cell, self._product * x[self._term], self.n_slots * self.width)
+        cells = cells.astype(float, copy=False)  # NumPy counts nothing in whole numbers, whatever its weight
         blocks = cells.reshape(self.n_blocks, self.width, self.width)
         np.einsum("bii->bi", blocks)[...] = (self._squared @ x).reshape(self._padding.shape) + self._padding
         return blocks

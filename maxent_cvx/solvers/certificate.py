@@ -13,7 +13,7 @@ from .implied_zeros import empty_terms
 from .linear_form import LinearForm, parts
 from .newton_system import newton_system
 
-__all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
+__all__ = ["ACCURACY", "Certificate", "certify", "satisfying", "uncertified"]
 
 #: Rounds of moving an answer to where the rows hold.
 ROUNDS = 30
@@ -104,7 +104,7 @@ def certify(
     residual = float(form.residual(x).max(initial=0.0))
     for proof in proofs:
         fixed = fixed | empty_terms(form, proof, fixed, x)
-    exact = _satisfying(form, x, fixed)
+    exact = satisfying(form, x, fixed)
     if exact is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
@@ -142,7 +142,7 @@ def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
 
 
-def _satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
+def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
     """Move x by the least relative change to where every row holds, or None if that does not succeed.
 
     A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.

@@ -22,7 +22,7 @@ from .newton_system import System, newton_system
 from .status import Answer, Status
 from .vanishing import vanishing
 
-__all__ = ["DualNewton", "newton"]
+__all__ = ["NewtonBackend", "newton"]
 
 OPTIONS = ("tolerance", "max_iterations", "verbose")
 #: Times that a Newton system is solved again without the inequalities it would push the wrong way.
@@ -40,7 +40,7 @@ LOOSEST, TIGHTEST = 0.1, 1e-6
 
 
 @dataclass(frozen=True)
-class DualNewton:
+class NewtonBackend:
     """Newton's method on the dual, the buckets eliminated block by block."""
 
     name: str = "DUAL_NEWTON"

@@ -11,11 +11,16 @@ such x at all (Farkas).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .linear_form import TOLERANCE, LinearForm
 
-__all__ = ["empty_terms"]
+__all__ = ["empty_terms", "pushed"]
+
+#: The logarithm of a count that is as good as none.
+NOBODY = -50.0
 
 
 def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -47,3 +52,21 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
             change[rises] @ form.ceiling[rises] + max(-beta, 0.0) + np.finfo(float).eps * np.abs(along) @ np.abs(side)
         )
     return ~settled & (change * TOLERANCE < -rest)  # nothing is marked where the rest is infinite or not a number
+
+
+def pushed(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
+    """Move multipliers along the directions until w exp(A' m - 1) leaves nobody in the empty terms.
+
+    At the optimum those multipliers are infinite. The other terms stay as they are, but for the terms
+    that an earlier direction empties: so the last direction goes first.
+    """
+    empty, found = np.zeros(form.shape[1], dtype=bool), []
+    for proof in proofs:
+        found.append(empty_terms(form, proof, empty, np.zeros(len(empty))))
+        empty = empty | found[-1]
+    moved = multipliers
+    for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
+        if terms.any():
+            excess = (form.exponent(moved) - NOBODY)[terms] / -(form.matrix.T @ proof)[terms]
+            moved = moved + max(float(excess.max()), 0.0) * proof
+    return moved

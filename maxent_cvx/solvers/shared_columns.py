@@ -57,7 +57,7 @@ class SharedColumns:
 
     def collect(self, x: np.ndarray) -> np.ndarray:
         """Add up x over the terms of each class."""
-        return np.bincount(self.of_term, x, self.distinct.shape[1])
+        return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
 
     def squares(self, x: np.ndarray) -> np.ndarray:
         """The diagonal of matrix @ diag(x) @ matrix'."""

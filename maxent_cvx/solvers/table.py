@@ -11,7 +11,7 @@ import pandas as pd
 from ..errors import SolverError, unknown_name
 from .cvxpy_backend import CvxpyBackend
 from .dual_lbfgs import DualLBFGS
-from .dual_newton import DualNewton
+from .dual_newton import NewtonBackend
 from .linear_form import LinearForm
 from .status import Answer
 
@@ -44,7 +44,7 @@ class Backend(Protocol):
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        DualNewton(),
+        NewtonBackend(),
         DualLBFGS(),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}),
         CvxpyBackend("ECOS"),
