@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ class MaxEnt:
         self.space = Space.of(view)
         self.invariants = BucketInvariants(view)
         self._entries = {self.invariants.label: emit(self.invariants, self.space)}
+        self._labels: dict[Hashable, str] = {self.invariants.identity: self.invariants.label}
 
     # -- knowledge -------------------------------------------------------------------------------
 
@@ -94,21 +96,24 @@ class MaxEnt:
             raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
         if label is not None and (not isinstance(label, str) or not label):
             raise StatementError(f"label={label!r}: a label is a text, to be shown in tables and errors")
-        held = dict(self._entries)
+        held, labels = dict(self._entries), dict(self._labels)
         for given in sources:
             source = as_source(given)
             entry = emit(source, self.space, label)
-            name = self._name(held, entry, label)
+            name = self._name(held, labels.get(source.identity), entry, label)
             if name is not None:
-                held[name] = entry
-        self._replace(held)
+                held[name], labels[source.identity] = entry, name
+        self._replace(held, labels)
         return self
 
     def remove(self, label: str) -> MaxEnt:
         """Take a source out by its label; returns the model itself."""
         if label not in self.knowledge:
             raise unknown_name("label of the model's knowledge", label, self.knowledge)
-        self._replace({name: entry for name, entry in self._entries.items() if name != label})
+        self._replace(
+            {name: entry for name, entry in self._entries.items() if name != label},
+            {identity: name for identity, name in self._labels.items() if name != label},
+        )
         return self
 
     def copy(self) -> MaxEnt:
@@ -117,10 +122,9 @@ class MaxEnt:
         twin.__dict__.update(self.__dict__)  # everything held is immutable
         return twin
 
-    def _name(self, held: dict[str, Entry], entry: Entry, label: str | None) -> str | None:
-        """Choose the label of a new entry, or None where the same is held already."""
+    def _name(self, held: dict[str, Entry], same: str | None, entry: Entry, label: str | None) -> str | None:
+        """Choose the label of a new entry, or None where the same is held already, maybe under the label `same`."""
         source = entry.source
-        same = next((name for name, other in held.items() if source.same_as(other.source)), None)
         name = label or source.label
         if same is None and name in held and entry.says_the_same(held[name]):
             same = name
@@ -134,8 +138,8 @@ class MaxEnt:
         remedy = f", or take the old one out with remove({name!r})" if name in self.knowledge else ""
         raise DuplicateLabel(f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}")
 
-    def _replace(self, entries: dict[str, Entry]) -> None:
-        self._entries = entries
+    def _replace(self, entries: dict[str, Entry], labels: dict[Hashable, str]) -> None:
+        self._entries, self._labels = entries, labels
         for derived in ("form", "problem"):
             self.__dict__.pop(derived, None)
 
@@ -186,7 +190,14 @@ class MaxEnt:
         return entropy_problem(self.form, self.space.counts, self.view.n_records, self.convex)
 
     def solve(
-        self, solver: str = "auto", *, presolve: bool = True, allow_inaccurate: bool = False, **options: Any
+        self,
+        solver: str = "auto",
+        *,
+        presolve: bool = True,
+        allow_inaccurate: bool = False,
+        warm_start: Posterior | None = None,
+        polish: bool = False,
+        **options: Any,
     ) -> Posterior:
         """Find the maximum-entropy distribution, and certify it.
 
@@ -195,12 +206,18 @@ class MaxEnt:
         solver : str
             "auto", or a name that ``maxent-cvx solvers`` lists.
         presolve : bool
-            Take out forced terms (zeros, above all) and buckets that no knowledge speaks of before
-            the solver sees the problem.
+            Take out forced terms (zeros, above all), redundant rows, and buckets that no knowledge speaks
+            of, and lump terms that no row tells apart, before the solver sees the problem.
         allow_inaccurate : bool
             Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
+        warm_start : Posterior, optional
+            An earlier answer to nearly the same model, on the same release: its multipliers are where
+            the dual solvers begin. Conic solvers cannot use it.
+        polish : bool
+            Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
         **options
-            Passed to the solver.
+            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (people), ``max_iterations`` and
+            ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
 
         Returns
         -------
@@ -215,18 +232,33 @@ class MaxEnt:
         SolverError
             If the solver stops without an answer, is not installed, or cannot take the model.
         """
-        return Posterior.of(
-            self.space,
-            run(
-                self.form,
-                self.invariants.closed_form(self.space),
-                (self.space.codes["q"], self.view.n_q),
-                solver,
-                presolve=presolve,
-                convex=Convex(self.space.counts, self.convex) if self.convex else None,
-                allow_inaccurate=allow_inaccurate,
-                **options,
-            ),
+        closed_form = self.invariants.closed_form(self.space)
+        solution = run(
+            self.form,
+            closed_form,
+            (self.space.codes["q"], self.view.n_q),
+            solver,
+            presolve=presolve,
+            convex=Convex(self.space.counts, self.convex) if self.convex else None,
+            allow_inaccurate=allow_inaccurate,
+            polish=polish,
+            start=None if warm_start is None else self._start(warm_start, closed_form[1]),
+            **options,
+        )
+        return Posterior.of(self.space, solution, self.form)
+
+    def _start(self, earlier: Posterior, alone: np.ndarray) -> np.ndarray:
+        """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
+        if not isinstance(earlier, Posterior):
+            raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
+        if earlier.space.view is not self.view:
+            raise StatementError("warm_start is a posterior of another release; start from one of this release")
+        if not earlier.multipliers:
+            raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
+        default = self.form.by_label(np.concatenate([alone, np.zeros(self.form.shape[0] - len(alone))]))
+        known = earlier.multipliers
+        return np.concatenate(
+            [known[label] if len(known.get(label, ())) == len(value) else value for label, value in default.items()]
         )
 
     def __repr__(self) -> str:

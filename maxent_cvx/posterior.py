@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from os import PathLike
@@ -14,6 +14,7 @@ from scipy.special import xlogy
 
 from .errors import StatementError
 from .solvers import Certificate, Solution, Status
+from .solvers.linear_form import LinearForm
 from .sources import Probability
 from .space import Space
 from .storage import read_terms, write_terms
@@ -42,6 +43,12 @@ class Posterior:
     iterations : int
     compile_seconds, solve_seconds : float
         Time to hand the problem over, and to solve it.
+    log : DataFrame
+        A row an iteration, if the solver tells: the largest row residual and the gap of the inequalities
+        (people), the dual function, terms proved empty so far, and seconds. Empty if it does not.
+    multipliers : dict of str to ndarray
+        For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
+        that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
     """
 
     space: Space
@@ -52,15 +59,19 @@ class Posterior:
     iterations: int
     compile_seconds: float
     solve_seconds: float
+    log: pd.DataFrame = field(default_factory=pd.DataFrame)
+    multipliers: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, space: Space, solution: Solution) -> Posterior:
-        """Label a solution with the terms of its space."""
+    def of(cls, space: Space, solution: Solution, form: LinearForm) -> Posterior:
+        """Label a solution with the terms of its space and the rows of its form."""
         answer = solution.answer
         assert answer.counts is not None
+        assert answer.multipliers is not None
         return cls(
             space, np.maximum(answer.counts, 0.0), solution.certificate, answer.status, solution.solver,
             answer.iterations, answer.compile_seconds, answer.solve_seconds,
+            pd.DataFrame(answer.log), form.by_label(answer.multipliers),
         )  # fmt: skip
 
     def joint(self) -> pd.Series:

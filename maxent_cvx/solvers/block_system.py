@@ -7,8 +7,8 @@ that with the knowledge rows K last
         [ B  C  ]     S = C - B D^-1 B', the Schur complement, a row a piece of knowledge.
 
 A product with S is a few passes over the terms, S itself costs some hundred times as much. So S is
-formed and factored once, and preconditions conjugate gradients at later x, until the products since
-then have cost as much as forming it again would.
+formed and factored rarely, and preconditions conjugate gradients at later x as long as they need few
+products.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ class BlockSystem:
         self.buckets = Buckets(form.published)
         self.products = self.formed = 0
         self._corner: Corner | None = None
-        self._spent = 0  # products since S was formed
         self._x = np.empty(0)  # where the blocks are factored, and with which ridge
         self._ridge = 0.0
 
     @cached_property
     def worth(self) -> int:
-        """How many products with S cost as much as forming S."""
-        slots, width, k = float(self.buckets.n_slots), self.buckets.width, self.n_known
-        forming = slots * k * (k + 2 * width) + k**3 / 3
-        product = 400.0 * len(self.known.of_term) + 4 * slots * width  # a term's passes are bound by memory
-        return int(np.clip(forming / product, 10, MOST_PRODUCTS))
+        """How many products with S to spend on one solution before S is formed: what costs half as much."""
+        k, terms = self.n_known, len(self.known.of_term)
+        # As measured, in multiplications: S is dense and computes fast, a product is bound by memory.
+        forming = float(self.buckets.n_slots) * k * (k + 500) + k**3
+        product = 1_000.0 * terms + 200.0 * self.known.distinct.nnz
+        return int(np.clip(0.5 * forming / product, 16, MOST_PRODUCTS))
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
         """Factor H over the published rows and the knowledge rows that are active.
@@ -122,13 +122,12 @@ class BlockSystem:
 
         if self.n_known > MOST_DENSE:
             return self._conjugate(product, aim, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
-        found = None
-        if self._corner is not None and self._spent < self.worth:
-            precondition = self._corner.precondition(active, scale, raised)
-            found, converged = self._conjugate(product, aim, precondition, tolerance, self.worth - self._spent)
-            if converged:
-                return found
-        self._corner, self._spent = Corner(self._form(active), active), 0
+        corner = self._corner
+        precondition = corner.precondition(active, scale, raised) if corner else scale.__rtruediv__
+        found, converged = self._conjugate(product, aim, precondition, tolerance, self.worth)
+        if converged:
+            return found
+        self._corner = Corner(self._form(active), active)
         self.formed += 1
         precondition = self._corner.precondition(active, scale, raised)
         return self._conjugate(product, aim, precondition, tolerance, MOST_AFTER_FORMING, found)[0]
@@ -137,7 +136,6 @@ class BlockSystem:
         """Solve by conjugate gradients, and count the products."""
         solution, products, converged = conjugate_gradients(*problem)
         self.products += products
-        self._spent += products
         return solution, converged
 
     def _form(self, active: np.ndarray) -> np.ndarray:

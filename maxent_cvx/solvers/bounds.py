@@ -13,12 +13,19 @@ __all__ = ["activity", "term_bounds"]
 MAX_ROUNDS = 30
 
 
-def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndarray]:
+def term_bounds(form: LinearForm, n_records: float, zeros: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Bound every term, in people: ``lower <= x <= upper`` for every x that satisfies the rows.
 
     A row with least activity L (each term at the bound that makes the row smallest) leaves a term
     with coefficient a > 0 no more than lower + (high - L) / a; and so for the other side and sign.
     That is the same for all terms of one column.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : float
+    zeros : ndarray of bool, optional
+        Terms that are known to be empty for other reasons.
 
     Returns
     -------
@@ -31,6 +38,8 @@ def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndar
     """
     n, known, tolerance = form.n_published, form.known, form.tolerance
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
+    if zeros is not None:
+        upper[zeros] = 0.0
     for _ in range(MAX_ROUNDS):
         least, most = activity(form, lower, upper)
         form.require((least <= form.high + 10 * tolerance) & (most >= form.low - 10 * tolerance), least, most)

@@ -17,6 +17,8 @@ __all__ = ["ACCURACY", "Certificate", "certify", "satisfying", "uncertified"]
 
 #: Rounds of moving an answer to where the rows hold.
 ROUNDS = 30
+#: Relative precision of each move: a rough one costs one more round.
+PRECISION = 0.03
 #: An answer is optimal if no P(s | q) can be further than this from the exact one. "Almost" is not.
 ACCURACY = 1e-4
 
@@ -168,7 +170,7 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray
             # An inequality with room has nothing to hold still for.
             tight = rest.is_equation | (value <= rest.low + rest.tolerance) | (value >= rest.high - rest.tolerance)
             solve = system.factor(weight, np.flatnonzero(tight[rest.n_published :]), 1e-10)
-        moved = moved + weight * (matrix.T @ solve(missing))
+        moved = moved + weight * (matrix.T @ solve(missing, PRECISION))
         if not np.isfinite(moved).all():
             return None
         if (negative := moved < 0).any():

@@ -9,6 +9,9 @@ import numpy as np
 
 __all__ = ["Found", "conjugate_gradients"]
 
+#: After how many products to look ahead.
+LOOKS = (16, 32, 64, 128, 256)
+
 Product = Callable[[np.ndarray], np.ndarray]
 
 
@@ -38,7 +41,7 @@ def conjugate_gradients(
     tolerance : float
         On the residual, relative to `right`.
     most : int
-        Products at most.
+        Products at most; none is wasted on a system that will need more than twice as many.
     start : ndarray, optional
 
     Notes
@@ -48,7 +51,7 @@ def conjugate_gradients(
     solution = np.zeros_like(right) if start is None else start.copy()
     residual = right.copy() if start is None else right - matrix(solution)
     goal = tolerance * np.linalg.norm(right)
-    if np.linalg.norm(residual) <= goal:
+    if (first := np.linalg.norm(residual)) <= goal:
         return Found(solution, 0, True)
     z = precondition(residual)
     direction, rz = z.copy(), residual @ z
@@ -59,8 +62,11 @@ def conjugate_gradients(
             return Found(solution, used, False)
         solution += (rz / curvature) * direction
         residual -= (rz / curvature) * image
-        if np.linalg.norm(residual) <= goal:
+        left = np.linalg.norm(residual)
+        if left <= goal:
             return Found(solution, used, True)
+        if used in LOOKS and used * np.log(first / goal) > 2 * most * np.log(first / min(left, first)):
+            return Found(solution, used, False)
         z = precondition(residual)
         rz, before = residual @ z, rz
         direction = z + (rz / before) * direction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -173,6 +174,17 @@ class LinearForm:
                 return rows.name(row)
             row -= len(rows)
         raise IndexError(row)
+
+    def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Divide a number a row by the labels of the rows, in order; a label met again is numbered: "P(s) (2)"."""
+        times: Counter[str] = Counter()
+        found = {}
+        ends = np.cumsum([len(rows) for rows in self.blocks])
+        for rows, end in zip(self.blocks, ends, strict=True):
+            times[rows.label] += 1
+            number = f" ({times[rows.label]})" if times[rows.label] > 1 else ""
+            found[rows.label + number] = values[end - len(rows) : end]
+        return found
 
     def require(self, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.

@@ -82,7 +82,12 @@ class Reduced:
         return found
 
 
-def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Reduced:
+def reduce(
+    form: LinearForm,
+    closed_form: tuple[np.ndarray, np.ndarray],
+    n_records: float,
+    zeros: np.ndarray | None = None,
+) -> Reduced:
     """Remove what is forced, what no knowledge speaks of, what repeats, and lump what nothing tells apart.
 
     Parameters
@@ -92,6 +97,8 @@ def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_recor
         The answer to the published rows alone (Privacy-MaxEnt, Eq. (9)), which every irrelevant
         bucket keeps (section 5.5, Proposition 1).
     n_records : float
+    zeros : ndarray of bool, optional
+        Terms that are known to be empty for other reasons.
 
     Raises
     ------
@@ -104,7 +111,7 @@ def reduce(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_recor
     if n_rows == form.n_published:  # nothing is known, so nothing is forced beyond the closed form
         lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
-        lower, upper = term_bounds(form, n_records)
+        lower, upper = term_bounds(form, n_records, zeros)
     fixed = upper - lower <= SAME
     bucket = parts(form.published)[1]  # published rows link the terms of one bucket, and no others
     touched = np.bincount(bucket, known | fixed) > 0

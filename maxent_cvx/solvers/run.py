@@ -9,9 +9,11 @@ import numpy as np
 
 from ..errors import Inaccurate, Infeasible, SolverError
 from .certificate import Certificate, certify, uncertified
+from .components import solve_by_parts
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
 from .feasibility import least_change
+from .implied_zeros import empty_terms
 from .linear_form import LinearForm, PublishedRow
 from .presolve import Reduced, reduce
 from .status import Answer, Status
@@ -19,6 +21,8 @@ from .table import SOLVERS, find
 from .tangent import with_tangents
 
 __all__ = ["Solution", "run"]
+
+NEWTON = SOLVERS["DUAL_NEWTON"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,8 @@ def run(
     presolve: bool,
     convex: Convex | None,
     allow_inaccurate: bool,
+    polish: bool = False,
+    start: np.ndarray | None = None,
     **options: Any,
 ) -> Solution:
     """Solve a linear form by name of a solver.
@@ -50,8 +56,10 @@ def run(
         The answer to the published rows alone.
     groups : (ndarray, ndarray)
         The QI tuple of every term, and how many people have each.
-    solver, presolve, allow_inaccurate, options
+    solver, presolve, allow_inaccurate, polish, options
         See :meth:`maxent_cvx.MaxEnt.solve`.
+    start : ndarray, optional
+        Multipliers to start from, one a row; by default those of the closed form.
     convex : Convex, optional
         Constraints that are not affine: then a CVXPY solver gets the whole problem.
 
@@ -68,16 +76,22 @@ def run(
     backend.check(options)
     try:
         smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
+        if presolve and isinstance(backend, CvxpyBackend) and not convex:
+            zeros = implied_zeros(form, smaller)
+            smaller = reduce(form, closed_form, groups[1].sum(), zeros) if zeros.any() else smaller
     except PublishedRow as error:
         raise contradiction(form, Reduced.whole(form)) or error from None
-    start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
-    start = smaller.start(start)
+    if start is None:
+        start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
+    start, name = smaller.start(start), backend.name
     if not smaller.terms.any():
         answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
     elif convex:
         answer = backend.solve(smaller.form, start, convex=convex, **options)
     else:
-        answer = backend.solve(smaller.form, start, **options)
+        answer = solve_by_parts(backend, smaller.form, start, **options)
+        if polish and answer.multipliers is not None:
+            answer, name = polished(smaller.form, answer, answer.multipliers), f"{name}, polished by {NEWTON.name}"
     if answer.counts is None or answer.multipliers is None:
         raise failure(form, smaller, backend.name, answer, convex)
     counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
@@ -92,7 +106,32 @@ def run(
         failed = failure(form, smaller, backend.name, answer, convex, certificate)
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
-    return Solution(answer, certificate, backend.name)
+    return Solution(answer, certificate, name)
+
+
+def implied_zeros(form: LinearForm, smaller: Reduced) -> np.ndarray:
+    """Terms that bounds leave open and that are zero nevertheless: Newton's method finds them on its way.
+
+    Without this conic solvers are far off where rows force zeros, and call it optimal.
+    """
+    if not smaller.terms.any():
+        return smaller.terms
+    answer = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+    empty = smaller.fixed
+    for proof in smaller.restore_directions(answer.proofs):
+        empty = empty | empty_terms(form, proof, empty, smaller.counts)
+    return empty & ~smaller.fixed
+
+
+def polished(form: LinearForm, answer: Answer, multipliers: np.ndarray) -> Answer:
+    """Go on from a solver's multipliers with Newton's method on the dual."""
+    final = solve_by_parts(NEWTON, form, multipliers)
+    return replace(
+        final,
+        iterations=answer.iterations + final.iterations,
+        compile_seconds=answer.compile_seconds + final.compile_seconds,
+        solve_seconds=answer.solve_seconds + final.solve_seconds,
+    )
 
 
 def contradiction(form: LinearForm, smaller: Reduced) -> Infeasible | None:

@@ -17,7 +17,7 @@ A function of the space does as well: ``model.add(lambda space: space.conditiona
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,9 +49,10 @@ class Source(ABC):
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
         """Emit labelled rows over the terms of `space`, or CVXPY constraints."""
 
-    def same_as(self, other: object) -> bool:
-        """Whether `other` is this very source, or (in subclasses) says the same."""
-        return self is other
+    @property
+    def identity(self) -> Hashable:
+        """What two sources that say the same have in common; by default a source is like no other."""
+        return id(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.label}>"
