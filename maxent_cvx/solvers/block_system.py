@@ -44,6 +44,8 @@ class BlockSystem:
         Products with S so far.
     formed : int
         How often S has been formed.
+    corner : Corner or None
+        S as it was formed last, or of nearly the same problem.
     """
 
     def __init__(self, form: LinearForm) -> None:
@@ -51,7 +53,7 @@ class BlockSystem:
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.buckets = Buckets(form.published)
         self.products = self.formed = 0
-        self._corner: Corner | None = None
+        self.corner: Corner | None = None
         self._x = np.empty(0)  # where the blocks are factored, and with which ridge
         self._ridge = 0.0
 
@@ -122,14 +124,13 @@ class BlockSystem:
 
         if self.n_known > MOST_DENSE:
             return self._conjugate(product, aim, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
-        corner = self._corner
-        precondition = corner.precondition(active, scale, raised) if corner else scale.__rtruediv__
+        precondition = self.corner.precondition(active, scale, self._ridge) if self.corner else scale.__rtruediv__
         found, converged = self._conjugate(product, aim, precondition, tolerance, self.worth)
         if converged:
             return found
-        self._corner = Corner(self._form(active), active)
+        self.corner = Corner(self._form(active), active)
         self.formed += 1
-        precondition = self._corner.precondition(active, scale, raised)
+        precondition = self.corner.precondition(active, scale, self._ridge)
         return self._conjugate(product, aim, precondition, tolerance, MOST_AFTER_FORMING, found)[0]
 
     def _conjugate(self, *problem: Any) -> tuple[np.ndarray, bool]:

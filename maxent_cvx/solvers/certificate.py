@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import xlogy
 
+from .corner import Corner
 from .implied_zeros import empty_terms
 from .linear_form import LinearForm, parts
 from .newton_system import newton_system
@@ -77,6 +78,7 @@ def certify(
     q: np.ndarray,
     n_q: np.ndarray,
     proofs: Sequence[np.ndarray] = (),
+    corner: Corner | None = None,
 ) -> Certificate:
     """Measure an answer against the problem as posed.
 
@@ -94,6 +96,8 @@ def certify(
         People in each group.
     proofs : sequence of ndarray
         Directions of the multipliers that prove further terms empty; checked here.
+    corner : Corner, optional
+        A Schur complement of the knowledge rows near the answer: it makes this faster, and no different.
 
     Notes
     -----
@@ -106,7 +110,7 @@ def certify(
     residual = float(form.residual(x).max(initial=0.0))
     for proof in proofs:
         fixed = fixed | empty_terms(form, proof, fixed, x)
-    exact = satisfying(form, x, fixed)
+    exact = satisfying(form, x, fixed, corner)
     if exact is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
@@ -144,21 +148,25 @@ def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
 
 
-def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
+def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corner | None = None) -> np.ndarray | None:
     """Move x by the least relative change to where every row holds, or None if that does not succeed.
 
     A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.
     """
     free = np.flatnonzero(~fixed)
-    rest = form.select(np.diff(form.matrix[:, free].indptr) > 0)  # rows of fixed terms only have nothing to move
-    matrix = sp.csr_array(rest.matrix[:, free])
+    columns = form.matrix if len(free) == len(fixed) else form.matrix[:, free]
+    spoken = np.diff(columns.indptr) > 0  # rows of fixed terms only have nothing to move
+    rest = form.select(spoken)
     done = rest.matrix @ np.where(fixed, x, 0.0)
-    rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done)
+    matrix = sp.csr_array(columns[np.flatnonzero(spoken)])
+    rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done, weights=form.weights[free])
     moved = x[free]
     if not np.isfinite(moved).all():
         return None
-    system = newton_system(rest)
-    weight, solve, before = moved, None, np.inf
+    system, tolerance, n = newton_system(rest), rest.tolerance, form.n_published
+    if corner is not None:
+        system.corner = corner.renumbered(np.where(spoken, np.cumsum(spoken) - 1 - rest.n_published, -1)[n:])
+    weight, before = moved, np.inf
     for _ in range(ROUNDS):
         value = matrix @ moved
         missing = np.clip(value, rest.low, rest.high) - value
@@ -166,15 +174,14 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray
         if (worst := np.abs(missing).max(initial=0.0)) == 0 or worst > 0.5 * before:
             break
         before = worst
-        if solve is None:
-            # An inequality with room has nothing to hold still for.
-            tight = rest.is_equation | (value <= rest.low + rest.tolerance) | (value >= rest.high - rest.tolerance)
-            solve = system.factor(weight, np.flatnonzero(tight[rest.n_published :]), 1e-10)
-        moved = moved + weight * (matrix.T @ solve(missing, PRECISION))
+        # An inequality with room has nothing to hold still for.
+        tight = rest.is_equation | (value <= rest.low + tolerance) | (value >= rest.high - tolerance)
+        solve = system.factor(weight, np.flatnonzero(tight[rest.n_published :]), 1e-10)
+        moved = moved + weight * (matrix.T @ solve(np.where(tight, missing, 0.0), PRECISION))
         if not np.isfinite(moved).all():
             return None
         if (negative := moved < 0).any():
-            moved, weight, solve, before = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), None, np.inf
+            moved, weight, before = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), np.inf
     exact = x.copy()
     exact[free] = moved
     return exact if (form.residual(exact) <= form.tolerance).all() else None

@@ -30,24 +30,32 @@ class Corner:
     def __init__(self, schur: np.ndarray, active: np.ndarray) -> None:
         self.schur, self.active = schur, active
         self._solve: Solve = np.copy
-        self._key = np.array([-1]), np.empty(0)  # what it was factored for
+        self._at, self._ridge = np.empty(0, dtype=np.int64), -1.0  # what it was factored for
 
-    def precondition(self, active: np.ndarray, scale: np.ndarray, raised: np.ndarray) -> Solve:
+    def renumbered(self, of_row: np.ndarray) -> Corner:
+        """The same where row i is row ``of_row[i]``, ascending; a row that is no more (-1) is left out."""
+        active = of_row[self.active]
+        left = np.flatnonzero(active >= 0)
+        schur = self.schur if len(left) == len(active) else self.schur[np.ix_(left, left)]
+        return Corner(schur, active[left])
+
+    def precondition(self, active: np.ndarray, scale: np.ndarray, ridge: float) -> Solve:
         """Solve for rows that were active then, divide by `scale` for the others.
 
         Parameters
         ----------
         active : ndarray of int
             The rows to solve for, ascending.
-        scale, raised : ndarray, one an active row
-            The diagonal of the rows by themselves, and what the diagonal is raised by.
+        scale : ndarray, one an active row
+            The diagonal of the rows by themselves.
+        ridge : float
+            By what part of that the diagonal is raised.
         """
         then = np.isin(active, self.active, assume_unique=True)
         at = np.searchsorted(self.active, active[then])
-        key = at, raised[then]
-        if not all(map(np.array_equal, key, self._key)):
+        if ridge != self._ridge or not np.array_equal(at, self._at):
             chosen = self.schur if len(at) == len(self.active) else self.schur[np.ix_(at, at)]
-            self._solve, self._key = factored(chosen, raised[then]), key
+            self._solve, self._at, self._ridge = factored(chosen, ridge * scale[then]), at, ridge
         solve = self._solve
         if then.all():
             return solve

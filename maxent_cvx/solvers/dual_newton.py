@@ -8,7 +8,7 @@ treatment of inequalities). Cells that must vanish are dropped as soon as a step
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,35 +101,37 @@ def newton(
             break
         precision = float(np.clip(residual / first, TIGHTEST, LOOSEST))
         for ridge in RIDGES:
-            step, solve = direction(dual, point, system, ridge, precision)
+            step, active = direction(dual, point, system, ridge, precision)
             moved, lengthened = descend(dual, point, step)
             if moved is not None:
                 break
         else:  # the dual function falls no further than its own rounding
             status = Status.OPTIMAL if distance <= STALLED * tolerance else Status.FAILED
             break
-        if lengthened and (proof := vanishing(dual, point, step, solve)) is not None:
-            dual.drop(proof)
-            moved = dual.at(moved.m)
+        if lengthened and max(dual.distance(moved)) > tolerance:
+            proof = vanishing(dual, point, step, system, active)
+            if proof is not None:
+                dual.drop(proof)
+                moved = dual.at(moved.m)
         point = moved
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
-    return Answer(status, point.counts, point.m, iteration, 0.0, seconds, message, dual.proofs, log)
+    return Answer(status, point.counts, point.m, iteration, 0.0, seconds, message, dual.proofs, log, system.corner)
 
 
 def direction(
     dual: Dual, point: Point, system: System, ridge: float, precision: float
-) -> tuple[np.ndarray, Callable[..., np.ndarray]]:
-    """Newton's direction over the equations and the inequalities that take part, and what solved for it."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Newton's direction over the equations and the inequalities that take part, and which knowledge does."""
     active, sign = dual.pull(point)
     gradient = dual.gradient(point, sign)
     for _ in range(REPAIRS):
-        solve = system.factor(point.counts, np.flatnonzero(active[dual.form.n_published :]), ridge)
-        step = solve(np.where(active, gradient, 0.0), precision)
+        known = np.flatnonzero(active[dual.form.n_published :])
+        step = system.factor(point.counts, known, ridge)(np.where(active, gradient, 0.0), precision)
         wrong = active & (point.m == 0) & (sign * step < 0)
         if not wrong.any():
             break
         active &= ~wrong
     else:
         step[wrong] = 0.0
-    return step, solve
+    return step, known

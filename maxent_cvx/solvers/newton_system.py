@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from .block_system import BlockSystem
+from .corner import Corner
 from .linear_form import LinearForm
 from .sparse_system import SparseSystem
 
@@ -24,9 +25,12 @@ class System(Protocol):
     ----------
     products : int
         Products with the system in conjugate gradients so far; 0 where it is solved directly.
+    corner : Corner or None
+        The Schur complement that preconditions them; one of nearly the same problem may be set.
     """
 
     products: int
+    corner: Corner | None
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
         """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""

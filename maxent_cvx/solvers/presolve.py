@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .bounds import term_bounds
+from .corner import Corner
 from .linear_form import LinearForm, parts
 from .lumping import Lumping, lump
 from .redundant import redundant
@@ -37,6 +38,8 @@ class Reduced:
         The problem over the terms that are left, before rows were left out and terms lumped.
     posed_rows : ndarray of int
         Which of the original rows are its rows.
+    n_published : int
+        How many of the original rows are published.
     """
 
     terms: np.ndarray
@@ -47,6 +50,7 @@ class Reduced:
     multipliers: np.ndarray
     posed: LinearForm
     posed_rows: np.ndarray
+    n_published: int
 
     @classmethod
     def whole(cls, form: LinearForm) -> Reduced:
@@ -54,7 +58,9 @@ class Reduced:
         n_rows, n_terms = form.shape
         every_term, every_row = np.ones(n_terms, dtype=bool), np.ones(n_rows, dtype=bool)
         zeros = np.zeros(n_terms), np.zeros(n_rows)
-        return cls(every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, np.arange(n_rows))
+        return cls(
+            every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, np.arange(n_rows), form.n_published
+        )
 
     @property
     def form(self) -> LinearForm:
@@ -71,6 +77,10 @@ class Reduced:
         all_counts[self.terms] = self.lumping.counts(counts)
         all_multipliers[self.rows] = self.lumping.multipliers(multipliers)
         return all_counts, all_multipliers
+
+    def restore_corner(self, corner: Corner | None) -> Corner | None:
+        """Number the knowledge rows of a Schur complement as in the original; it is the same, lumped or not."""
+        return None if corner is None else corner.renumbered(np.flatnonzero(self.rows[self.n_published :]))
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Put directions of the reduced problem's multipliers into the original's."""
@@ -129,7 +139,7 @@ def reduce(
     rows[np.flatnonzero(spoken)[needed]] = True
     multipliers[spoken & ~rows] = 0.0
     lumping = lump(rest if needed.all() else rest.select(needed))
-    return Reduced(terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken))
+    return Reduced(terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken), form.n_published)
 
 
 def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, done: np.ndarray) -> LinearForm:

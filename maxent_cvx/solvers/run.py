@@ -96,10 +96,13 @@ def run(
         raise failure(form, smaller, backend.name, answer, convex)
     counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
     proofs = smaller.restore_directions(answer.proofs)
-    answer = replace(answer, counts=counts, multipliers=multipliers, proofs=proofs)
+    corner = smaller.restore_corner(answer.corner)
+    answer = replace(answer, counts=counts, multipliers=multipliers, proofs=proofs, corner=None)
     posed = with_tangents(form, multipliers, convex, counts) if convex else (form, multipliers)
     certificate = (
-        certify(posed[0], counts, posed[1], smaller.fixed, *groups, proofs) if posed else uncertified(form, counts)
+        certify(posed[0], counts, posed[1], smaller.fixed, *groups, proofs, corner)
+        if posed
+        else uncertified(form, counts)
     )
     if not (certificate.holds and answer.status is Status.OPTIMAL):
         # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.

@@ -8,6 +8,7 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
+from .corner import Corner
 from .linear_form import LinearForm
 
 __all__ = ["SparseSystem", "factorised"]
@@ -19,6 +20,7 @@ class SparseSystem:
     def __init__(self, form: LinearForm) -> None:
         self.matrix, self.n_published = form.matrix, form.n_published
         self.products = 0  # systems are solved directly
+        self.corner: Corner | None = None
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
         """Factor for the published rows and the active knowledge rows; the others get 0."""

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from .corner import Corner
+
 __all__ = ["Answer", "Status"]
 
 
@@ -46,6 +48,8 @@ class Answer:
         Directions of the multipliers that prove some terms empty, each given those before it.
     log : sequence of dict
         What the solver saw in each iteration, where it tells.
+    corner : Corner, optional
+        The last Schur complement of the knowledge rows, which spares the certificate to form one.
     """
 
     status: Status
@@ -57,3 +61,4 @@ class Answer:
     message: str
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
+    corner: Corner | None = None

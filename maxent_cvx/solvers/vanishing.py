@@ -7,22 +7,23 @@ to other cells has been taken out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from .dual import Dual, Point
 from .implied_zeros import empty_terms
+from .newton_system import System
 
 __all__ = ["vanishing"]
 
 #: A cell may vanish that shrinks by e to this power, or faster, in one Newton step, and holds less than so many people.
 SHRINKS, SMALL = -0.5, 1e-2
+#: Other cells may move by this part of what those that shrink do, or the steps have not settled on a direction yet.
+MOST_MOVED = 0.25
 #: Rounds of taking out of a direction what it does to other cells, each to some relative precision.
-ROUNDS, PRECISION = 6, 1e-4
+ROUNDS, PRECISION, RIDGE = 6, 1e-4, 1e-13
 
 
-def vanishing(dual: Dual, point: Point, step: np.ndarray, solve: Callable[..., np.ndarray]) -> np.ndarray | None:
+def vanishing(dual: Dual, point: Point, step: np.ndarray, system: System, active: np.ndarray) -> np.ndarray | None:
     """Make of a Newton step a direction that proves some terms empty; None if there is nothing in it.
 
     Parameters
@@ -31,20 +32,23 @@ def vanishing(dual: Dual, point: Point, step: np.ndarray, solve: Callable[..., n
     point : Point
     step : ndarray
         The Newton step from there.
-    solve : callable
-        Solves systems of the Hessian at the point.
+    system : System
+        What solved for it.
+    active : ndarray of int
+        The rows of knowledge that took part.
     """
     form, alive = dual.form, ~dual.dropped
     change = np.where(alive, form.spread(step), 0.0)
     shrinks = change < SHRINKS
     if not (shrinks & (point.counts < SMALL)).any():
         return None
-    direction, before = step, np.inf
+    others = np.where(shrinks, 0.0, point.counts)
+    direction, before = step, MOST_MOVED * np.abs(change).max()
     for _ in range(ROUNDS):
         rest = np.where(shrinks, 0.0, change)
-        if (left := np.abs(rest).max(initial=0.0)) <= 1e-15 * np.abs(change).max() or left > 0.1 * before:
+        if (left := np.abs(rest).max(initial=0.0)) <= 1e-15 * np.abs(change).max() or left > before:
             break
-        before = left
-        direction = direction - solve(form.sums(point.counts * rest), PRECISION)
+        before = 0.1 * left
+        direction = direction - system.factor(others, active, RIDGE)(form.sums(others * rest), PRECISION)
         change = np.where(alive, form.spread(direction), 0.0)
     return direction if empty_terms(form, direction, dual.dropped, np.zeros(len(change))).any() else None
