@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .buckets import Buckets
 from .conjugate_gradients import conjugate_gradients
 from .corner import Corner
 from .linear_form import LinearForm
@@ -51,7 +50,7 @@ class BlockSystem:
     def __init__(self, form: LinearForm) -> None:
         self.known = form.known
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
-        self.buckets = Buckets(form.published)
+        self.buckets = form.buckets
         self.products = self.formed = 0
         self.corner: Corner | None = None
         self._x = np.empty(0)  # where the blocks are factored, and with which ridge

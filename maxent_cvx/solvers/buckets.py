@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..tables import ranges
-from .linear_form import parts
 
 __all__ = ["Buckets"]
 
@@ -24,11 +23,15 @@ class Buckets:
     Parameters
     ----------
     published : csr_array, shape (rows, terms)
+    by_term : csr_array
+        The same, transposed.
+    bucket : ndarray of int, one a row
+        Which rows belong together.
     """
 
-    def __init__(self, published: sp.csr_array) -> None:
+    def __init__(self, published: sp.csr_array, by_term: sp.csr_array, bucket: np.ndarray) -> None:
         n = published.shape[0]
-        used, block = np.unique(parts(published)[0], return_inverse=True)
+        used, block = np.unique(bucket, return_inverse=True)
         size = np.bincount(block, minlength=len(used))
         order = np.argsort(block, kind="stable")
         first = np.cumsum(size) - size
@@ -38,7 +41,8 @@ class Buckets:
         row = np.repeat(self.slot, np.diff(published.indptr))
         shape = (self.n_slots, published.shape[1])
         self.rows = sp.csr_array((published.data, (row, published.indices)), shape=shape)
-        self.by_term = sp.csr_array(self.rows.T)
+        slots = self.slot[by_term.indices].astype(by_term.indices.dtype)
+        self.by_term = sp.csr_array((by_term.data, slots, by_term.indptr), shape=self.rows.shape[::-1])
         padding = np.ones(self.n_slots)
         padding[self.slot] = 0.0
         self._padding = padding.reshape(self.n_blocks, self.width)

@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 from .corner import Corner
 from .implied_zeros import empty_terms
-from .linear_form import LinearForm, parts
+from .linear_form import LinearForm
 from .newton_system import newton_system
 
 __all__ = ["ACCURACY", "Certificate", "certify", "satisfying", "uncertified"]
@@ -127,7 +127,7 @@ def certify(
         # A multiplier that presses from an open side (infinitely far) certifies nothing.
         slack = np.where(up > 0, up * np.maximum(value - form.low, 0), 0.0)
         slack += np.where(down > 0, down * np.maximum(form.high - value, 0), 0.0)
-    part_of_row, part_of_term = parts(form.matrix @ sp.diags_array(free.astype(float)))
+    part_of_row, part_of_term = form.parts(free)
     gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size)
     gap += np.bincount(part_of_term, distance, len(gap))
     # A group's gap is that of every part it has a term in, each counted once.
@@ -158,8 +158,9 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corne
     spoken = np.diff(columns.indptr) > 0  # rows of fixed terms only have nothing to move
     rest = form.select(spoken)
     done = rest.matrix @ np.where(fixed, x, 0.0)
-    matrix = sp.csr_array(columns[np.flatnonzero(spoken)])
-    rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done, weights=form.weights[free])
+    if rest is not form or columns is not form.matrix:
+        matrix = sp.csr_array(columns[np.flatnonzero(spoken)])
+        rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done, weights=form.weights[free])
     moved = x[free]
     if not np.isfinite(moved).all():
         return None
@@ -168,7 +169,7 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corne
         system.corner = corner.renumbered(np.where(spoken, np.cumsum(spoken) - 1 - rest.n_published, -1)[n:])
     weight, before = moved, np.inf
     for _ in range(ROUNDS):
-        value = matrix @ moved
+        value = rest.sums(moved)
         missing = np.clip(value, rest.low, rest.high) - value
         # As long as it gets better: a multiplier may be large, and what is missing counts that many times.
         if (worst := np.abs(missing).max(initial=0.0)) == 0 or worst > 0.5 * before:
@@ -177,7 +178,7 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corne
         # An inequality with room has nothing to hold still for.
         tight = rest.is_equation | (value <= rest.low + tolerance) | (value >= rest.high - tolerance)
         solve = system.factor(weight, np.flatnonzero(tight[rest.n_published :]), 1e-10)
-        moved = moved + weight * (matrix.T @ solve(np.where(tight, missing, 0.0), PRECISION))
+        moved = moved + weight * rest.spread(solve(np.where(tight, missing, 0.0), PRECISION))
         if not np.isfinite(moved).all():
             return None
         if (negative := moved < 0).any():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .linear_form import LinearForm, parts
+from .linear_form import LinearForm
 from .status import Answer, Status
 from .table import Backend
 
@@ -58,7 +58,7 @@ def solve_by_parts(backend: Backend, form: LinearForm, start: np.ndarray, **opti
 
 def _divide(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The rows and the terms of every part, the largest first; a row without terms goes with the last."""
-    of_row, of_term = parts(form.matrix)
+    of_row, of_term = form.parts()
     size = np.bincount(of_term, minlength=max(of_row.max(initial=0), of_term.max(initial=0)) + 1)
     order = np.argsort(-size, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)

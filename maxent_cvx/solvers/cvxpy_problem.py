@@ -53,7 +53,8 @@ def entropy_problem(form: LinearForm, counts: cp.Variable, n_records: int, conve
     import cvxpy as cp
 
     labelled = []
-    for name, rows in (("published", slice(form.n_published)), ("known", slice(form.n_published, None))):
+    every = np.arange(form.shape[0])
+    for name, rows in (("published", every[: form.n_published]), ("known", every[form.n_published :])):
         some = form.select(rows)
         labelled += [part.constraint.set_label(name) for part in constraints(some, counts)]
     entropy = cp.sum(cp.entr(counts)) / n_records + math.log(n_records)

@@ -12,9 +12,11 @@ import scipy.sparse as sp
 
 from ..errors import Infeasible
 from ..rows import Rows
+from .buckets import Buckets
+from .parts import parts
 from .shared_columns import SharedColumns
 
-__all__ = ["TOLERANCE", "LinearForm", "PublishedRow", "parts"]
+__all__ = ["TOLERANCE", "LinearForm", "PublishedRow"]
 
 #: Rounding, relative to the size of a row's value in people, that no row is blamed for.
 TOLERANCE = 1e-9
@@ -80,17 +82,28 @@ class LinearForm:
         weights = np.ones(n_terms) if weights is None else weights
         return cls(matrix, low, high, np.ones(n_rows), (), 0, weights)
 
-    def select(self, rows: np.ndarray | slice) -> LinearForm:
-        """Keep some of the rows; for computing only, names are those of the whole."""
-        kept = np.arange(self.shape[0])[rows]
-        return replace(
+    def select(self, rows: np.ndarray) -> LinearForm:
+        """Keep some of the rows, in the order given, published ones first; names are those of the whole.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, or of int
+        """
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        if np.array_equal(kept, np.arange(self.shape[0])):
+            return self
+        n_published = int(np.searchsorted(kept >= self.n_published, True))
+        smaller = replace(
             self,
             matrix=self.matrix[kept],
             low=self.low[kept],
             high=self.high[kept],
             scale=self.scale[kept],
-            n_published=int((kept < self.n_published).sum()),
+            n_published=n_published,
         )
+        if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
+            smaller.__dict__["known"] = self.known  # all of it: a cached property is taken along
+        return smaller
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,6 +136,36 @@ class LinearForm:
     def known(self) -> SharedColumns:
         """The rows of knowledge, a column kept once for all terms that it is the same for."""
         return SharedColumns(self.matrix[self.n_published :])
+
+    @cached_property
+    def bucket(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number the buckets, which published rows link: for each published row, and each term."""
+        return parts(self.published)
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        """The published rows, laid out bucket by bucket."""
+        return Buckets(self.published, self.published_by_term, self.bucket[0])
+
+    def parts(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Number the independent parts: for each row, and each term.
+
+        Parameters
+        ----------
+        terms : ndarray of bool, optional
+            Only these terms link rows.
+        """
+        if terms is not None and not terms.all():
+            return parts(sp.csr_array(self.matrix @ sp.diags_array(terms.astype(float))))
+        # Terms of a bucket are linked already, so that a column of knowledge links buckets.
+        of_row, of_term = self.bucket
+        known = self.known
+        touched = known.touched
+        n_parts, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
+        pairs = (np.ones(touched.sum()), (of_term[touched], known.of_term[touched]))
+        links = sp.csr_array(pairs, shape=(n_parts, n_classes))
+        part = parts(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
+        return np.concatenate([part[of_row], part[n_parts:]]), part[of_term]
 
     def sums(self, x: np.ndarray) -> np.ndarray:
         """The matrix @ x."""
@@ -214,19 +257,6 @@ class LinearForm:
             f"with everything else it lies between {low[row] / unit:.6g} and {high[row] / unit:.6g}. "
             "Correct it, make it vague with .about(value, eps), or remove a statement"
         )
-
-
-def parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Number the independent parts of a system, rows and terms that share an entry: for each row, and each term."""
-    n_rows, n_terms = matrix.shape
-    links = sp.csr_array(matrix)
-    links.eliminate_zeros()
-    # A graph of rows and, after them, terms; SciPy follows a link both ways.
-    starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz)])
-    size = n_rows + n_terms
-    graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
-    part = sp.csgraph.connected_components(graph, directed=False)[1]
-    return part[:n_rows], part[n_rows:]
 
 
 def _pattern(matrix: sp.csr_array) -> sp.csr_array:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .bounds import term_bounds
 from .corner import Corner
-from .linear_form import LinearForm, parts
+from .linear_form import LinearForm
 from .lumping import Lumping, lump
 from .redundant import redundant
 
@@ -26,8 +26,10 @@ class Reduced:
 
     Attributes
     ----------
-    terms, rows : ndarray of bool
-        Which of the original ones are left.
+    terms : ndarray of bool
+        Which of the original terms are left.
+    rows : ndarray of int
+        Which of the original rows are left, those of one bucket side by side.
     lumping : Lumping
         What those have become; its form is the problem to solve.
     fixed : ndarray of bool
@@ -56,7 +58,7 @@ class Reduced:
     def whole(cls, form: LinearForm) -> Reduced:
         """Reduce nothing."""
         n_rows, n_terms = form.shape
-        every_term, every_row = np.ones(n_terms, dtype=bool), np.ones(n_rows, dtype=bool)
+        every_term, every_row = np.ones(n_terms, dtype=bool), np.arange(n_rows)
         zeros = np.zeros(n_terms), np.zeros(n_rows)
         return cls(
             every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, np.arange(n_rows), form.n_published
@@ -80,13 +82,15 @@ class Reduced:
 
     def restore_corner(self, corner: Corner | None) -> Corner | None:
         """Number the knowledge rows of a Schur complement as in the original; it is the same, lumped or not."""
-        return None if corner is None else corner.renumbered(np.flatnonzero(self.rows[self.n_published :]))
+        return (
+            None if corner is None else corner.renumbered(self.rows[self.rows >= self.n_published] - self.n_published)
+        )
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Put directions of the reduced problem's multipliers into the original's."""
         found = []
         for direction in directions:
-            whole = np.zeros(len(self.rows))
+            whole = np.zeros(len(self.multipliers))
             whole[self.rows] = direction[self.lumping.row]
             found.append(whole)
         return found
@@ -123,7 +127,7 @@ def reduce(
     else:
         lower, upper = term_bounds(form, n_records, zeros)
     fixed = upper - lower <= SAME
-    bucket = parts(form.published)[1]  # published rows link the terms of one bucket, and no others
+    of_row, bucket = form.bucket
     touched = np.bincount(bucket, known | fixed) > 0
     # The closed form is that of equal weights; with a prior every bucket is relevant.
     relevant = touched[bucket] | form.is_weighted
@@ -134,11 +138,13 @@ def reduce(
     spoken = form.entries(terms) > 0
     form.require(spoken | (form.residual(counts) <= 10 * form.tolerance), done, done)
     rest = remaining(form, terms, spoken, done)
-    needed = ~redundant(rest, n_records)
-    rows = np.zeros(n_rows, dtype=bool)
-    rows[np.flatnonzero(spoken)[needed]] = True
-    multipliers[spoken & ~rows] = 0.0
-    lumping = lump(rest if needed.all() else rest.select(needed))
+    needed = np.flatnonzero(~redundant(rest, n_records))
+    # Rows of a bucket side by side, which is how they are worked on; knowledge comes last.
+    place = np.concatenate([of_row, np.full(n_rows - form.n_published, n_terms)])
+    needed = needed[np.argsort(place[spoken][needed], kind="stable")]
+    rows = np.flatnonzero(spoken)[needed]
+    multipliers[np.setdiff1d(np.flatnonzero(spoken), rows)] = 0.0
+    lumping = lump(rest.select(needed))
     return Reduced(terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken), form.n_published)
 
 
@@ -149,7 +155,7 @@ def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, done: np.nd
     smaller = form.select(rows)
     return replace(
         smaller,
-        matrix=sp.csr_array(smaller.matrix[:, np.flatnonzero(terms)]),
+        matrix=smaller.matrix if terms.all() else sp.csr_array(smaller.matrix[:, np.flatnonzero(terms)]),
         low=smaller.low - done[rows],
         high=smaller.high - done[rows],
         weights=form.weights[terms],

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from .bounds import activity
-from .buckets import Buckets
 from .linear_form import LinearForm
 
 __all__ = ["redundant"]
@@ -35,7 +34,7 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
 
 def dependent(form: LinearForm) -> np.ndarray:
     """Published rows that are combinations of those before them, by elimination in all buckets at once."""
-    buckets = Buckets(form.published)
+    buckets = form.buckets
     none = np.zeros(form.n_published, dtype=bool)
     if not 0 < buckets.width <= WIDEST:
         return none
