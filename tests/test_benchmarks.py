@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from tests.benchmarks import solvers
+import maxent_cvx as mx
+from tests.benchmarks import boundary, larger, solvers
+from tests.benchmarks.larger_tables import larger_adult
 
 
-@pytest.mark.parametrize("options", [[], ["--eps", "0.02"], ["--no-presolve"]], ids=["exact", "vague", "as posed"])
+@pytest.mark.parametrize(
+    "options", [[], ["--eps", "0.02"], ["--no-presolve"], ["--strongest"]], ids=["exact", "vague", "as posed", "strong"]
+)
 def test_solvers(options, capsys):
     """Every installed solver is measured against the default on one model, and what each is certified to is said."""
-    table = solvers.main(["--records", "200", "--rows", "5", "--solvers", "DUAL_NEWTON,CLARABEL,ECOS", *options])
-    assert list(table["solver"])[:2] == ["DUAL_NEWTON", "CLARABEL"]
+    table = solvers.main(["--records", "200", "--rows", "6", "--solvers", "DUAL_NEWTON,DUAL_LBFGS,CLARABEL", *options])
+    assert list(table["solver"]) == ["DUAL_NEWTON", "DUAL_LBFGS", "CLARABEL"]
     assert (table["seconds"] > 0).all()
+    assert (table["evaluations"] > 0).all()
     assert table["certified_error"].iloc[0] < 1e-4
     assert "terms" in capsys.readouterr().out
+
+
+def test_larger():
+    """Every size is measured in a process of its own."""
+    table = larger.main(["--records", "200", "300", "--rows", "3"])
+    assert list(table["records"]) == [200, 300]
+    assert (table["certified_error"] < 1e-4).all()
+
+
+def test_larger_tables_have_adults_shape():
+    """The attributes, values and shares of education are Adult's; there are more QI tuples in a larger table."""
+    adult = mx.datasets.load_adult()
+    table = larger_adult(60_000)
+    assert set(table) == {*mx.datasets.ADULT_QI, "education"}
+    assert all(set(table[column]) <= set(adult[column]) for column in table)
+    shares = pd.DataFrame({"adult": adult["education"].value_counts(normalize=True)})
+    shares["table"] = table["education"].value_counts(normalize=True)
+    standard_error = (shares["adult"] * (1 - shares["adult"]) / len(table)) ** 0.5
+    assert (abs(shares["table"] - shares["adult"]) < 5 * standard_error).all()
+    qi = list(mx.datasets.ADULT_QI)
+    assert len(table.drop_duplicates(qi)) > len(adult.drop_duplicates(qi))
+
+
+def test_boundary():
+    """A model that knows the largest attainable probabilities has zeros, its interior twin has none."""
+    table = boundary.main(["--models", "2", "--buckets", "8", "--statements", "4"])
+    assert (table["boundary_zeros"] > 0).all()
+    assert (table["interior_zeros"] == 0).all()
+    assert (table[["boundary_error", "interior_error"]] < 1e-4).all(axis=None)
