@@ -95,10 +95,8 @@ def test_useful(seed: int):
     exact = from_multipliers(seed)
     certificate = exact.certify(exact.counts, exact.multipliers)
     assert certificate.holds
-    assert (
-        certificate.bound <= 1e-5
-    )  # a gap of 1e-16 of the people cannot be told from rounding, and counts as its root
-    assert certificate.gap <= 1e-9
+    assert certificate.bound <= 1e-9
+    assert certificate.gap <= 1e-18  # divergences are no differences: rounding is squared in them
     assert certificate.clipped == 0
 
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from .corner import Corner
+from .divergence import divergence
 from .implied_zeros import empty_terms
 from .linear_form import LinearForm
 from .newton_system import newton_system
@@ -114,19 +114,14 @@ def certify(
     if exact is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        exponent = form.exponent(multipliers)
-        y = np.exp(exponent)
-        own = xlogy(exact, exact)
-        # What is left of a difference of nearly equal numbers is their rounding: that much gap cannot be excluded.
-        rounding = 4 * np.finfo(float).eps * (np.abs(own) + np.abs(exact * exponent) + exact)
-        distance = np.where(free, np.maximum(own - exact * exponent - exact + y, 0.0) + rounding, 0.0)
-    value = form.matrix @ exact
+    distance = np.where(free, divergence(form, exact, multipliers), 0.0)
+    value = form.exact_sums(exact)
     up, down = np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0)
     with np.errstate(invalid="ignore"):
-        # A multiplier that presses from an open side (infinitely far) certifies nothing.
-        slack = np.where(up > 0, up * np.maximum(value - form.low, 0), 0.0)
-        slack += np.where(down > 0, down * np.maximum(form.high - value, 0), 0.0)
+        # A value is known to its last places only. A multiplier that presses from an open side certifies nothing.
+        last = 4 * np.finfo(float).eps * np.abs(value)
+        slack = np.where(up > 0, up * np.maximum(value - form.low - last, 0), 0.0)
+        slack += np.where(down > 0, down * np.maximum(form.high - value - last, 0), 0.0)
     part_of_row, part_of_term = form.parts(free)
     gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size)
     gap += np.bincount(part_of_term, distance, len(gap))
@@ -169,7 +164,7 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corne
         system.corner = corner.renumbered(np.where(spoken, np.cumsum(spoken) - 1 - rest.n_published, -1)[n:])
     weight, before = moved, np.inf
     for _ in range(ROUNDS):
-        value = rest.sums(moved)
+        value = rest.exact_sums(moved)
         missing = np.clip(value, rest.low, rest.high) - value
         # As long as it gets better: a multiplier may be large, and what is missing counts that many times.
         if (worst := np.abs(missing).max(initial=0.0)) == 0 or worst > 0.5 * before:

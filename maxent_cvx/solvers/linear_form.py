@@ -181,6 +181,26 @@ class LinearForm:
         n = self.n_published
         return self.published_by_term @ multipliers[:n] + self.known.spread(multipliers[n:])
 
+    def exact_sums(self, x: np.ndarray) -> np.ndarray:
+        """The matrix @ x from the raw rows, without the rounding of a long sum.
+
+        Multiples of 2^-20 people add up exactly, and what is left of each number is small.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = np.rint(x * 2**20) / 2**20
+            return self.matrix @ whole + self.matrix @ (x - whole)
+
+    def sizes(self, multipliers: np.ndarray) -> np.ndarray:
+        """The sum of the sizes of what :meth:`exponent` adds up, one number a term."""
+        published, known, n = self.published_by_term, self.known.transposed, self.n_published
+        found = abs(published) @ np.abs(multipliers[:n]) + (abs(known) @ np.abs(multipliers[n:]))[self.known.of_term]
+        return found + np.abs(np.log(self.weights)) + 1
+
+    @cached_property
+    def n_entries(self) -> np.ndarray:
+        """How many rows each term is in."""
+        return np.diff(self.published_by_term.indptr) + np.diff(self.known.transposed.indptr)[self.known.of_term]
+
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
         """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""
         exponent = self.matrix.T @ multipliers - 1
@@ -207,7 +227,7 @@ class LinearForm:
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
         """How many people each row is away from holding, >= 0."""
-        value = self.matrix @ counts
+        value = self.exact_sums(counts)
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
 
     def name(self, row: int) -> str:
