@@ -23,7 +23,7 @@ def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.n
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         exponent = form.exponent(multipliers)
         log_x = np.log(x)
-        off = EPS * (form.sizes(multipliers) * (form.n_entries + 4) + np.abs(log_x))
+        off = EPS * (form.sizes(multipliers) * (form.n_entries + 4) + np.where(x > 0, np.abs(log_x), 0.0))
         d = log_x - exponent
         near = x * np.maximum(_excess(d - off), _excess(d + off))
         y = np.exp(exponent + off)
