@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from .arrange import arranged
 from .corner import Corner
 from .divergence import divergence
 from .implied_zeros import empty_terms
@@ -156,6 +157,8 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corne
     if rest is not form or columns is not form.matrix:
         matrix = sp.csr_array(columns[np.flatnonzero(spoken)])
         rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done, weights=form.weights[free])
+    if corner is None:
+        rest, _ = arranged(rest)
     moved = x[free]
     if not np.isfinite(moved).all():
         return None

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import unknown_name
+from .arrange import arranged
 from .descent import descend
 from .dual import Dual, Point
 from .linear_form import LinearForm
@@ -78,9 +79,11 @@ def newton(
         Print a line an iteration.
     """
     begun = time.perf_counter()
+    posed, (form, order) = form, arranged(form)
+    start = np.zeros(form.shape[0]) if start is None else start[order].astype(float)
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
-    point = dual.at(np.zeros(form.shape[0]) if start is None else start.astype(float))
+    point = dual.at(start)
     first, best, stuck, log = 0.0, np.inf, 0, []
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
@@ -116,7 +119,9 @@ def newton(
         point = moved
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
-    return Answer(status, point.counts, point.m, iteration, 0.0, seconds, message, dual.proofs, log, system.corner)
+    m, *proofs = (_put_back(vector, order) for vector in (point.m, *dual.proofs))
+    corner = system.corner if form is posed else None
+    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log, corner)
 
 
 def direction(
@@ -135,3 +140,10 @@ def direction(
     else:
         step[wrong] = 0.0
     return step, known
+
+
+def _put_back(vector: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Undo an order of the rows."""
+    found = np.empty_like(vector)
+    found[order] = vector
+    return found
