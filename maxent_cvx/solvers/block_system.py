@@ -62,7 +62,7 @@ class BlockSystem:
         k, terms = self.n_known, len(self.known.of_term)
         # As measured, in multiplications: S is dense and computes fast, a product is bound by memory.
         forming = float(self.buckets.n_slots) * k * (k + 500) + k**3
-        product = 1_000.0 * terms + 200.0 * self.known.distinct.nnz
+        product = 1_000.0 * terms + 200.0 * self.known.distinct.nnz + 50.0 * k**2
         return int(np.clip(0.5 * forming / product, 16, MOST_PRODUCTS))
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:

@@ -55,6 +55,7 @@ def conjugate_gradients(
         return Found(solution, 0, True)
     z = precondition(residual)
     direction, rz = z.copy(), residual @ z
+    rz_0 = rz
     for used in range(1, most + 1):
         image = matrix(direction)
         curvature = direction @ image
@@ -62,12 +63,12 @@ def conjugate_gradients(
             return Found(solution, used, False)
         solution += (rz / curvature) * direction
         residual -= (rz / curvature) * image
-        left = np.linalg.norm(residual)
-        if left <= goal:
+        if np.linalg.norm(residual) <= goal:
             return Found(solution, used, True)
-        if used in LOOKS and used * np.log(first / goal) > 2 * most * np.log(first / min(left, first)):
-            return Found(solution, used, False)
         z = precondition(residual)
         rz, before = residual @ z, rz
+        # In the preconditioned norm the residual falls by a factor a product, about.
+        if used in LOOKS and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
+            return Found(solution, used, False)
         direction = z + (rz / before) * direction
     return Found(solution, most, False)

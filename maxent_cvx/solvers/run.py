@@ -73,6 +73,8 @@ def run(
             f"{backend.name} takes linear rows only, and the model holds a convex constraint of your own; "
             f"choose one of {[b.name for b in SOLVERS.values() if isinstance(b, CvxpyBackend) and b.installed]}"
         )
+    if convex and polish:
+        raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
     try:
         smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
