@@ -45,6 +45,8 @@ class BlockSystem:
         How often S has been formed.
     corner : Corner or None
         S as it was formed last, or of nearly the same problem.
+    may_form : bool
+        Whether S may be formed; if not, a solution can be less precise than asked for.
     """
 
     def __init__(self, form: LinearForm) -> None:
@@ -53,6 +55,7 @@ class BlockSystem:
         self.buckets = form.buckets
         self.products = self.formed = 0
         self.corner: Corner | None = None
+        self.may_form = True
         self._x = np.empty(0)  # where the blocks are factored, and with which ridge
         self._ridge = 0.0
 
@@ -125,7 +128,7 @@ class BlockSystem:
             return self._conjugate(product, aim, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
         precondition = self.corner.precondition(active, scale, self._ridge) if self.corner else scale.__rtruediv__
         found, converged = self._conjugate(product, aim, precondition, tolerance, self.worth)
-        if converged:
+        if converged or not self.may_form:
             return found
         self.corner = Corner(self._form(active), active)
         self.formed += 1

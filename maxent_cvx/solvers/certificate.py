@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from .arrange import arranged
 from .corner import Corner
 from .divergence import divergence
 from .implied_zeros import empty_terms
 from .linear_form import LinearForm
-from .newton_system import newton_system
+from .satisfying import LAST_PLACES, satisfying
 
-__all__ = ["ACCURACY", "Certificate", "certify", "satisfying", "uncertified"]
+__all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
-#: Rounds of moving an answer to where the rows hold.
-ROUNDS = 30
-#: Relative precision of each move: a rough one costs one more round.
-PRECISION = 0.03
 #: An answer is optimal if no P(s | q) can be further than this from the exact one. "Almost" is not.
 ACCURACY = 1e-4
 
@@ -120,7 +114,7 @@ def certify(
     up, down = np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0)
     with np.errstate(invalid="ignore"):
         # A value is known to its last places only. A multiplier that presses from an open side certifies nothing.
-        last = 4 * np.finfo(float).eps * np.abs(value)
+        last = LAST_PLACES * np.abs(value)
         slack = np.where(up > 0, up * np.maximum(value - form.low - last, 0), 0.0)
         slack += np.where(down > 0, down * np.maximum(form.high - value - last, 0), 0.0)
     part_of_row, part_of_term = form.parts(free)
@@ -142,45 +136,3 @@ def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     residual = float(form.residual(np.maximum(counts, 0.0)).max(initial=0.0))
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
-
-
-def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corner | None = None) -> np.ndarray | None:
-    """Move x by the least relative change to where every row holds, or None if that does not succeed.
-
-    A cell that would become negative is a zero that the rows imply: it is set to zero, and kept there.
-    """
-    free = np.flatnonzero(~fixed)
-    columns = form.matrix if len(free) == len(fixed) else form.matrix[:, free]
-    spoken = np.diff(columns.indptr) > 0  # rows of fixed terms only have nothing to move
-    rest = form.select(spoken)
-    done = rest.matrix @ np.where(fixed, x, 0.0)
-    if rest is not form or columns is not form.matrix:
-        matrix = sp.csr_array(columns[np.flatnonzero(spoken)])
-        rest = replace(rest, matrix=matrix, low=rest.low - done, high=rest.high - done, weights=form.weights[free])
-    if corner is None:
-        rest, _ = arranged(rest)
-    moved = x[free]
-    if not np.isfinite(moved).all():
-        return None
-    system, tolerance, n = newton_system(rest), rest.tolerance, form.n_published
-    if corner is not None:
-        system.corner = corner.renumbered(np.where(spoken, np.cumsum(spoken) - 1 - rest.n_published, -1)[n:])
-    weight, before = moved, np.inf
-    for _ in range(ROUNDS):
-        value = rest.exact_sums(moved)
-        missing = np.clip(value, rest.low, rest.high) - value
-        # As long as it gets better: a multiplier may be large, and what is missing counts that many times.
-        if (worst := np.abs(missing).max(initial=0.0)) == 0 or worst > 0.5 * before:
-            break
-        before = worst
-        # An inequality with room has nothing to hold still for.
-        tight = rest.is_equation | (value <= rest.low + tolerance) | (value >= rest.high - tolerance)
-        solve = system.factor(weight, np.flatnonzero(tight[rest.n_published :]), 1e-10)
-        moved = moved + weight * rest.spread(solve(np.where(tight, missing, 0.0), PRECISION))
-        if not np.isfinite(moved).all():
-            return None
-        if (negative := moved < 0).any():
-            moved, weight, before = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), np.inf
-    exact = x.copy()
-    exact[free] = moved
-    return exact if (form.residual(exact) <= form.tolerance).all() else None

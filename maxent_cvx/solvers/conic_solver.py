@@ -19,13 +19,13 @@ from cvxpy.constraints import ExpCone, NonNeg, Zero
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ..errors import SolverError
-from .certificate import satisfying
 from .cone_program import ConeProgram, Distance
 from .dual_newton import NewtonBackend
 from .entropy_program import TAKES, EntropyProgram, read
 from .feasibility import least_change
 from .implied_zeros import pushed
 from .linear_form import TOLERANCE, LinearForm
+from .satisfying import satisfying
 from .status import Answer, Status
 
 __all__ = ["DualNewton"]

@@ -27,10 +27,13 @@ class System(Protocol):
         Products with the system in conjugate gradients so far; 0 where it is solved directly.
     corner : Corner or None
         The Schur complement that preconditions them; one of nearly the same problem may be set.
+    may_form : bool
+        Whether one may be formed; if not, a solution can be less precise than asked for.
     """
 
     products: int
     corner: Corner | None
+    may_form: bool
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
         """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""

@@ -21,6 +21,7 @@ class SparseSystem:
         self.matrix, self.n_published = form.matrix, form.n_published
         self.products = 0  # systems are solved directly
         self.corner: Corner | None = None
+        self.may_form = True
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
         """Factor for the published rows and the active knowledge rows; the others get 0."""
