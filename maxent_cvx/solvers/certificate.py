@@ -124,7 +124,7 @@ def certify(
         slack = np.where(up > 0, up * np.maximum(value - form.low, 0), 0.0)
         slack += np.where(down > 0, down * np.maximum(form.high - value, 0), 0.0)
     part_of_row, part_of_term = parts(form.matrix @ sp.diags_array(free.astype(float)))
-    gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size)
+    gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size).astype(float)  # of no rows too
     gap += np.bincount(part_of_term, distance, len(gap))
     # A group's gap is that of every part it has a term in, each counted once.
     pairs = np.unique(q * np.int64(len(gap)) + part_of_term)
@@ -144,6 +144,7 @@ def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where nothing satisfies the rows
 def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
     """Move x by the least relative change to where every row holds, or None if that does not succeed.
 
