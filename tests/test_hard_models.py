@@ -47,6 +47,8 @@ SOLVABLE: dict[str, tuple[Buckets, list[Statement]]] = {
         [("q2*3", "a b*2"), ("q1*5 q2", "a c*5"), ("q1 q2*2", "a*2 b"), ("q2*3", "a*2 b")],
         [p(["a", "c"], "q1") <= 5 / 6, p("b", "q2").about(1 / 3, eps=0.01), p(["b", "c"], "q1") <= 5 / 6],
     ),
+    # Ten digits of 1 are less than 1, by less than a row is forgiven; multipliers never come to rest.
+    "ten digits": ([("q1*2 q2*2 q3", "a b*2 c*2")], [p("b", "q1") == 0.5, p(["a", "b", "c"], "q3") <= 1 - 1e-10]),
 }
 
 

@@ -82,7 +82,7 @@ def newton(
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(np.zeros(form.shape[0]) if start is None else start.astype(float))
-    first, best, stuck, log = 0.0, np.inf, 0, []
+    first, best, at_best, stuck, log = 0.0, np.inf, point.m, 0, []
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
         residual, gap = dual.distance(point)
@@ -94,7 +94,8 @@ def newton(
         if verbose:
             print("  ".join(f"{name} {value:<12.6g}" for name, value in log[-1].items()))
         stuck = stuck + 1 if distance > 0.9 * best else 0
-        best = min(best, distance)
+        if distance < best:
+            best, at_best = distance, point.m
         if distance <= tolerance or (stuck >= PATIENCE and best <= STALLED * tolerance):
             status = Status.OPTIMAL
             break
@@ -107,12 +108,15 @@ def newton(
             if moved is not None:
                 break
         else:  # the dual function falls no further than its own rounding
-            status = Status.OPTIMAL if distance <= STALLED * tolerance else Status.FAILED
+            status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         if lengthened and (proof := vanishing(dual, point, step, solve)) is not None:
             dual.drop(proof)
             moved = dual.at(moved.m)
         point = moved
+    if not distance <= best:  # the last step may have led away again
+        point = dual.at(at_best)
+        residual = dual.distance(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     return Answer(status, point.counts, point.m, iteration, 0.0, seconds, message, dual.proofs, log)
