@@ -251,10 +251,10 @@ class MaxEnt:
         """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
         if not isinstance(earlier, Posterior):
             raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
-        if earlier.space.view is not self.view:
-            raise StatementError("warm_start is a posterior of another release; start from one of this release")
         if not earlier.multipliers:
             raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
+        if earlier.space.view is not self.view:
+            raise StatementError("warm_start is a posterior of another release; start from one of this release")
         default = self.form.by_label(np.concatenate([alone, np.zeros(self.form.shape[0] - len(alone))]))
         known = earlier.multipliers
         return np.concatenate(

@@ -18,7 +18,7 @@ LENGTHS = (1024, 256, 128, 64, 32, 24, 16, 12, 8, 6, 5, 4, 3, 2, 1)
 
 
 def arranged(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
-    """Put the rows of buckets first, as if they were published.
+    """Put the equations of buckets first, as if they were published.
 
     Returns
     -------
@@ -27,6 +27,11 @@ def arranged(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
         Which of the original rows each row is.
     """
     every = np.arange(form.shape[0])
+    published = every < form.n_published
+    if not form.is_equation[published].all():  # an inequality takes part or not: it cannot be eliminated for good
+        chosen = published & form.is_equation
+        order = np.argsort(~chosen, kind="stable")
+        return replace(form.select(order), n_published=int(chosen.sum())), order
     if form.n_published or form.shape[0] < FEWEST:
         return form, every
     length = np.diff(form.matrix.indptr)

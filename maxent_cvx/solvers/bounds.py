@@ -11,6 +11,9 @@ __all__ = ["activity", "term_bounds"]
 
 #: Rounds of propagation. Stopping early is safe: the bounds are then merely wider.
 MAX_ROUNDS = 30
+#: A bound is moved by no less than this, people or part of those that there is room for. Round by round, rows
+#: can make a rounding error many times as large: what it does to a bound at first must not count.
+LEAST_MOVE = 1e-7
 
 
 def term_bounds(form: LinearForm, n_records: float, zeros: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -40,21 +43,23 @@ def term_bounds(form: LinearForm, n_records: float, zeros: np.ndarray | None = N
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
     if zeros is not None:
         upper[zeros] = 0.0
+    least_move = LEAST_MOVE * form.room
     for _ in range(MAX_ROUNDS):
         least, most = activity(form, lower, upper)
         form.require((least <= form.high + 10 * tolerance) & (most >= form.low - 10 * tolerance), least, most)
         # Room that a row leaves each of its terms above its lower and below its upper bound.
-        to_high, to_low = (np.where(np.abs(room) <= tolerance, 0.0, np.maximum(room, 0.0))
-                           for room in (form.high - least, most - form.low))  # fmt: skip
+        to_high, to_low = np.maximum(form.high - least, 0.0), np.maximum(most - form.low, 0.0)
         rise, fall = _least_room(form.published_by_term, to_high[:n], to_low[:n])
         by_class = _least_room(known.transposed, to_high[n:], to_low[n:])
-        new_upper = np.minimum(upper, lower + np.minimum(rise, by_class[0][known.of_term]))
-        new_lower = np.maximum(lower, upper - np.minimum(fall, by_class[1][known.of_term]))
+        new_upper = lower + np.minimum(rise, by_class[0][known.of_term])
+        new_lower = upper - np.minimum(fall, by_class[1][known.of_term])
+        new_upper = np.where(upper - new_upper > least_move, new_upper, upper)
+        new_lower = np.where(new_lower - lower > least_move, new_lower, lower)
         # Rounding must not make the two cross; a real crossing shows as a row that cannot hold.
         new_lower = np.minimum(new_lower, new_upper)
-        moved = max(np.max(upper - new_upper, initial=0), np.max(new_lower - lower, initial=0))
+        still = np.array_equal(lower, new_lower) and np.array_equal(upper, new_upper)
         lower, upper = new_lower, new_upper
-        if moved <= 1e-7:
+        if still:
             break
     return lower, upper
 

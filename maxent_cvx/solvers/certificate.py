@@ -118,7 +118,7 @@ def certify(
         slack = np.where(up > 0, up * np.maximum(value - form.low - last, 0), 0.0)
         slack += np.where(down > 0, down * np.maximum(form.high - value - last, 0), 0.0)
     part_of_row, part_of_term = form.parts(free)
-    gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size)
+    gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size).astype(float)  # of no rows too
     gap += np.bincount(part_of_term, distance, len(gap))
     # A group's gap is that of every part it has a term in, each counted once.
     pairs = np.unique(q * np.int64(len(gap)) + part_of_term)

@@ -12,6 +12,8 @@ __all__ = ["descend"]
 STILL_FALLING = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
+#: No count rises by more than e to this power in a step that had to be shortened.
+LEAP = 30.0
 
 
 def descend(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, bool]:
@@ -28,11 +30,14 @@ def descend(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, b
     length, slope = 1.0, dual.slope(point, step)
     rounding = 1e-14 * max(abs(point.value), 1.0)
     first = first_kink(dual, point, step)
-    there = go(dual, point, step, length)
-    while not there.value <= point.value + 1e-4 * length * slope + rounding:
+    there, most = go(dual, point, step, length), 1.0
+    # What is expected is what the way really gone promises (Bertsekas): multipliers that stop at 0 go less far.
+    while not there.value <= point.value + 1e-4 * min(dual.slope(point, there.m - point.m), 0.0) + rounding:
+        if length == 1:  # a cell that has become far too small has a Newton step that is far too long
+            most = leap(dual, step)
         # Up to the first kink the function is smooth; there the inequality leaves, and the next step is free of it.
-        length = first if length / 2 < first < length else length / 2
-        if length < SHORTEST or not slope < 0:
+        length = first if length / 2 < first < length else min(length / 2, most)
+        if length < SHORTEST * most or not slope < 0:
             return None, False
         there = go(dual, point, step, length)
     if length < 1 or slope >= -10 * rounding or still_falls(dual, point, there, step) >= STILL_FALLING * slope:
@@ -43,6 +48,12 @@ def descend(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, b
             break
         there, length = further, 2 * length
     return there, True
+
+
+def leap(dual: Dual, step: np.ndarray) -> float:
+    """The multiple of a step, at most 1, with which the count that rises most does so by e to the power of LEAP."""
+    rise = float(np.max(dual.form.spread(step), initial=0.0, where=~dual.dropped))
+    return min(1.0, LEAP / rise) if rise > 0 else 1.0
 
 
 def go(dual: Dual, point: Point, step: np.ndarray, length: float) -> Point:

@@ -57,6 +57,7 @@ class NewtonBackend:
         return newton(form, start, **options)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where rows contradict each other, multipliers diverge
 def newton(
     form: LinearForm,
     start: np.ndarray | None = None,
@@ -84,7 +85,7 @@ def newton(
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)
-    first, best, stuck, log = 0.0, np.inf, 0, []
+    first, best, at_best, stuck, log = 0.0, np.inf, start, 0, []
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
         residual, gap = dual.distance(point)
@@ -96,7 +97,8 @@ def newton(
         if verbose:
             print("  ".join(f"{name} {value:<12.6g}" for name, value in log[-1].items()))
         stuck = stuck + 1 if distance > 0.9 * best else 0
-        best = min(best, distance)
+        if distance < best:
+            best, at_best = distance, point.m
         if distance <= tolerance or (stuck >= PATIENCE and best <= STALLED * tolerance):
             status = Status.OPTIMAL
             break
@@ -109,7 +111,7 @@ def newton(
             if moved is not None:
                 break
         else:  # the dual function falls no further than its own rounding
-            status = Status.OPTIMAL if distance <= STALLED * tolerance else Status.FAILED
+            status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         if lengthened and max(dual.distance(moved)) > tolerance:
             proof = vanishing(dual, point, step, system, active)
@@ -117,6 +119,9 @@ def newton(
                 dual.drop(proof)
                 moved = dual.at(moved.m)
         point = moved
+    if not distance <= best:  # the last step may have led away again
+        point = dual.at(at_best)
+        residual = dual.distance(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     m, *proofs = (_put_back(vector, order) for vector in (point.m, *dual.proofs))

@@ -39,7 +39,7 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
     -----
     In floating point (A' d)_j is only nearly 0 where it should be, and so is beta. A term is marked if
     what that leaves for it, were all other terms as large as the published rows allow, is no more than
-    :data:`TOLERANCE` people.
+    :data:`TOLERANCE` people, or that part of the people whom the published rows allow it.
     """
     change = form.matrix.T @ direction
     presses = np.flatnonzero(direction)
@@ -51,7 +51,7 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
         rest = (
             change[rises] @ form.ceiling[rises] + max(-beta, 0.0) + np.finfo(float).eps * np.abs(along) @ np.abs(side)
         )
-    return ~settled & (change * TOLERANCE < -rest)  # nothing is marked where the rest is infinite or not a number
+    return ~settled & (change * TOLERANCE * form.room < -rest)  # no term where the rest is infinite or no number
 
 
 def pushed(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:

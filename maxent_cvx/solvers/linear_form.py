@@ -225,6 +225,11 @@ class LinearForm:
             found[touched] = np.minimum.reduceat(room, by_term.indptr[:-1][touched])
         return found
 
+    @cached_property
+    def room(self) -> np.ndarray:
+        """How many people a term's rounding is to be compared with: those there is room for, or one if that is less."""
+        return np.where(np.isfinite(self.ceiling), np.maximum(self.ceiling, 1.0), 1.0)
+
     def residual(self, counts: np.ndarray) -> np.ndarray:
         """How many people each row is away from holding, >= 0."""
         value = self.exact_sums(counts)

@@ -16,7 +16,7 @@ from .redundant import redundant
 
 __all__ = ["Reduced", "reduce"]
 
-#: Two bounds on a term that are closer than this, in people, are one value.
+#: Two bounds on a term that are closer than this are one value: people, or part of those that there is room for.
 SAME = 1e-9
 
 
@@ -126,7 +126,7 @@ def reduce(
         lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
         lower, upper = term_bounds(form, n_records, zeros)
-    fixed = upper - lower <= SAME
+    fixed = upper - lower <= SAME * form.room
     of_row, bucket = form.bucket
     touched = np.bincount(bucket, known | fixed) > 0
     # The closed form is that of equal weights; with a prior every bucket is relevant.

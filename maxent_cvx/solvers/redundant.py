@@ -36,7 +36,7 @@ def dependent(form: LinearForm) -> np.ndarray:
     """Published rows that are combinations of those before them, by elimination in all buckets at once."""
     buckets = form.buckets
     none = np.zeros(form.n_published, dtype=bool)
-    if not 0 < buckets.width <= WIDEST:
+    if not 0 < buckets.width <= WIDEST or not form.is_equation[: form.n_published].all():
         return none
     gram = buckets.matrices(np.ones(form.shape[1]))  # lower triangles
     gram = gram + np.tril(gram, -1).transpose(0, 2, 1)
@@ -48,7 +48,7 @@ def dependent(form: LinearForm) -> np.ndarray:
         pivot = np.where(zero[:, i], 1.0, gram[:, i, i])
         gram -= column[:, :, None] * (column / pivot[:, None])[:, None, :]
     none[:] = zero.ravel()[buckets.slot]
-    return none & form.is_equation[: form.n_published]
+    return none
 
 
 def repeated(form: LinearForm) -> np.ndarray:

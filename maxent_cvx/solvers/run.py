@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +18,15 @@ from .implied_zeros import empty_terms
 from .linear_form import LinearForm, PublishedRow
 from .presolve import Reduced, reduce
 from .status import Answer, Status
+from .support import support_proof
 from .table import SOLVERS, find
 from .tangent import with_tangents
 
 __all__ = ["Solution", "run"]
 
 NEWTON = SOLVERS["DUAL_NEWTON"]
+#: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
+CLEAR = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,7 @@ def run(
     allow_inaccurate: bool,
     polish: bool = False,
     start: np.ndarray | None = None,
+    empty: np.ndarray | None = None,
     **options: Any,
 ) -> Solution:
     """Solve a linear form by name of a solver.
@@ -60,6 +65,8 @@ def run(
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of the closed form.
+    empty : ndarray of bool, optional
+        Terms that are proved to be empty, for presolve; by default those are looked for if nothing else helps.
     convex : Convex, optional
         Constraints that are not affine: then a CVXPY solver gets the whole problem.
 
@@ -76,22 +83,23 @@ def run(
     if convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
+    presolve = presolve and not convex
     try:
-        smaller = reduce(form, closed_form, groups[1].sum()) if presolve and not convex else Reduced.whole(form)
-        if presolve and isinstance(backend, CvxpyBackend) and not convex:
+        smaller = reduce(form, closed_form, groups[1].sum(), empty) if presolve else Reduced.whole(form)
+        if presolve and empty is None and isinstance(backend, CvxpyBackend):
             zeros = implied_zeros(form, smaller)
             smaller = reduce(form, closed_form, groups[1].sum(), zeros) if zeros.any() else smaller
     except PublishedRow as error:
         raise contradiction(form, Reduced.whole(form)) or error from None
     if start is None:
         start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
-    start, name = smaller.start(start), backend.name
+    first, name = smaller.start(start), backend.name
     if not smaller.terms.any():
         answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
     elif convex:
-        answer = backend.solve(smaller.form, start, convex=convex, **options)
+        answer = backend.solve(smaller.form, first, convex=convex, **options)
     else:
-        answer = solve_by_parts(backend, smaller.form, start, **options)
+        answer = solve_by_parts(backend, smaller.form, first, **options)
         if polish and answer.multipliers is not None:
             answer, name = polished(smaller.form, answer, answer.multipliers), f"{name}, polished by {NEWTON.name}"
     if answer.counts is None or answer.multipliers is None:
@@ -109,6 +117,14 @@ def run(
     if not (certificate.holds and answer.status is Status.OPTIMAL):
         # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
         failed = failure(form, smaller, backend.name, answer, convex, certificate)
+        ended = backend is NEWTON and answer.status is not Status.LIMIT  # no linear program for who wants it short
+        if presolve and empty is None and ended and not isinstance(failed, Infeasible):
+            zeros = proved(form, smaller, [support_proof(smaller.form)])
+            if zeros.any():
+                return run(
+                    form, closed_form, groups, solver, presolve=True, convex=None, allow_inaccurate=allow_inaccurate,
+                    polish=polish, start=start, empty=zeros | (smaller.fixed & (smaller.counts == 0)), **options
+                )  # fmt: skip
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return Solution(answer, certificate, name)
@@ -121,9 +137,13 @@ def implied_zeros(form: LinearForm, smaller: Reduced) -> np.ndarray:
     """
     if not smaller.terms.any():
         return smaller.terms
-    answer = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+    return proved(form, smaller, solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0])).proofs)
+
+
+def proved(form: LinearForm, smaller: Reduced, directions: Iterable[np.ndarray]) -> np.ndarray:
+    """Terms that directions of the reduced problem's multipliers prove empty, each given those before it."""
     empty = smaller.fixed
-    for proof in smaller.restore_directions(answer.proofs):
+    for proof in smaller.restore_directions(directions):
         empty = empty | empty_terms(form, proof, empty, smaller.counts)
     return empty & ~smaller.fixed
 
@@ -143,7 +163,10 @@ def contradiction(form: LinearForm, smaller: Reduced) -> Infeasible | None:
     """Find the least change of the knowledge that makes it consistent; None if it is so already."""
     posed, rows = smaller.posed, smaller.posed_rows
     off = least_change(posed)
-    if not (off > 10 * posed.tolerance).any():
+    if posed is not form and not (off > CLEAR * posed.tolerance).any():
+        # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
+        return contradiction(form, Reduced.whole(form))
+    if not (off > posed.tolerance).any():
         return None
     worst = [int(i) for i in np.argsort(-off)[:3] if off[i] > 0]
     moves = [f"{form.name(rows[i])!r} by {off[i] / posed.scale[i]:.6g}" for i in worst]

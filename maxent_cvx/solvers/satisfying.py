@@ -20,6 +20,7 @@ LAST_PLACES = 4 * float(np.finfo(float).eps)
 ROUNDS, PRECISION, RIDGE = 30, 0.03, 1e-10
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where nothing satisfies the rows
 def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corner | None = None) -> np.ndarray | None:
     """Move x by the least relative change to where every row holds, or None if that does not succeed.
 
