@@ -20,7 +20,10 @@ import maxent_cvx as mx
 from .models import adult_model
 
 #: Solvers and their options; a second word tells two ways of calling one apart.
-OPTIONS: dict[str, dict[str, Any]] = {"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "CLARABEL qdldl": {"direct_solve_method": "qdldl"},
+    "SCS": {"time_limit_secs": 200},
+}
 SOLVERS = "DUAL_NEWTON,DUAL_LBFGS,CLARABEL,CLARABEL qdldl,ECOS,SCS"
 
 
