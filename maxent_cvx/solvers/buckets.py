@@ -7,6 +7,7 @@ bucket. All blocks are built, factored and applied at once.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from ..tables import ranges
@@ -31,7 +32,7 @@ class Buckets:
 
     def __init__(self, published: sp.csr_array, by_term: sp.csr_array, bucket: np.ndarray) -> None:
         n = published.shape[0]
-        used, block = np.unique(bucket, return_inverse=True)
+        block, used = pd.factorize(bucket)
         size = np.bincount(block, minlength=len(used))
         order = np.argsort(block, kind="stable")
         first = np.cumsum(size) - size

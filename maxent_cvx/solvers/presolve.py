@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from .bounds import term_bounds
@@ -139,11 +140,16 @@ def reduce(
     form.require(spoken | (form.residual(counts) <= 10 * form.tolerance), done, done)
     rest = remaining(form, terms, spoken, done)
     needed = np.flatnonzero(~redundant(rest, n_records))
-    # Rows of a bucket side by side, which is how they are worked on; knowledge comes last.
-    place = np.concatenate([of_row, np.full(n_rows - form.n_published, n_terms)])
+    # Rows in the order of their buckets' terms, which is how they are worked on; knowledge comes last.
+    order = pd.unique(bucket)
+    rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, n_terms)
+    rank[order] = np.arange(len(order))
+    place = np.concatenate([rank[of_row], np.full(n_rows - form.n_published, n_terms + 1)])
     needed = needed[np.argsort(place[spoken][needed], kind="stable")]
     rows = np.flatnonzero(spoken)[needed]
-    multipliers[np.setdiff1d(np.flatnonzero(spoken), rows)] = 0.0
+    solved = np.zeros(n_rows, dtype=bool)
+    solved[rows] = True
+    multipliers[spoken & ~solved] = 0.0
     lumping = lump(rest.select(needed))
     return Reduced(terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken), form.n_published)
 
