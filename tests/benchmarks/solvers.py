@@ -22,7 +22,7 @@ from .models import adult_model
 #: Solvers and their options; a second word tells two ways of calling one apart.
 OPTIONS: dict[str, dict[str, Any]] = {
     "CLARABEL qdldl": {"direct_solve_method": "qdldl"},
-    "SCS": {"time_limit_secs": 200},
+    "SCS": {"time_limit_secs": 120},
 }
 SOLVERS = "DUAL_NEWTON,DUAL_LBFGS,CLARABEL,CLARABEL qdldl,ECOS,SCS"
 
