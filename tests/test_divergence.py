@@ -16,7 +16,7 @@ from maxent_cvx.solvers.linear_form import LinearForm
 
 
 def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> list[Decimal]:
-    """x log(x / y) - x + y to fifty digits."""
+    """KL(x || y), x log(x / y) - x + y, to fifty digits."""
     matrix = form.matrix.toarray()
     with localcontext() as context:
         context.prec = 50
