@@ -36,8 +36,9 @@ ROUNDING = 1e-13
 #: Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are
 #: redundant, the last makes the step short where inequalities that cannot all be tight are taken to be.
 RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
-#: Loosest and tightest relative precision of a Newton step; between them it is what the residual has fallen to.
-LOOSEST, TIGHTEST = 0.1, 1e-6
+#: Loosest and tightest relative precision of a Newton step; between them it is the square of what the residual has
+#: fallen by last: nothing is wasted before convergence is quadratic, and then it is not spoilt (Eisenstat and Walker).
+LOOSEST, TIGHTEST = 0.2, 1e-6
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,11 @@ def newton(
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)
-    first, best, at_best, stuck, log = 0.0, np.inf, start, 0, []
+    before, best, at_best, stuck, log = 0.0, np.inf, start, 0, []
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
         residual, gap = dual.distance(point)
-        distance, first = max(residual, gap), first or residual
+        distance, before = max(residual, gap), before or residual
         log.append(
             {"iteration": iteration, "residual": residual, "gap": gap, "dual": point.value,
              "dropped": int(dual.dropped.sum()), "products": system.products, "seconds": time.perf_counter() - begun}
@@ -104,7 +105,8 @@ def newton(
             break
         if iteration == max_iterations:
             break
-        precision = float(np.clip(residual / first, TIGHTEST, LOOSEST))
+        precision = float(np.clip((residual / before) ** 2, TIGHTEST, LOOSEST))
+        before = residual
         for ridge in RIDGES:
             step, active = direction(dual, point, system, ridge, precision)
             moved, lengthened = descend(dual, point, step)
