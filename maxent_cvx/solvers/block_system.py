@@ -26,7 +26,7 @@ from .linear_form import LinearForm
 
 __all__ = ["BlockSystem"]
 
-#: Doubles that one batch of buckets may hold at a time.
+#: Doubles that one batch of buckets may hold at a time, or as many as S does.
 BATCH = 4_000_000
 #: Most rows of knowledge for which S is formed (800 MB); for more, its diagonal preconditions.
 MOST_DENSE = 10_000
@@ -152,7 +152,7 @@ class BlockSystem:
             (rows.data * x[rows.indices], self.known.of_term[rows.indices], rows.indptr), shape=shape
         )
         classes = distinct.T.toarray()
-        step = max(1, BATCH // max(m * len(active), 1))
+        step = max(BATCH // max(m * len(active), 1), len(active) // max(m, 1) + 1)  # S is read and written once a batch
         for low in range(0, self.buckets.n_blocks, step):
             inverse = self._inverse[low : low + step]
             across = (by_class[low * m : (low + len(inverse)) * m] @ classes).reshape(len(inverse), m, len(active))
