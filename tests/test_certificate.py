@@ -16,7 +16,7 @@ from maxent_cvx.solvers import ACCURACY
 from maxent_cvx.solvers.certificate import certify
 
 #: The gap is a sum known to 1e-16 or so of its terms, and the bound its square root.
-ROUNDING = 3e-8
+ROUNDING = 1e-12
 #: Which of the two by two's terms is (q1, s1).
 FIRST = np.array([1, 0, 0, 0])
 seeds = st.integers(0, 10**6)

@@ -36,10 +36,11 @@ class Certificate:
         y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. A sum
         of non-negative terms, never a difference of objectives.
     bound : float
-        Largest possible error of any P(s | q), a probability: moved / n(q) + sqrt(gap(q) / (2 n(q))) at
-        its largest, where gap(q) is the gap of the parts of the problem that q is in.
+        Largest possible error of any P(s | q), a probability: (moved(q) + left) / n(q) + sqrt(gap(q) / (2 n(q)))
+        at its largest, where gap(q) is the gap of the parts of the problem that q is in, and `left` what the
+        moved answer still misses of any row, beyond the last places of its value.
     forced : int
-        Terms that presolve found to have one possible value, which every solver is spared.
+        Terms with one possible value: those that presolve found, and those that a solver proved empty.
     """
 
     residual: float
@@ -111,10 +112,12 @@ def certify(
     free = ~fixed
     distance = np.where(free, divergence(form, exact, multipliers), 0.0)
     value = form.exact_sums(exact)
+    # A value is known to its last places only.
+    last = LAST_PLACES * np.abs(value)
+    left = (np.maximum(form.low - value, value - form.high) - last).max(initial=0.0)
     up, down = np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0)
     with np.errstate(invalid="ignore"):
-        # A value is known to its last places only. A multiplier that presses from an open side certifies nothing.
-        last = LAST_PLACES * np.abs(value)
+        # A multiplier that presses from an open side certifies nothing.
         slack = np.where(up > 0, up * np.maximum(value - form.low - last, 0), 0.0)
         slack += np.where(down > 0, down * np.maximum(form.high - value - last, 0), 0.0)
     part_of_row, part_of_term = form.parts(free)
@@ -124,7 +127,7 @@ def certify(
     pairs = np.unique(q * np.int64(len(gap)) + part_of_term)
     gap_q = np.bincount(pairs // len(gap), gap[pairs % len(gap)], len(n_q))
     moved_q = np.bincount(q, np.abs(exact - x), len(n_q))
-    bound = (moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)
+    bound = ((moved_q + left) / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)
     moved = np.abs(exact - x).max(initial=0.0)
     if not np.isfinite(bound):
         bound = np.inf

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linear_form import LinearForm
+from .linear_form import EPS, LinearForm
 
 __all__ = ["divergence"]
 
-EPS = float(np.finfo(float).eps)
 #: Below this, u - 1 + exp(-u) is a series; above, it loses nothing to cancellation.
 SMALL = 1e-2
 
@@ -17,13 +16,14 @@ def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.n
     """KL(x || y) term by term, x log(x / y) - x + y for y = w exp(A' m - 1), people; an upper bound in floating point.
 
     With d = log(x / y) it is x (d - 1 + exp(-d)), about x d^2 / 2: no difference of nearly equal
-    numbers, so that rounding only enters through d. A sum of k products is off by at most k units in
-    the last place of the sum of their sizes.
+    numbers, so that rounding only enters through d.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         exponent = form.exponent(multipliers)
         log_x = np.log(x)
-        off = EPS * (form.sizes(multipliers) * (form.n_entries + 4) + np.where(x > 0, np.abs(log_x), 0.0))
+        # Of the sum, of the weight and of the logarithms, each a few units in the last place.
+        sizes = 1 + np.abs(exponent) + np.abs(np.log(form.weights)) + np.where(x > 0, np.abs(log_x), 0.0)
+        off = form.rounding(multipliers) + 4 * EPS * sizes
         d = log_x - exponent
         near = x * np.maximum(_excess(d - off), _excess(d + off))
         y = np.exp(exponent + off)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .linear_form import TOLERANCE, LinearForm
+from .linear_form import EPS, TOLERANCE, LinearForm
 
 __all__ = ["empty_terms", "pushed"]
 
@@ -37,21 +37,21 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
 
     Notes
     -----
-    In floating point (A' d)_j is only nearly 0 where it should be, and so is beta. A term is marked if
-    what that leaves for it, were all other terms as large as the published rows allow, is no more than
+    In floating point (A' d)_j is only nearly 0 where it should be, and is known no better than to
+    rounding; so is beta. A term is marked if what that leaves for it, were all other terms as large as
+    the published rows allow, is no more than
     :data:`TOLERANCE` people, or that part of the people whom the published rows allow it.
     """
     change = form.matrix.T @ direction
+    most = change + form.rounding(direction)
     presses = np.flatnonzero(direction)
     along = direction[presses]
     side = np.where(along > 0, form.low[presses], form.high[presses])
     beta = along @ side - change[settled] @ counts[settled]
-    rises = ~settled & (change > 0)
+    rises = ~settled & (most > 0)
     with np.errstate(invalid="ignore"):
-        rest = (
-            change[rises] @ form.ceiling[rises] + max(-beta, 0.0) + np.finfo(float).eps * np.abs(along) @ np.abs(side)
-        )
-    return ~settled & (change * TOLERANCE * form.room < -rest)  # no term where the rest is infinite or no number
+        rest = most[rises] @ form.ceiling[rises] + max(-beta, 0.0) + EPS * np.abs(along) @ np.abs(side)
+    return ~settled & (most * TOLERANCE * form.room < -rest)  # no term where the rest is infinite or no number
 
 
 def pushed(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:

@@ -16,8 +16,10 @@ from .buckets import Buckets
 from .parts import parts
 from .shared_columns import SharedColumns
 
-__all__ = ["TOLERANCE", "LinearForm", "PublishedRow"]
+__all__ = ["EPS", "TOLERANCE", "LinearForm", "PublishedRow"]
 
+#: A unit in the last place, relatively.
+EPS = float(np.finfo(float).eps)
 #: Rounding, relative to the size of a row's value in people, that no row is blamed for.
 TOLERANCE = 1e-9
 
@@ -190,16 +192,15 @@ class LinearForm:
             whole = np.rint(x * 2**20) / 2**20
             return self.matrix @ whole + self.matrix @ (x - whole)
 
-    def sizes(self, multipliers: np.ndarray) -> np.ndarray:
-        """The sum of the sizes of what :meth:`exponent` adds up, one number a term."""
-        published, known, n = self.published_by_term, self.known.transposed, self.n_published
-        found = abs(published) @ np.abs(multipliers[:n]) + (abs(known) @ np.abs(multipliers[n:]))[self.known.of_term]
-        return found + np.abs(np.log(self.weights)) + 1
+    def rounding(self, multipliers: np.ndarray) -> np.ndarray:
+        """How far matrix' @ multipliers can be off, one number a term.
 
-    @cached_property
-    def n_entries(self) -> np.ndarray:
-        """How many rows each term is in."""
-        return np.diff(self.published_by_term.indptr) + np.diff(self.known.transposed.indptr)[self.known.of_term]
+        A sum of k products is off by at most k units in the last place of the sum of their sizes.
+        """
+        by_row, by_class, n = self.published_by_term, self.known.transposed, self.n_published
+        sizes = np.abs(multipliers)
+        found = np.diff(by_row.indptr) + np.diff(by_class.indptr)[self.known.of_term]
+        return EPS * found * (abs(by_row) @ sizes[:n] + (abs(by_class) @ sizes[n:])[self.known.of_term])
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
         """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 
 from .arrange import arranged
 from .corner import Corner
-from .linear_form import LinearForm
+from .linear_form import EPS, LinearForm
 from .newton_system import newton_system
 
 __all__ = ["LAST_PLACES", "satisfying"]
 
 #: A value is known to its last places only, relatively.
-LAST_PLACES = 4 * float(np.finfo(float).eps)
+LAST_PLACES = 4 * EPS
 #: Rounds of moving, each to a relative precision: a rough one costs one more round.
 ROUNDS, PRECISION, RIDGE = 30, 0.03, 1e-10
 
