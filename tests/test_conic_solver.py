@@ -17,7 +17,7 @@ import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, SolverError, UnknownName
 from maxent_cvx.solvers import DualNewton
 from maxent_cvx.solvers.cone_program import Distance
-from maxent_cvx.solvers.dual_newton import NewtonBackend
+from maxent_cvx.solvers.dual_backend import DualBackend
 
 N = 12
 TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
@@ -275,13 +275,13 @@ def test_limits():
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
     """What the method says of itself decides nothing: a wrong answer that is called optimal is found out."""
-    exact = NewtonBackend.solve
+    exact = DualBackend.solve
 
     def wrong(self, form, start=None, **options):
         answer = exact(self, form, start, **options)
         return replace(answer, multipliers=answer.multipliers + 0.01)
 
-    monkeypatch.setattr(NewtonBackend, "solve", wrong)
+    monkeypatch.setattr(DualBackend, "solve", wrong)
     draw = Draw(0)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
     problem.solve(solver=DualNewton())

@@ -20,13 +20,13 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ..errors import SolverError
 from .cone_program import ConeProgram, Distance
-from .dual_newton import NewtonBackend
 from .entropy_program import TAKES, EntropyProgram, read
 from .feasibility import least_change
 from .implied_zeros import pushed
 from .linear_form import TOLERANCE, LinearForm
 from .satisfying import satisfying
 from .status import Answer, Status
+from .table import SOLVERS
 
 __all__ = ["DualNewton"]
 
@@ -40,7 +40,7 @@ GENTLE = (20.0, 2.0)
 #: Tolerance of the approach.
 ROUGH = 1e-3
 
-backend = NewtonBackend()
+backend = SOLVERS["DUAL_NEWTON"]
 
 
 class DualNewton(ConicSolver):

@@ -15,40 +15,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from ..errors import unknown_name
 from .linear_form import LinearForm
 from .status import Answer, Status
 
-__all__ = ["DualLBFGS", "lbfgs"]
+__all__ = ["lbfgs"]
 
-OPTIONS = ("tolerance", "max_iterations", "memory", "verbose")
 #: Logarithm of the multiple of everybody that a count may reach before exp is continued by its tangent.
 BEYOND = 10.0
-
-
-@dataclass(frozen=True)
-class DualLBFGS:
-    """SciPy's L-BFGS-B on the dual, inequalities as bounds on multipliers."""
-
-    name: str = "DUAL_LBFGS"
-    installed: bool = True
-
-    def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that :func:`lbfgs` does not have."""
-        if unknown := set(options) - set(OPTIONS):
-            raise unknown_name(f"option of {self.name}", min(unknown), OPTIONS)
-
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``; options are those of :func:`lbfgs`."""
-        return lbfgs(form, start, **options)
 
 
 def lbfgs(

@@ -8,13 +8,9 @@ treatment of inequalities). Cells that must vanish are dropped as soon as a step
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..errors import unknown_name
 from .arrange import arranged
 from .descent import descend
 from .dual import Dual, Point
@@ -23,9 +19,8 @@ from .newton_system import System, newton_system
 from .status import Answer, Status
 from .vanishing import vanishing
 
-__all__ = ["NewtonBackend", "newton"]
+__all__ = ["newton"]
 
-OPTIONS = ("tolerance", "max_iterations", "verbose")
 #: Times that a Newton system is solved again without the inequalities it would push the wrong way.
 REPAIRS = 20
 #: Where nothing has improved for so many iterations, or no step lowers the dual function any more, rounding has
@@ -39,23 +34,6 @@ RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
 #: Loosest and tightest relative precision of a Newton step; between them it is the square of what the residual has
 #: fallen by last: nothing is wasted before convergence is quadratic, and then it is not spoilt (Eisenstat and Walker).
 LOOSEST, TIGHTEST = 0.2, 1e-6
-
-
-@dataclass(frozen=True)
-class NewtonBackend:
-    """Newton's method on the dual, the buckets eliminated block by block."""
-
-    name: str = "DUAL_NEWTON"
-    installed: bool = True
-
-    def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that :func:`newton` does not have."""
-        if unknown := set(options) - set(OPTIONS):
-            raise unknown_name("option of DUAL_NEWTON", min(unknown), OPTIONS)
-
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``; options are those of :func:`newton`."""
-        return newton(form, start, **options)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where rows contradict each other, multipliers diverge

@@ -86,7 +86,7 @@ def run(
     presolve = presolve and not convex
     try:
         smaller = reduce(form, closed_form, groups[1].sum(), empty) if presolve else Reduced.whole(form)
-        if presolve and empty is None and isinstance(backend, CvxpyBackend):
+        if presolve and empty is None and backend is not NEWTON:  # which finds them as it goes
             zeros = implied_zeros(form, smaller)
             smaller = reduce(form, closed_form, groups[1].sum(), zeros) if zeros.any() else smaller
     except PublishedRow as error:
@@ -133,7 +133,7 @@ def run(
 def implied_zeros(form: LinearForm, smaller: Reduced) -> np.ndarray:
     """Terms that bounds leave open and that are zero nevertheless: Newton's method finds them on its way.
 
-    Without this conic solvers are far off where rows force zeros, and call it optimal.
+    Without this other solvers are far off where rows force zeros, and conic ones call it optimal.
     """
     if not smaller.terms.any():
         return smaller.terms

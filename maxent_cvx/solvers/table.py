@@ -10,8 +10,9 @@ import pandas as pd
 
 from ..errors import SolverError, unknown_name
 from .cvxpy_backend import CvxpyBackend
-from .dual_lbfgs import DualLBFGS
-from .dual_newton import NewtonBackend
+from .dual_backend import DualBackend
+from .dual_lbfgs import lbfgs
+from .dual_newton import newton
 from .linear_form import LinearForm
 from .status import Answer
 
@@ -44,8 +45,8 @@ class Backend(Protocol):
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        NewtonBackend(),
-        DualLBFGS(),
+        DualBackend("DUAL_NEWTON", newton),
+        DualBackend("DUAL_LBFGS", lbfgs),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}),
         CvxpyBackend("ECOS"),
         CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}),
