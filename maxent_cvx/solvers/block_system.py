@@ -37,6 +37,14 @@ MOST_PRODUCTS, MOST_AFTER_FORMING = 2_000, 50
 class BlockSystem:
     """Solves H d = g for any x, with the blocks of one linear form found once.
 
+    Parameters
+    ----------
+    form : LinearForm
+    corner : Corner, optional
+        S of nearly the same problem.
+    may_form : bool
+        Whether S may be formed; if not, a solution can be less precise than asked for.
+
     Attributes
     ----------
     products : int
@@ -45,17 +53,14 @@ class BlockSystem:
         How often S has been formed.
     corner : Corner or None
         S as it was formed last, or of nearly the same problem.
-    may_form : bool
-        Whether S may be formed; if not, a solution can be less precise than asked for.
     """
 
-    def __init__(self, form: LinearForm) -> None:
+    def __init__(self, form: LinearForm, corner: Corner | None = None, *, may_form: bool = True) -> None:
         self.known = form.known
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.buckets = form.buckets
         self.products = self.formed = 0
-        self.corner: Corner | None = None
-        self.may_form = True
+        self.corner, self._may_form = corner, may_form
         self._x = np.empty(0)  # where the blocks are factored, and with which ridge
         self._ridge = 0.0
 
@@ -128,7 +133,7 @@ class BlockSystem:
             return self._conjugate(product, aim, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
         precondition = self.corner.precondition(active, scale, self._ridge) if self.corner else scale.__rtruediv__
         found, converged = self._conjugate(product, aim, precondition, tolerance, self.worth)
-        if converged or not self.may_form:
+        if converged or not self._may_form:
             return found
         self.corner = Corner(self._form(active), active)
         self.formed += 1

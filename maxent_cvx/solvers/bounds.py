@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 
+from .entries import least_by_row
 from .linear_form import LinearForm
 
 __all__ = ["activity", "term_bounds"]
@@ -43,9 +46,9 @@ def term_bounds(form: LinearForm, n_records: float, zeros: np.ndarray | None = N
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
     if zeros is not None:
         upper[zeros] = 0.0
-    least_move = LEAST_MOVE * form.room
+    least_move, within = LEAST_MOVE * form.room, activity(form)
     for _ in range(MAX_ROUNDS):
-        least, most = activity(form, lower, upper)
+        least, most = within(lower, upper)
         form.require((least <= form.high + 10 * tolerance) & (most >= form.low - 10 * tolerance), least, most)
         # Room that a row leaves each of its terms above its lower and below its upper bound.
         to_high, to_low = np.maximum(form.high - least, 0.0), np.maximum(most - form.low, 0.0)
@@ -64,14 +67,18 @@ def term_bounds(form: LinearForm, n_records: float, zeros: np.ndarray | None = N
     return lower, upper
 
 
-def activity(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest value of every row within bounds on the terms."""
+def activity(form: LinearForm) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Give the least and the largest value of every row, as a function of lower and upper bounds on the terms."""
     positive, negative = _signs(form.published)
     known_positive, known_negative = _signs(form.known.distinct)
-    below, above = form.known.collect(lower), form.known.collect(upper)
-    least = positive @ lower + negative @ upper, known_positive @ below + known_negative @ above
-    most = positive @ upper + negative @ lower, known_positive @ above + known_negative @ below
-    return np.concatenate(least), np.concatenate(most)
+
+    def within(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        below, above = form.known.collect(lower), form.known.collect(upper)
+        least = positive @ lower + negative @ upper, known_positive @ below + known_negative @ above
+        most = positive @ upper + negative @ lower, known_positive @ above + known_negative @ below
+        return np.concatenate(least), np.concatenate(most)
+
+    return within
 
 
 def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
@@ -84,11 +91,6 @@ def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
 def _least_room(by_column: sp.csr_array, to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least that the rows of each column let it rise and fall; infinite for a column of no row."""
     a, row = by_column.data, by_column.indices
-    touched = np.diff(by_column.indptr) > 0
-    starts = by_column.indptr[:-1][touched]
-    found = np.full((2, by_column.shape[0]), np.inf)
-    if len(a):
-        up = np.where(a > 0, to_high[row], to_low[row]) / np.abs(a)
-        down = np.where(a > 0, to_low[row], to_high[row]) / np.abs(a)
-        found[:, touched] = np.minimum.reduceat(up, starts), np.minimum.reduceat(down, starts)
-    return found[0], found[1]
+    up = np.where(a > 0, to_high[row], to_low[row]) / np.abs(a)
+    down = np.where(a > 0, to_low[row], to_high[row]) / np.abs(a)
+    return least_by_row(up, by_column), least_by_row(down, by_column)

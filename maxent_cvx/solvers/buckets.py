@@ -47,7 +47,7 @@ class Buckets:
         padding = np.ones(self.n_slots)
         padding[self.slot] = 0.0
         self._padding = padding.reshape(self.n_blocks, self.width)
-        self._squared = sp.csr_array((self.rows.data**2, self.rows.indices, self.rows.indptr), shape=shape)
+        self._squared = self.rows.power(2)
         self._pair_up()
 
     @property

@@ -6,10 +6,8 @@ over is read in :mod:`.entropy_program`.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import cvxpy.settings as s
@@ -35,10 +33,6 @@ __all__ = ["DualNewton"]
 SMALL, VANISHED = 0.1, 1e-12
 #: Least change of the rows, relative to their scale, that the linear program must find to call them contradictory.
 CLASH = 1e-6
-#: Weights between exp of minus and plus this need no approach; if it was needed all the same, between those of this.
-GENTLE = (20.0, 2.0)
-#: Tolerance of the approach.
-ROUGH = 1e-3
 
 backend = SOLVERS["DUAL_NEWTON"]
 
@@ -147,45 +141,21 @@ class _Found(NamedTuple):
 
 def _solve(entropy: EntropyProgram, options: Mapping[str, Any]) -> _Found:
     """Solve in units that fit, and say what the answer is worth."""
-    iterations = 0
-    for gentle in GENTLE:
-        start, approach = _start(entropy.form, gentle)
-        answer, counts, m = _newton(entropy.form, start, **options)
-        iterations += approach + answer.iterations
-        mean = float(counts.mean())
-        if answer.status is Status.OPTIMAL and VANISHED < mean < SMALL:
-            entropy = entropy.scaled(1 / mean)
-            answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
-            iterations += answer.iterations
-        z, dual = entropy.restore(counts, m)
-        distance = entropy.program.distance(z, dual)
-        if not distance.holds:
-            # Where rows force zeros, multipliers grow for ever, and residuals count that many times: have none.
-            exact = satisfying(entropy.form, counts, np.zeros(len(counts), dtype=bool))
-            z, dual = entropy.restore(counts if exact is None else exact, m)
-            distance = entropy.program.distance(z, dual)
-        if distance.holds or answer.status is Status.LIMIT:
-            break
-    return _Found(_status(entropy, answer, distance), z, dual, distance, iterations)
-
-
-def _start(form: LinearForm, gentle: float) -> tuple[np.ndarray | None, int]:
-    """Find multipliers for steep weights by way of their roots, each solution doubled for the next square.
-
-    From zero, Newton's steps on exp overshoot without end. Returns them, and the iterations they took.
-    """
-    log_w = np.log(form.weights)
-    steepness = float(np.abs(log_w).max(initial=0.0)) / gentle
-    steps = math.ceil(math.log2(max(steepness, 1.0)))
-    start: np.ndarray | None = None
-    iterations = 0
-    for step in range(steps, 0, -1):
-        answer, _, m = _newton(replace(form, weights=np.exp(log_w / 2**step)), start, tolerance=ROUGH)
+    answer, counts, m = _newton(entropy.form, None, **options)
+    iterations = answer.iterations
+    mean = float(counts.mean())
+    if answer.status is Status.OPTIMAL and VANISHED < mean < SMALL:
+        entropy = entropy.scaled(1 / mean)
+        answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
         iterations += answer.iterations
-        if not np.isfinite(m).all():
-            return None, iterations
-        start = 2 * m
-    return start, iterations
+    z, dual = entropy.restore(counts, m)
+    distance = entropy.program.distance(z, dual)
+    if not distance.holds:
+        # Where rows force zeros, multipliers grow for ever, and residuals count that many times: have none.
+        exact = satisfying(entropy.form, counts, np.zeros(len(counts), dtype=bool))
+        z, dual = entropy.restore(counts if exact is None else exact, m)
+        distance = entropy.program.distance(z, dual)
+    return _Found(_status(entropy, answer, distance), z, dual, distance, iterations)
 
 
 def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple[Answer, np.ndarray, np.ndarray]:

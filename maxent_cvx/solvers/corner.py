@@ -84,11 +84,10 @@ def factored(matrix: np.ndarray, raised: np.ndarray) -> Solve:
             ridge *= 100
             continue
         if len(size) > INVERTED:
-            # Half the memory to read, in the order that LAPACK reads it; conjugate gradients see to the digits.
-            rough = np.asfortranarray(factor, dtype=np.float32)
-            return lambda right: (
-                root * scipy.linalg.cho_solve((rough, True), (root * right).astype(np.float32), check_finite=False)
-            )
+            # In the order in which LAPACK reads it. In single precision it would be half as much to read, and no
+            # preconditioner any more where terms vanish and rows nearly imply each other.
+            ordered = np.asfortranarray(factor)
+            return lambda right: root * scipy.linalg.cho_solve((ordered, True), root * right, check_finite=False)
         inverse = np.linalg.inv(factor)
         return lambda right: root * (inverse.T @ (inverse @ (root * right)))
     return lambda right: right / size

@@ -31,9 +31,15 @@ ROUNDING = 1e-13
 #: Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are
 #: redundant, the last makes the step short where inequalities that cannot all be tight are taken to be.
 RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
+#: People that a term is taken to hold at least, where Newton's step is looked for, times the residual in people and,
+#: where that is less than one, its square. A step through terms that have as good as vanished would raise some of
+#: them beyond all bounds, and would have to be cut short for nothing; and the end is not slowed (Levenberg, Marquardt).
+FLOOR = 1e-6
 #: Loosest and tightest relative precision of a Newton step; between them it is the square of what the residual has
 #: fallen by last: nothing is wasted before convergence is quadratic, and then it is not spoilt (Eisenstat and Walker).
 LOOSEST, TIGHTEST = 0.2, 1e-6
+#: That of a step after one that has not halved the residual: knowledge that is nearly implied by other needs it.
+CAREFUL = 0.02
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where rows contradict each other, multipliers diverge
@@ -83,7 +89,8 @@ def newton(
             break
         if iteration == max_iterations:
             break
-        precision = float(np.clip((residual / before) ** 2, TIGHTEST, LOOSEST))
+        fell = residual / before
+        precision = float(np.clip(fell**2, TIGHTEST, LOOSEST)) if fell < 0.5 or iteration == 0 else CAREFUL
         before = residual
         for ridge in RIDGES:
             step, active = direction(dual, point, system, ridge, precision)
@@ -115,9 +122,11 @@ def direction(
     """Newton's direction over the equations and the inequalities that take part, and which knowledge does."""
     active, sign = dual.pull(point)
     gradient = dual.gradient(point, sign)
+    off = np.abs(gradient).max(initial=0.0)
+    curved = np.maximum(point.counts, np.where(dual.dropped, 0.0, FLOOR * off * min(off, 1.0)))
     for _ in range(REPAIRS):
         known = np.flatnonzero(active[dual.form.n_published :])
-        step = system.factor(point.counts, known, ridge)(np.where(active, gradient, 0.0), precision)
+        step = system.factor(curved, known, ridge)(np.where(active, gradient, 0.0), precision)
         wrong = active & (point.m == 0) & (sign * step < 0)
         if not wrong.any():
             break

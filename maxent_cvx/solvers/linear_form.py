@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..errors import Infeasible
 from ..rows import Rows
 from .buckets import Buckets
+from .entries import entry_rows, least_by_row
 from .parts import parts
 from .shared_columns import SharedColumns
 
@@ -71,7 +72,7 @@ class LinearForm:
             largest[entries > 0] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[:-1][entries > 0])
         scale = n_records / largest
         low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
-        scaled = matrix.data / np.repeat(largest, entries)
+        scaled = matrix.data / largest[entry_rows(matrix)]
         unit = sp.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape)
         return cls(unit, low, high, scale, blocks, sum(map(len, published)), np.ones(unit.shape[1]))
 
@@ -173,10 +174,10 @@ class LinearForm:
         """The matrix @ x."""
         return np.concatenate([self.published @ x, self.known.sums(x)])
 
-    def entries(self, terms: np.ndarray) -> np.ndarray:
-        """How many of some terms each row is about."""
-        published, known = _pattern(self.published), _pattern(self.known.distinct)
-        return np.concatenate([published @ terms.astype(float), known @ self.known.collect(terms)])
+    def speak_of(self, terms: np.ndarray) -> np.ndarray:
+        """Which rows are about any of some terms."""
+        some = abs(self.published) @ terms.astype(float), abs(self.known.distinct) @ self.known.collect(terms)
+        return np.concatenate(some) > 0
 
     def spread(self, multipliers: np.ndarray) -> np.ndarray:
         """The transposed matrix @ multipliers, one number a term."""
@@ -195,12 +196,20 @@ class LinearForm:
     def rounding(self, multipliers: np.ndarray) -> np.ndarray:
         """How far matrix' @ multipliers can be off, one number a term.
 
-        A sum of k products is off by at most k units in the last place of the sum of their sizes.
+        A sum of k products is off by at most k units in the last place of the sum of their sizes; a sum of
+        whole numbers is exact.
         """
+        if self._is_whole and (multipliers == np.rint(multipliers)).all() and np.abs(multipliers).sum() < 1 / EPS:
+            return np.zeros(self.shape[1])
         by_row, by_class, n = self.published_by_term, self.known.transposed, self.n_published
         sizes = np.abs(multipliers)
         found = np.diff(by_row.indptr) + np.diff(by_class.indptr)[self.known.of_term]
         return EPS * found * (abs(by_row) @ sizes[:n] + (abs(by_class) @ sizes[n:])[self.known.of_term])
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all coefficients are whole numbers, and none is larger than 1."""
+        return bool((np.abs(self.matrix.data) == 1).all())
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
         """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""
@@ -216,15 +225,9 @@ class LinearForm:
     def ceiling(self) -> np.ndarray:
         """The most people that any one published row leaves for each term; infinite if none says."""
         published, by_term = self.published, self.published_by_term
-        rows = np.repeat(np.arange(self.n_published), np.diff(published.indptr))
-        subtracts = np.bincount(rows, published.data < 0, self.n_published) > 0
+        subtracts = np.bincount(entry_rows(published), published.data < 0, self.n_published) > 0
         high = np.where(subtracts, np.inf, self.high[: self.n_published])
-        found = np.full(self.shape[1], np.inf)
-        touched = np.diff(by_term.indptr) > 0
-        if by_term.nnz:
-            room = high[by_term.indices] / np.abs(by_term.data)
-            found[touched] = np.minimum.reduceat(room, by_term.indptr[:-1][touched])
-        return found
+        return least_by_row(high[by_term.indices] / np.abs(by_term.data), by_term)
 
     @cached_property
     def room(self) -> np.ndarray:
@@ -283,8 +286,3 @@ class LinearForm:
             f"with everything else it lies between {low[row] / unit:.6g} and {high[row] / unit:.6g}. "
             "Correct it, make it vague with .about(value, eps), or remove a statement"
         )
-
-
-def _pattern(matrix: sp.csr_array) -> sp.csr_array:
-    """1 for every entry."""
-    return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)

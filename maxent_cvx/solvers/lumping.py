@@ -18,13 +18,14 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .entries import entry_rows
 from .linear_form import LinearForm
 
 __all__ = ["Lumping", "lump"]
 
 #: Rounds of lumping values, one axis of the buckets a round, and of refining colours.
 VALUE_ROUNDS, COLOUR_ROUNDS = 4, 30
-#: Less than this share of the terms saved is not worth a new problem.
+#: Less than this share of the terms saved is not worth a new problem; of rows, half of it, as a term has two.
 WORTH = 0.1
 
 
@@ -162,9 +163,8 @@ def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
     """
     n, by_term = form.n_published, form.published_by_term
     n_kinds = int(kind.max()) + 1
-    term = pd.factorize(totals(scramble(scramble(kind)[by_term.indices] ^ bits(by_term.data)), by_term) + marks(form))[
-        0
-    ]
+    looks = totals(scramble(scramble(kind)[by_term.indices] ^ bits(by_term.data)), by_term) + marks(form)
+    term = pd.factorize(looks)[0]
     size = np.bincount(term)
     example = np.empty(len(size), dtype=np.int64)
     example[term] = np.arange(len(term))
@@ -172,7 +172,7 @@ def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
     offset = np.zeros(form.shape[0])
     if shares:
         part = form.low[:n] / low[kind]
-        portion = np.exp(totals_float(np.log(part)[by_term.indices], by_term))
+        portion = np.exp(np.bincount(entry_rows(by_term), np.log(part)[by_term.indices], len(term)))
         offset[:n] = np.log(part)
     else:
         portion = np.ones(len(term))
@@ -215,17 +215,7 @@ def marks(form: LinearForm) -> np.ndarray:
     return scramble(~scramble(form.known.of_term) ^ bits(form.weights))  # "~": no row is numbered like this
 
 
-def entry_rows(matrix: sp.csr_array) -> np.ndarray:
-    """The row of every entry."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-
-
 def totals(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
     """Add up a number an entry over every row."""
     sums = np.concatenate([np.zeros(1, dtype=of_entry.dtype), np.cumsum(of_entry)])
     return sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]]
-
-
-def totals_float(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """Add up a floating-point number an entry over every row."""
-    return np.bincount(entry_rows(matrix), of_entry, matrix.shape[0])

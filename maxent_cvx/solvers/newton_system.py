@@ -26,22 +26,28 @@ class System(Protocol):
     products : int
         Products with the system in conjugate gradients so far; 0 where it is solved directly.
     corner : Corner or None
-        The Schur complement that preconditions them; one of nearly the same problem may be set.
-    may_form : bool
-        Whether one may be formed; if not, a solution can be less precise than asked for.
+        The Schur complement that preconditions them.
     """
 
     products: int
     corner: Corner | None
-    may_form: bool
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
         """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""
         ...
 
 
-def newton_system(form: LinearForm) -> System:
-    """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely."""
-    blocks = BlockSystem(form)
+def newton_system(form: LinearForm, corner: Corner | None = None, *, may_form: bool = True) -> System:
+    """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely.
+
+    Parameters
+    ----------
+    form : LinearForm
+    corner : Corner, optional
+        A Schur complement of nearly the same problem.
+    may_form : bool
+        Whether one may be formed; if not, a solution can be less precise than asked for.
+    """
+    blocks = BlockSystem(form, corner, may_form=may_form)
     cost = blocks.buckets.n_slots * float(blocks.buckets.width) ** 2
     return blocks if cost <= MOST_MULTIPLICATIONS else SparseSystem(form)

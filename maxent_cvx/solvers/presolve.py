@@ -70,6 +70,11 @@ class Reduced:
         """The problem to solve."""
         return self.lumping.form
 
+    @property
+    def empty(self) -> np.ndarray:
+        """Terms that are zero in every solution."""
+        return self.fixed & (self.counts == 0)
+
     def start(self, multipliers: np.ndarray) -> np.ndarray:
         """Take multipliers of the original rows to those of the reduced problem."""
         return self.lumping.lumped(multipliers[self.rows])
@@ -136,7 +141,7 @@ def reduce(
     counts = np.where(fixed, lower, np.where(relevant, 0.0, alone_counts))
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
     done = form.sums(np.where(terms, 0.0, counts))
-    spoken = form.entries(terms) > 0
+    spoken = form.speak_of(terms)
     form.require(spoken | (form.residual(counts) <= 10 * form.tolerance), done, done)
     rest = remaining(form, terms, spoken, done)
     needed = np.flatnonzero(~redundant(rest, n_records))

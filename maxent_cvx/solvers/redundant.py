@@ -25,7 +25,7 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
     3), and more where zeros are forced. That dependent rows agree in value is not checked here: the
     answer is checked against all rows.
     """
-    least, most = activity(form, np.zeros(form.shape[1]), np.minimum(form.ceiling, n_records))
+    least, most = activity(form)(np.zeros(form.shape[1]), np.minimum(form.ceiling, n_records))
     found = ~form.is_equation & (least >= form.low) & (most <= form.high)
     found[: form.n_published] = dependent(form)
     found[form.n_published :] |= repeated(form)

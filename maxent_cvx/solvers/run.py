@@ -18,8 +18,8 @@ from .implied_zeros import empty_terms
 from .linear_form import LinearForm, PublishedRow
 from .presolve import Reduced, reduce
 from .status import Answer, Status
-from .support import support_proof
-from .table import SOLVERS, find
+from .support import local_proofs, support_proof
+from .table import SOLVERS, Backend, find
 from .tangent import with_tangents
 
 __all__ = ["Solution", "run"]
@@ -27,6 +27,8 @@ __all__ = ["Solution", "run"]
 NEWTON = SOLVERS["DUAL_NEWTON"]
 #: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
 CLEAR = 1e3
+#: From so many rows of knowledge on, a linear program for each part of it costs less than it saves.
+MUCH = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +88,8 @@ def run(
     presolve = presolve and not convex
     try:
         smaller = reduce(form, closed_form, groups[1].sum(), empty) if presolve else Reduced.whole(form)
-        if presolve and empty is None and backend is not NEWTON:  # which finds them as it goes
-            zeros = implied_zeros(form, smaller)
-            smaller = reduce(form, closed_form, groups[1].sum(), zeros) if zeros.any() else smaller
+        if presolve and empty is None:
+            smaller = without_empty(form, closed_form, groups[1].sum(), smaller, backend)
     except PublishedRow as error:
         raise contradiction(form, Reduced.whole(form)) or error from None
     if start is None:
@@ -123,21 +124,32 @@ def run(
             if zeros.any():
                 return run(
                     form, closed_form, groups, solver, presolve=True, convex=None, allow_inaccurate=allow_inaccurate,
-                    polish=polish, start=start, empty=zeros | (smaller.fixed & (smaller.counts == 0)), **options
+                    polish=polish, start=start, empty=zeros | smaller.empty, **options
                 )  # fmt: skip
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return Solution(answer, certificate, name)
 
 
-def implied_zeros(form: LinearForm, smaller: Reduced) -> np.ndarray:
-    """Terms that bounds leave open and that are zero nevertheless: Newton's method finds them on its way.
+def without_empty(
+    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, smaller: Reduced, backend: Backend
+) -> Reduced:
+    """Take out terms that bounds leave open and that are empty nevertheless, where the backend cannot by itself.
 
-    Without this other solvers are far off where rows force zeros, and conic ones call it optimal.
+    Newton's method proves them as it goes, but for much knowledge, where many of them are empty because of
+    others: there the knowledge itself is asked first. Other solvers are far off where rows force zeros, and
+    conic ones call it optimal, so that they get what Newton's method has proved.
     """
-    if not smaller.terms.any():
-        return smaller.terms
-    return proved(form, smaller, solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0])).proofs)
+    while smaller.form.shape[0] - smaller.form.n_published >= MUCH:
+        zeros = proved(form, smaller, local_proofs(smaller.form))
+        if not zeros.any():
+            break
+        smaller = reduce(form, closed_form, n_records, zeros | smaller.empty)
+    if backend is not NEWTON and smaller.terms.any():
+        ended = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+        zeros = proved(form, smaller, ended.proofs)
+        smaller = reduce(form, closed_form, n_records, zeros | smaller.empty) if zeros.any() else smaller
+    return smaller
 
 
 def proved(form: LinearForm, smaller: Reduced, directions: Iterable[np.ndarray]) -> np.ndarray:

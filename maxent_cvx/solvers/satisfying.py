@@ -68,8 +68,7 @@ def _over(form: LinearForm, x: np.ndarray, free: np.ndarray) -> tuple[LinearForm
 
 def _moved(form: LinearForm, x: np.ndarray, corner: Corner | None, may_form: bool) -> np.ndarray:
     """Move x as long as what is missing at least halves: multipliers may be large, and count it that many times."""
-    system, tolerance = newton_system(form), form.tolerance
-    system.corner, system.may_form = corner, may_form
+    system, tolerance = newton_system(form, corner, may_form=may_form), form.tolerance
     moved = best = weight = x
     least = before = np.inf
     for _ in range(ROUNDS):

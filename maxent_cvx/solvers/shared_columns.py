@@ -38,7 +38,6 @@ class SharedColumns:
     """
 
     def __init__(self, matrix: sp.csr_array) -> None:
-        self.shape = matrix.shape
         self.of_term, example = column_classes(matrix)
         if matrix.shape[0]:
             self.transposed = sp.csr_array(matrix[:, example].T)
@@ -61,9 +60,7 @@ class SharedColumns:
 
     def squares(self, x: np.ndarray) -> np.ndarray:
         """The diagonal of matrix @ diag(x) @ matrix'."""
-        distinct = self.distinct
-        squared = sp.csr_array((distinct.data**2, distinct.indices, distinct.indptr), shape=distinct.shape)
-        return squared @ self.collect(x)
+        return self.distinct.power(2) @ self.collect(x)
 
     @property
     def touched(self) -> np.ndarray:

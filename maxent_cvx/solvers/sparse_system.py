@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .corner import Corner
 from .linear_form import LinearForm
 
-__all__ = ["SparseSystem", "factorised"]
+__all__ = ["SparseSystem"]
 
 
 class SparseSystem:
@@ -20,8 +20,7 @@ class SparseSystem:
     def __init__(self, form: LinearForm) -> None:
         self.matrix, self.n_published = form.matrix, form.n_published
         self.products = 0  # systems are solved directly
-        self.corner: Corner | None = None
-        self.may_form = True
+        self.corner: Corner | None = None  # and need no preconditioner
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
         """Factor for the published rows and the active knowledge rows; the others get 0."""
