@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from solving import examples, solution
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.certificate import certify
 from maxent_cvx.solvers.dual_newton import newton
+from maxent_cvx.solvers.face import face_proof
 from maxent_cvx.solvers.implied_zeros import empty_terms, pushed
 from maxent_cvx.solvers.linear_form import LinearForm
 from maxent_cvx.solvers.support import local_proofs, support_proof
@@ -207,3 +209,36 @@ def test_nested_knowledge_leaves_nobody_between():
     form = model.form
     (proof,) = local_proofs(form)
     assert [(q, s) for q, s, _ in model.space.index[empty(form, proof)]] == [("q2", "s1")]
+
+
+@examples(60)
+@given(seed=seeds)
+def test_a_rough_answer_points_at_zeros(seed: int):
+    """What a few of Newton's steps leave nearly empty is proved empty where it is, and only there."""
+    form = random_model(seed, statements=6)[0].form
+    rough = newton(form, max_iterations=12).counts
+    found = empty(form, face_proof(form, rough))
+    assert (largest(form)[found] <= 1e-6).all()
+    nobody = np.zeros(form.shape[1])  # any answer will do: the proof is a proof
+    assert (largest(form)[empty(form, face_proof(form, nobody))] <= 1e-6).all()
+
+
+def test_crosswise_from_an_answer():
+    """One direction empties all that the answer suggests (design, section 5)."""
+    form = crosswise()
+    hint = np.where(CROSSWISE_EMPTY, 1e-9, 0.5)
+    assert empty(form, face_proof(form, hint)).tolist() == CROSSWISE_EMPTY
+
+
+@examples(100)
+@given(seed=seeds, size=st.floats(-8, 8).map(lambda exponent: 10**exponent))
+def test_exact_spread(seed: int, size: float):
+    """A' m by parts is as near the exact sum as it says, and nearer than a plain product's bound."""
+    rng = np.random.default_rng(seed)
+    form = random_model(seed, statements=6)[0].form
+    m = size * rng.normal(size=form.shape[0])
+    found, off = form.exact_spread(m)
+    exact = [sum(map(Fraction.from_float, m * column)) for column in form.matrix.toarray().T]
+    assert all(
+        abs(Fraction.from_float(x) - y) <= Fraction.from_float(e) for x, y, e in zip(found, exact, off, strict=True)
+    )

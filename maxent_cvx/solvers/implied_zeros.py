@@ -42,8 +42,8 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
     the published rows allow, is no more than
     :data:`TOLERANCE` people, or that part of the people whom the published rows allow it.
     """
-    change = form.matrix.T @ direction
-    most = change + form.rounding(direction)
+    change, off = form.exact_spread(direction)
+    most = change + off
     presses = np.flatnonzero(direction)
     along = direction[presses]
     side = np.where(along > 0, form.low[presses], form.high[presses])

@@ -184,6 +184,20 @@ class LinearForm:
         n = self.n_published
         return self.published_by_term @ multipliers[:n] + self.known.spread(multipliers[n:])
 
+    def exact_spread(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The transposed matrix @ multipliers from the raw rows, and how far rounding can have put it off.
+
+        Multiples of 2^-k add up exactly if their sum is below 2^(53-k), where the coefficients are 1 or -1; what
+        is left of each multiplier is small, and so is its rounding.
+        """
+        if not self._is_whole:
+            return self.matrix.T @ multipliers, self.rounding(multipliers)
+        unit = 2.0 ** (np.ceil(np.log2(max(np.abs(multipliers).sum(), 1.0))) - 52)
+        whole = np.rint(multipliers / unit) * unit
+        rest = multipliers - whole
+        found = self.matrix.T @ whole, self.matrix.T @ rest
+        return found[0] + found[1], EPS * (np.abs(found[0]) + np.abs(found[1])) + self.rounding(rest)
+
     def exact_sums(self, x: np.ndarray) -> np.ndarray:
         """The matrix @ x from the raw rows, without the rounding of a long sum.
 
@@ -196,11 +210,8 @@ class LinearForm:
     def rounding(self, multipliers: np.ndarray) -> np.ndarray:
         """How far matrix' @ multipliers can be off, one number a term.
 
-        A sum of k products is off by at most k units in the last place of the sum of their sizes; a sum of
-        whole numbers is exact.
+        A sum of k products is off by at most k units in the last place of the sum of their sizes.
         """
-        if self._is_whole and (multipliers == np.rint(multipliers)).all() and np.abs(multipliers).sum() < 1 / EPS:
-            return np.zeros(self.shape[1])
         by_row, by_class, n = self.published_by_term, self.known.transposed, self.n_published
         sizes = np.abs(multipliers)
         found = np.diff(by_row.indptr) + np.diff(by_class.indptr)[self.known.of_term]
@@ -208,7 +219,7 @@ class LinearForm:
 
     @cached_property
     def _is_whole(self) -> bool:
-        """Whether all coefficients are whole numbers, and none is larger than 1."""
+        """Whether all coefficients are 1 or -1."""
         return bool((np.abs(self.matrix.data) == 1).all())
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from .certificate import Certificate, certify, uncertified
 from .components import solve_by_parts
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
+from .face import face_proof
 from .feasibility import least_change
 from .implied_zeros import empty_terms
 from .linear_form import LinearForm, PublishedRow
@@ -68,7 +69,7 @@ def run(
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of the closed form.
     empty : ndarray of bool, optional
-        Terms that are proved to be empty, for presolve; by default those are looked for if nothing else helps.
+        Terms that are proved to be empty, for presolve; more are looked for if the answer is not certified.
     convex : Convex, optional
         Constraints that are not affine: then a CVXPY solver gets the whole problem.
 
@@ -88,7 +89,7 @@ def run(
     presolve = presolve and not convex
     try:
         smaller = reduce(form, closed_form, groups[1].sum(), empty) if presolve else Reduced.whole(form)
-        if presolve and empty is None:
+        if presolve:
             smaller = without_empty(form, closed_form, groups[1].sum(), smaller, backend)
     except PublishedRow as error:
         raise contradiction(form, Reduced.whole(form)) or error from None
@@ -105,6 +106,7 @@ def run(
             answer, name = polished(smaller.form, answer, answer.multipliers), f"{name}, polished by {NEWTON.name}"
     if answer.counts is None or answer.multipliers is None:
         raise failure(form, smaller, backend.name, answer, convex)
+    solved = answer
     counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
     proofs = smaller.restore_directions(answer.proofs)
     corner = smaller.restore_corner(answer.corner)
@@ -119,8 +121,8 @@ def run(
         # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
         failed = failure(form, smaller, backend.name, answer, convex, certificate)
         ended = backend is NEWTON and answer.status is not Status.LIMIT  # no linear program for who wants it short
-        if presolve and empty is None and ended and not isinstance(failed, Infeasible):
-            zeros = proved(form, smaller, [support_proof(smaller.form)])
+        if presolve and ended and not isinstance(failed, Infeasible):
+            zeros = late_zeros(form, smaller, solved, last=empty is None)
             if zeros.any():
                 return run(
                     form, closed_form, groups, solver, presolve=True, convex=None, allow_inaccurate=allow_inaccurate,
@@ -150,6 +152,13 @@ def without_empty(
         zeros = proved(form, smaller, ended.proofs)
         smaller = reduce(form, closed_form, n_records, zeros | smaller.empty) if zeros.any() else smaller
     return smaller
+
+
+def late_zeros(form: LinearForm, smaller: Reduced, answer: Answer, *, last: bool) -> np.ndarray:
+    """Terms that an answer which is not certified leaves nearly empty, and that are; or, at last, any that are."""
+    assert answer.counts is not None
+    zeros = proved(form, smaller, [*answer.proofs, face_proof(smaller.form, answer.counts)])
+    return proved(form, smaller, [support_proof(smaller.form)]) if last and not zeros.any() else zeros
 
 
 def proved(form: LinearForm, smaller: Reduced, directions: Iterable[np.ndarray]) -> np.ndarray:
