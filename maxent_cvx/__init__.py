@@ -27,7 +27,7 @@ from .model import MaxEnt
 from .posterior import Posterior, load_posterior
 from .quantify import quantify
 from .rows import Rows
-from .sources import BucketInvariants, P, Source, Statement, StrongestAssociations
+from .sources import BucketInvariants, P, Source, Statement, StrongestAssociations, read_knowledge
 from .space import Space
 from .views import Release
 
@@ -62,6 +62,7 @@ __all__ = [
     "mine_associations",
     "plots",
     "quantify",
+    "read_knowledge",
     "solvers",
     "testing",
 ]

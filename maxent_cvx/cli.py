@@ -21,7 +21,7 @@ from .errors import MaxEntError, TableError, unknown_name
 from .model import MaxEnt
 from .quantify import quantify
 from .solvers import available, find
-from .sources import StrongestAssociations
+from .sources import StrongestAssociations, read_knowledge, read_statement
 from .views import Release
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "quantify",
         help="what an adversary infers from a table",
-        description="Without --top: P(sensitive value | QI) from the release alone, and what it discloses. With --top: "
+        description="Without --top: P(sensitive value | QI) from the release and what is known (--know, --knowledge), "
+        "and what that discloses. With --top: "
         "the paper's (bound, score) for adversaries who know the K strongest associations.",
     )
     _table_options(command)
@@ -86,6 +87,10 @@ def parser() -> argparse.ArgumentParser:
         "--top", type=_numbers, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
     )
     command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
+    command.add_argument(
+        "--know", action="append", default=[], metavar="TEXT", help="what is known, e.g. 'P(Flu | Gender=male) <= 0.3'"
+    )
+    command.add_argument("--knowledge", metavar="FILE", help="a text file of what is known, a statement a line")
     command.add_argument("--solver", default="auto", help="a name that 'maxent-cvx solvers' lists")
     command.add_argument("--out", metavar="FILE", help="write P(s | q), or the scores: .csv; the posterior: .parquet")
     command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
@@ -181,6 +186,9 @@ def _free(name: str, taken: Iterable[str]) -> str:
 def _quantify(options: argparse.Namespace) -> None:
     find(options.solver)  # before any work
     _one_source_of_buckets(options)
+    if options.top and (options.know or options.knowledge):
+        raise TableError("--top scores adversaries who know associations only; leave out --know and --knowledge")
+    statements = [*map(read_statement, options.know), *(read_knowledge(options.knowledge) if options.knowledge else [])]
     if options.count is not None and not options.sa_table:
         raise TableError("--count is of published tables (--sa-table); a table of records has one row a person")
     records = _read(options)
@@ -198,7 +206,10 @@ def _quantify(options: argparse.Namespace) -> None:
             records, options.bucket = _anatomy(records, options)
         release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket)
     print(f"{release!r}"[1:-1])
-    (_score if options.top else _disclose)(release, records, options)
+    if options.top:
+        _score(release, records, options)
+    else:
+        _disclose(MaxEnt(release).add(*statements), records, options)
 
 
 def _one_source_of_buckets(options: argparse.Namespace) -> None:
@@ -236,9 +247,11 @@ def _compare(options: argparse.Namespace) -> None:
         _draw(options.plot, plots.solver_comparison(table))
 
 
-def _disclose(release: Release, records: pd.DataFrame, options: argparse.Namespace) -> None:
-    """Print what the release alone discloses."""
-    post = MaxEnt(release).solve(solver=options.solver)
+def _disclose(model: MaxEnt, records: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Print what the release discloses to somebody with this knowledge."""
+    for label in model.knowledge:
+        print(f"known: {label}")
+    post = model.solve(solver=options.solver)
     original = None if options.sa_table else records
     print(f"H(Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
     print("Worst disclosure over all QI tuples:")

@@ -17,7 +17,7 @@ from .posterior import Posterior
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.linear_form import LinearForm
 from .solvers.run import run
-from .sources import BucketInvariants, Custom, Source, as_source
+from .sources import BucketInvariants, Custom, Source, as_source, read_statement
 from .space import Space
 from .views import Release
 
@@ -69,7 +69,8 @@ class MaxEnt:
         Parameters
         ----------
         *sources
-            Statements (``P("Flu", given={...}) <= 0.3``), sources such as
+            Statements (``P("Flu", given={"Gender": "male"}) <= 0.3``, or as text,
+            ``"P(Flu | Gender=male) <= 0.3"``), sources such as
             :class:`~maxent_cvx.sources.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
             CVXPY constraints on ``model.space.p``, or functions from the space to any of these.
         label : str, optional
@@ -98,7 +99,7 @@ class MaxEnt:
             raise StatementError(f"label={label!r}: a label is a text, to be shown in tables and errors")
         held, labels = dict(self._entries), dict(self._labels)
         for given in sources:
-            source = as_source(given)
+            source = read_statement(given) if isinstance(given, str) else as_source(given)
             entry = emit(source, self.space, label)
             name = self._name(held, labels.get(source.identity), entry, label)
             if name is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,10 @@ import pandas as pd
 
 from .errors import StatementError, listing, unknown_name
 
-__all__ = ["Choice", "choose"]
+__all__ = ["PLAIN", "Choice", "choose", "constant", "written"]
+
+#: What a name or a value is made of that needs no quotes.
+PLAIN = r"[^\s,|()='\"#\\]+"
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Choice:
     def __str__(self) -> str:
         if self.interval is not None:
             return f"in {self.interval}"
-        return " or ".join(sorted(map(str, self.values or ())))
+        return " or ".join(sorted(map(written, self.values or ())))
 
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
         """Mark the entries of `known`, the attribute's published values, that are chosen.
@@ -96,3 +100,24 @@ def choose(chosen: object, attribute: str) -> Choice:
         return Choice(frozenset(values))
     except TypeError as error:
         raise StatementError(f"{attribute} = {chosen!r} holds something that is no single value: {error}") from error
+
+
+def constant(text: str) -> object:
+    """Read what stands without quotes: a number, True, False, or else a text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"True": True, "False": False}.get(text, text)
+
+
+def written(value: object) -> str:
+    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
+    if not isinstance(value, str):
+        return str(value)
+    words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
+    if words and isinstance(constant(value), str) and not {"or", "in"} & set(value.split(" ")):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -99,6 +99,22 @@ def test_quantify(run, hospital, folder, arguments):
     assert new_files(folder) == set()
 
 
+def test_quantify_with_knowledge(run, folder):
+    """What is known is listed, and moves the answer (section 4.5: vague knowledge, in the paper's notation)."""
+    (folder / "gossip.txt").write_text("# heard\nP(Pneumonia | Gender=female) <= 0.1\n", encoding="utf-8")
+    before = run("quantify", "hospital")
+    text = run("quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.3 +- 0.05", "--knowledge", "gossip.txt")
+    assert "known: 0.25 <= P(Flu | Gender=male) <= 0.35" in text
+    assert "known: P(Pneumonia | Gender=female) <= 0.1" in text
+    model = mx.MaxEnt(
+        mx.Release.from_buckets(mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    )
+    model.add("P(Flu | Gender=male) = 0.3 +- 0.05", "P(Pneumonia | Gender=female) <= 0.1")
+    entropy = f"H(Q, S, B) = {model.solve().entropy:.6f} nats"
+    assert entropy in text
+    assert entropy not in before
+
+
 def test_quantify_makes_buckets(run):
     """Without --bucket Anatomy makes them, the same for a seed (section 7)."""
     text = run("quantify", "hospital.csv", *ROLES, "--l", "3", "--seed", "4")

@@ -72,6 +72,12 @@ BAD = {
     "top negative": ([*SCORE, "--top=-1"], ["--top", "'-1'"]),
     "top nothing": ([*SCORE, "--top", ""], ["--top", "0,10,50"]),
     "top too many": ([*SCORE, "--top", "999"], ["999 positive", "ask for fewer"]),
+    # knowledge
+    "cannot be read": (["quantify", "hospital", "--know", "P(Flu = 0.3"], ["character 12", "'|' or ')'"]),
+    "no such value": (["quantify", "hospital", "--know", "P(Flux) = 0.3"], ["'Flux'", "did you mean 'Flu'"]),
+    "no file of knowledge": (["quantify", "hospital", "--knowledge", "gossip.txt"], ["gossip.txt", "No such file"]),
+    "contradictory": (["quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.9"], ["Gender=male", "contradicts"]),
+    "knowledge and scores": ([*SCORE, "--top", "1", "--know", "P(Flu) = 0.3"], ["--top", "--know"]),
     "no support": (["quantify", "hospital", "--top", "1", "--min-support", "0"], ["support", "0", "at least 1"]),
     # options that do not go together
     "bucket and l": (["quantify", "good.csv", *BUCKET, "--l", "2"], ["--bucket", "--l"]),

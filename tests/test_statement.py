@@ -83,7 +83,7 @@ def test_true_statements_hold(drawn, compare):
         (P(["HIV", "Flu"], given={"Gender": "male", "Degree": ["junior", "college"]}) >= 0.1,
          "P(Flu or HIV | Degree=college or junior, Gender=male) >= 0.1"),
         (P("Flu", given={"Age": pd.Interval(20, 30)}) == 0.5, "P(Flu | Age in (20, 30]) = 0.5"),
-        (P({"Disease": "Flu"}) <= 0.25, "P(Flu) <= 0.25"),
+        (P({"Disease": "Flu"}) <= 0.25, "P(Disease=Flu) <= 0.25"),
         (HIV <= 2 * FLU, "P(HIV) <= 2 P(Flu | Gender=male)"),
         (2 * FLU + HIV / 2 - 0.1 <= 0.4, "2 P(Flu | Gender=male) + 0.5 P(HIV) <= 0.5"),
         (1 - FLU >= 0.25, "-P(Flu | Gender=male) >= -0.75"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .base import Custom, Source, as_source, several
 from .bucket_invariants import BucketInvariants
+from .notation import read_knowledge, read_statement
 from .probability import P, Probability
 from .statement import Statement
 from .strongest_associations import StrongestAssociations
@@ -17,5 +18,7 @@ __all__ = [
     "Statement",
     "StrongestAssociations",
     "as_source",
+    "read_knowledge",
+    "read_statement",
     "several",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 
 import numpy as np
@@ -156,7 +157,7 @@ class Probability:
             raise BadProbability(f"eps must not be negative: {eps:.12g}")
         self._attainable(value)
         least, most = self._range()
-        low, high = value - eps, value + eps
+        low, high = (float(Decimal(repr(value)) + Decimal(repr(off))) for off in (-eps, eps))  # 0.2 + 0.1 is 0.3
         return self._statement(low if low > least else -math.inf, high if high < most else math.inf)
 
     def between(self, low: float, high: float) -> Statement:
@@ -167,6 +168,10 @@ class Probability:
         self._attainable(low)
         self._attainable(high)
         return self._statement(low, high)
+
+    def anything(self) -> Statement:
+        """The statement that says nothing."""
+        return self._statement(-math.inf, math.inf)
 
     def _state(self, other: Probability | float, relation: str) -> Statement:
         difference = self - _combination(other)

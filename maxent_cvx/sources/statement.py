@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..rows import Rows
-from ..selection import Choice
+from ..selection import Choice, written
 from .base import Source
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ class Event:
     attribute: str | None = None
 
     def __str__(self) -> str:
+        value = str(self.value) if self.attribute is None else f"{written(self.attribute)}={self.value}"
         if not self.given:
-            return f"P({self.value})"
+            return f"P({value})"
         conditions = (
-            f"{name} {choice}" if choice.interval is not None else f"{name}={choice}"
+            f"{written(name)} {choice}" if choice.interval is not None else f"{written(name)}={choice}"
             for name, choice in sorted(self.given, key=lambda condition: condition[0])
         )
-        return f"P({self.value} | {', '.join(conditions)})"
+        return f"P({value} | {', '.join(conditions)})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -82,12 +83,12 @@ class Statement(Source):
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{expression} is anything"
         if self.low == self.high:
-            return f"{expression} = {zero if self.high == 0 else f'{self.high:.12g}'}"
+            return f"{expression} = {zero if self.high == 0 else f'{decimal(self.high)}'}"
         if math.isinf(self.low):
-            return f"{expression} <= {zero if self.high == 0 else f'{self.high:.12g}'}"
+            return f"{expression} <= {zero if self.high == 0 else f'{decimal(self.high)}'}"
         if math.isinf(self.high):
-            return f"{expression} >= {zero if self.low == 0 else f'{self.low:.12g}'}"
-        return f"{self.low:.12g} <= {expression} <= {self.high:.12g}"
+            return f"{expression} >= {zero if self.low == 0 else f'{decimal(self.low)}'}"
+        return f"{decimal(self.low)} <= {expression} <= {decimal(self.high)}"
 
     def __repr__(self) -> str:
         return f"<Statement: {self}>"
@@ -139,8 +140,14 @@ class Statement(Source):
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
     """Write a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
     ordered = sorted(((str(event), a) for event, a in terms), key=lambda term: (term[1] < 0, term[0]))
-    parts = [(a < 0, event if abs(a) == 1 else f"{abs(a):.12g} {event}") for event, a in ordered]
+    parts = [(a < 0, event if abs(a) == 1 else f"{decimal(abs(a))} {event}") for event, a in ordered]
     if constant or not parts:
-        parts.append((constant < 0, f"{abs(constant):.12g}"))
+        parts.append((constant < 0, decimal(abs(constant))))
     first, *others = parts
     return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
+
+
+def decimal(value: float) -> str:
+    """Write a number with as many digits as it needs to be read as the same."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(float(value))

@@ -1,0 +1,68 @@
+"""Statements as text, in the papers' notation: ``P(Flu | Gender=male) = 0.3 +- 0.05``.
+
+::
+
+    statement    =  sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"
+    relation     =  "=" | "==" | "<=" | ">="
+    sum          =  ["-"] term { ("+" | "-") term }
+    term         =  number | [number ["*"]] "P(" choice ["|" condition {"," condition}] ")"
+    choice       =  [name "="] value {"or" value}
+    condition    =  name "=" value {"or" value} | name "in" ("[" | "(") number "," number ("]" | ")")
+    name, value  =  words | "text in quotes" | 'text in quotes'
+
+Words are anything without ``, | ( ) =`` and quotes, spaces inside included; a value that reads as a
+number, True or False is one unless it is quoted. A text is parsed, never evaluated, and str(statement)
+is read as the same statement. From ``#`` to the end of a line is comment.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from ..errors import StatementError
+from .reader import COMMENT, Reader
+from .statement import Statement
+
+__all__ = ["read_knowledge", "read_statement"]
+
+
+def read_statement(text: str) -> Statement:
+    """Read one statement in the papers' notation.
+
+    Raises
+    ------
+    StatementError
+        If it cannot be read, pointing at the character.
+
+    Examples
+    --------
+    >>> read_statement("P(Flu | Gender=male) = 0.3 +- 0.05")
+    <Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>
+    >>> read_statement("P(HIV | Gender=male) <= 2 P(Flu or 'Lung cancer' | Gender=female)")
+    <Statement: P(HIV | Gender=male) <= 2 P(Flu or Lung cancer | Gender=female)>
+    >>> read_statement("P(Flu | A=1 = 0.3")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx.errors.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
+    """
+    return Reader(text).statement()
+
+
+def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
+    """Read a file of statements, one a line; empty lines and what follows a ``#`` are left out.
+
+    Raises
+    ------
+    StatementError
+        If a line cannot be read, naming the line.
+    """
+    found = []
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        if not (match := COMMENT.match(line)) or not match[0].strip():
+            continue
+        try:
+            found.append(read_statement(line))
+        except StatementError as error:
+            raise StatementError(f"{path}, line {number}: {error}") from None
+    return found

@@ -1,0 +1,174 @@
+"""The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from ..errors import StatementError
+from ..selection import PLAIN, constant
+from .probability import P, Probability
+from .statement import Statement
+
+__all__ = ["COMMENT", "Reader"]
+
+NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+RELATION = re.compile(r"<=|>=|==|=|<|>|≤|≥")
+ANYTHING = re.compile(r"is\s+anything\b")
+GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
+SIGN = re.compile(r"\+(?!-)|-")
+OPEN_P, CLOSE, BAR, COMMA, EQUALS = (re.compile(token) for token in (r"P\s*\(", r"\)", r"\|", ",", "="))
+OR, IN = re.compile(r"or\b"), re.compile(r"in\b")
+WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
+QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
+COMMENT = re.compile(rf"(?:{QUOTED.pattern}|[^#])*")
+CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
+
+
+class Reader:
+    """Reads one statement from a text."""
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise StatementError(f"a statement is a text, not a {type(text).__name__}")
+        comment = COMMENT.match(text)
+        self.text, self.at = (comment[0] if comment else text).rstrip(), 0
+        self.begun = 0  # where the last token begins
+
+    # -- grammar ---------------------------------------------------------------------------------
+
+    def statement(self) -> Statement:
+        """Read the whole text."""
+        left = self.sum()
+        if self.take(ANYTHING):
+            self.end()
+            return left.anything()
+        relation = self.relation()
+        right = self.sum()
+        if self.sees(RELATION):
+            if (relation, self.relation()) != ("<=", "<=") or left.terms or not right.terms:
+                raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
+            high = self.signed("the upper value")
+            self.end()
+            return right.between(left.constant, high)
+        if self.take(GIVE_OR_TAKE):
+            if relation != "=" or right.terms:
+                raise self.error("+- is read after P(...) = number only", self.begun)
+            eps = self.number("by how much it may be off")
+            self.end()
+            return left.about(right.constant, eps)
+        self.end()
+        if relation == "=":
+            return left == right
+        return left <= right if relation == "<=" else left >= right
+
+    def sum(self) -> Probability:
+        """``["-"] term { ("+" | "-") term }``."""
+        total = -self.term() if self.take(MINUS) else self.term()
+        while sign := self.take(SIGN):
+            total = total - self.term() if sign == "-" else total + self.term()
+        return total
+
+    def term(self) -> Probability:
+        """``number | [number ["*"]] probability``."""
+        factor = self.take(NUMBER)
+        if factor is None or self.take(TIMES) or self.sees(OPEN_P):
+            return float(factor or 1) * self.probability()
+        return Probability({}, float(factor))
+
+    def probability(self) -> Probability:
+        """``"P(" choice ["|" condition {"," condition}] ")"``."""
+        self.need(OPEN_P, "a number or P(")
+        attribute, value = self.choice(named=False)
+        given: dict[str, object] = {}
+        while self.take(COMMA if given else BAR):
+            begun = self.next()
+            name, chosen = self.choice(named=True)
+            if (name := str(name)) in given:
+                raise self.error(f"{name!r} is given twice; write {name}=one or other", begun)
+            given[name] = chosen
+        self.need(CLOSE, "')'" if given else "'|' or ')'")
+        return P(value if attribute is None else {attribute: value}, given=given or None)
+
+    def choice(self, *, named: bool) -> tuple[str | None, object]:
+        """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""
+        begun, name = self.at, self.word(NAME, "an attribute" if named else "a value")
+        if self.take(IN) if named else None:
+            return str(name), self.interval()
+        if self.take(EQUALS) is None:
+            if named:
+                raise self.error("'=' or 'in' is expected")
+            name, self.at = None, begun
+        values = [self.word(WORDS, "a value")]
+        while self.take(OR):
+            values.append(self.word(WORDS, "a value"))
+        return None if name is None else str(name), values
+
+    def interval(self) -> pd.Interval:
+        """``("[" | "(") number "," number ("]" | ")")``."""
+        left = self.need(re.compile(r"[\[(]"), "'[' or '('")
+        low = self.signed("the lower end")
+        self.need(COMMA, "','")
+        begun, high = self.next(), self.signed("the upper end")
+        right = self.need(re.compile(r"[\])]"), "']' or ')'")
+        if low > high:
+            raise self.error("the lower end comes first", begun)
+        return pd.Interval(low, high, CLOSED[left + right])
+
+    # -- tokens ----------------------------------------------------------------------------------
+
+    def word(self, plain: re.Pattern[str], what: str) -> object:
+        """Read a text in quotes, or words, which may be a number."""
+        if quoted := self.take(QUOTED):
+            return re.sub(r"\\(.)", r"\1", quoted[1:-1])
+        return constant(self.need(plain, what))
+
+    def number(self, what: str) -> float:
+        """Read a number without a sign."""
+        return float(self.need(NUMBER, f"a number, {what},"))
+
+    def signed(self, what: str) -> float:
+        """Read a number, whole if it is written so."""
+        sign = self.take(MINUS) or ""
+        return constant(sign + self.need(NUMBER, f"a number, {what},"))  # type: ignore[return-value]
+
+    def relation(self) -> str:
+        """Read =, <= or >=, however they are written."""
+        found = self.need(RELATION, "=, <= or >=")
+        if found in "<>":
+            raise self.error(f"a strict {found} has no maximum-entropy answer of its own; write {found}=", self.begun)
+        return {"==": "=", "≤": "<=", "≥": ">="}.get(found, found)
+
+    def end(self) -> None:
+        """Refuse what is left."""
+        if self.at < len(self.text):
+            raise self.error("the end is expected")
+
+    def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
+        """Match a token if it comes next."""
+        return re.compile(r"\s*(" + token.pattern + ")").match(self.text, self.at)
+
+    def take(self, token: re.Pattern[str]) -> str | None:
+        """Go past a token if it comes next."""
+        if (found := self.sees(token)) is None:
+            return None
+        self.begun, self.at = found.start(1), found.end()
+        return found[1]
+
+    def need(self, token: re.Pattern[str], what: str) -> str:
+        """Go past a token that must come next."""
+        if (found := self.take(token)) is None:
+            raise self.error(f"{what} is expected")
+        return found
+
+    def next(self) -> int:
+        """Where the next character is that is no space."""
+        return len(self.text) - len(self.text[self.at :].lstrip())
+
+    def error(self, what: str, at: int | None = None) -> StatementError:
+        """Point at a character; by default the next one."""
+        at = self.next() if at is None else at
+        found = repr(self.text[at:]) if at < len(self.text) else "the end"
+        return StatementError(f"{what} at character {at + 1}, where {found} stands, of {self.text!r}")
