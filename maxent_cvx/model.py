@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
-from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_name
+from .errors import DuplicateLabel, RepeatedStatement, SolverError, StatementError, shown, unknown_name
+from .intervals import interval
 from .knowledge import Entry, emit
 from .posterior import Posterior
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.linear_form import LinearForm
-from .solvers.run import run
-from .sources import BucketInvariants, Custom, Source, as_source, read_statement
+from .solvers.run import presolved, run
+from .sources import BucketInvariants, Custom, Probability, Source, as_source, read_probability, read_statement
 from .space import Space
 from .views import Release
 
@@ -247,6 +249,54 @@ class MaxEnt:
             **options,
         )
         return Posterior.of(self.space, solution, self.form)
+
+    def bounds(
+        self, asked: Probability | str | Iterable[Probability | str], *, progress: bool | None = None
+    ) -> tuple[float, float] | pd.DataFrame:
+        """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
+
+        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds.
+
+        Parameters
+        ----------
+        asked : Probability, str, or several
+            ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
+        progress : bool, optional
+            Show a progress bar over several; by default on a terminal or in a notebook.
+
+        Returns
+        -------
+        (low, high), or a DataFrame with these columns and a row each for several
+            Probabilities, bounds from outside by no more than 1e-6 people.
+
+        Raises
+        ------
+        Infeasible
+            If the knowledge contradicts the published data or itself.
+        Inaccurate, SolverError
+            If a linear program has no precise answer, or a constraint of the model is not linear.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> low, high = mx.MaxEnt(release).bounds("P(Flu | Gender=male)")
+        >>> round(low, 6), round(high, 6)
+        (0.166667, 0.5)
+        """
+        if self.convex:
+            raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
+        together = [asked] if isinstance(asked, Probability | str) else list(asked)
+        several = [read_probability(a) if isinstance(a, str) else a for a in together]
+        if strange := [a for a in several if not isinstance(a, Probability)]:
+            raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
+        settled = presolved(self.form, self.invariants.closed_form(self.space), self.view.n_records)
+        bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
+        found = [interval(a, self.space, self.form, settled) for a in bar]
+        if isinstance(asked, Probability | str):
+            return found[0]
+        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))
 
     def _start(self, earlier: Posterior, alone: np.ndarray) -> np.ndarray:
         """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""

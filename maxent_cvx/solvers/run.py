@@ -87,12 +87,7 @@ def run(
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
     presolve = presolve and not convex
-    try:
-        smaller = reduce(form, closed_form, groups[1].sum(), empty) if presolve else Reduced.whole(form)
-        if presolve:
-            smaller = without_empty(form, closed_form, groups[1].sum(), smaller, backend)
-    except PublishedRow as error:
-        raise contradiction(form, Reduced.whole(form)) or error from None
+    smaller = presolved(form, closed_form, groups[1].sum(), backend, empty) if presolve else Reduced.whole(form)
     if start is None:
         start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
     first, name = smaller.start(start), backend.name
@@ -131,6 +126,21 @@ def run(
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return Solution(answer, certificate, name)
+
+
+def presolved(
+    form: LinearForm,
+    closed_form: tuple[np.ndarray, np.ndarray],
+    n_records: float,
+    backend: Backend = NEWTON,
+    empty: np.ndarray | None = None,
+) -> Reduced:
+    """Presolve for a backend; knowledge is to blame where a published row cannot hold."""
+    try:
+        smaller = reduce(form, closed_form, n_records, empty)
+        return without_empty(form, closed_form, n_records, smaller, backend)
+    except PublishedRow as error:
+        raise contradiction(form, Reduced.whole(form)) or error from None
 
 
 def without_empty(

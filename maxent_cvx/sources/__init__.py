@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .base import Custom, Source, as_source, several
 from .bucket_invariants import BucketInvariants
-from .notation import read_knowledge, read_statement
+from .notation import read_knowledge, read_probability, read_statement
 from .probability import P, Probability
 from .statement import Statement
 from .strongest_associations import StrongestAssociations
@@ -19,6 +19,7 @@ __all__ = [
     "StrongestAssociations",
     "as_source",
     "read_knowledge",
+    "read_probability",
     "read_statement",
     "several",
 ]

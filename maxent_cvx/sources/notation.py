@@ -21,10 +21,11 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import StatementError
+from .probability import Probability
 from .reader import COMMENT, Reader
 from .statement import Statement
 
-__all__ = ["read_knowledge", "read_statement"]
+__all__ = ["read_knowledge", "read_probability", "read_statement"]
 
 
 def read_statement(text: str) -> Statement:
@@ -47,6 +48,20 @@ def read_statement(text: str) -> Statement:
     maxent_cvx.errors.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
     """
     return Reader(text).statement()
+
+
+def read_probability(text: str) -> Probability:
+    """Read a probability, or a linear combination of some: ``P(Flu | Gender=male) - P(Flu | Gender=female)``.
+
+    Raises
+    ------
+    StatementError
+        If it cannot be read, pointing at the character.
+    """
+    reader = Reader(text)
+    found = reader.sum()
+    reader.end()
+    return found
 
 
 def read_knowledge(path: str | PathLike[str]) -> list[Statement]:

@@ -156,7 +156,7 @@ class Probability:
         if eps < 0:
             raise BadProbability(f"eps must not be negative: {eps:.12g}")
         self._attainable(value)
-        least, most = self._range()
+        least, most = self.attainable()
         low, high = (float(Decimal(repr(value)) + Decimal(repr(off))) for off in (-eps, eps))  # 0.2 + 0.1 is 0.3
         return self._statement(low if low > least else -math.inf, high if high < most else math.inf)
 
@@ -184,14 +184,14 @@ class Probability:
         high = math.inf if relation == ">=" else value
         return left._statement(low, high)
 
-    def _range(self) -> tuple[float, float]:
+    def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
         coefficients = list(self.terms.values())
         low = self.constant + sum(c for c in coefficients if c < 0)
         return low, self.constant + sum(c for c in coefficients if c > 0)
 
     def _attainable(self, value: float) -> None:
-        low, high = self._range()
+        low, high = self.attainable()
         if not low - ROUNDING <= value <= high + ROUNDING:
             raise BadProbability(f"{self} cannot be {value:.12g}: it lies between {low:.12g} and {high:.12g}")
 
