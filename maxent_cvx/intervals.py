@@ -52,7 +52,7 @@ def interval(asked: Probability, space: Space, form: LinearForm, smaller: Reduce
         low, high = low + least, high + most
     # Every probability is one, which is a bound, too: rounding shall not lead out of it.
     possible = asked.attainable()
-    return float(max(low, possible[0])), float(min(high, possible[1]))
+    return float(np.clip(low, *possible)), float(np.clip(high, *possible))
 
 
 def _together(form: LinearForm, free: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from .errors import DuplicateLabel, RepeatedStatement, SolverError, StatementError, shown, unknown_name
+from .errors import DuplicateLabel, Infeasible, RepeatedStatement, SolverError, StatementError, shown, unknown_name
 from .intervals import interval
 from .knowledge import Entry, emit
 from .posterior import Posterior
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.linear_form import LinearForm
-from .solvers.run import presolved, run
+from .solvers.run import contradiction, presolved, run
 from .sources import BucketInvariants, Custom, Probability, Source, as_source, read_probability, read_statement
 from .space import Space
 from .views import Release
@@ -287,13 +287,16 @@ class MaxEnt:
         """
         if self.convex:
             raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
-        together = [asked] if isinstance(asked, Probability | str) else list(asked)
+        together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
         several = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in several if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
         settled = presolved(self.form, self.invariants.closed_form(self.space), self.view.n_records)
         bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
-        found = [interval(a, self.space, self.form, settled) for a in bar]
+        try:
+            found = [interval(a, self.space, self.form, settled) for a in bar]
+        except Infeasible as error:
+            raise contradiction(self.form, settled) or error from None
         if isinstance(asked, Probability | str):
             return found[0]
         return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))

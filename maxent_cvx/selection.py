@@ -104,11 +104,10 @@ def choose(chosen: object, attribute: str) -> Choice:
 
 def constant(text: str) -> object:
     """Read what stands without quotes: a number, True, False, or else a text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf)", text):
+        return float(text)
     return {"True": True, "False": False}.get(text, text)
 
 

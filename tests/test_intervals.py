@@ -95,8 +95,9 @@ def test_what_cannot_be_bounded(hospital):
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     model = MaxEnt(release)
     assert model.bounds("P(Flu | Gender=male)") == model.bounds(P("Flu", given={"Gender": "male"}))
-    with refused(mx.StatementError, "bounds are of probabilities", "Statement"):
-        model.bounds([P("Flu") <= 0.3])
+    for strange in ([P("Flu") <= 0.3], P("Flu") <= 0.3, 3):
+        with refused(mx.StatementError, "bounds are of probabilities"):
+            model.bounds(strange)
     with refused(mx.UnknownName, "'Fluu'", "did you mean 'Flu'?"):
         model.bounds("P(Fluu)")
     with refused(mx.StatementError, "the end is expected at character 8"):
@@ -105,3 +106,22 @@ def test_what_cannot_be_bounded(hospital):
         model.copy().add(P("Flu", given={"Gender": "male"}) == 0.9).bounds("P(HIV)")
     with refused(mx.SolverError, "convex constraint of your own"):
         model.add(lambda space: sum(space.p**2) <= 1).bounds("P(HIV)")
+
+
+def test_what_a_row_is_forgiven_contradicts_nothing(hospital):
+    """Two statements that miss each other by less than rounding are as good for bounds as for the posterior."""
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    others = [s for s in hospital["Disease"].unique() if s != "Flu"]
+    for off in (1e-10, 4e-10):
+        model = MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
+        model.add(P(others, given={"Gender": "male"}) == 0.7 + off / 6)
+        low, high = model.bounds("P(Flu | Gender=female)")
+        assert low - 1e-6 <= model.solve().prob("Flu", given={"Gender": "female"}) <= high + 1e-6
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_units_mean_nothing(size: float):
+    """A multiple of a probability has that multiple of its bounds."""
+    model = MaxEnt(publish(CUBE)).add(p("s1", "q2") <= 0.25, p("s1", "q3") <= 0.25)
+    assert np.divide(model.bounds(size * p("s1", "q1")), size) == pytest.approx((0.5, 1))
+    assert np.divide(model.bounds(-size * p("s1", "q1")), -size) == pytest.approx((1, 0.5))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 from helpers import refused
@@ -12,6 +14,7 @@ from solving import examples
 import maxent_cvx as mx
 from maxent_cvx import P, RepeatedStatement, StatementError
 from maxent_cvx.sources import read_knowledge, read_statement
+from maxent_cvx.sources.reader import without_comments
 
 names = st.text(st.sampled_from("ab Pin=or|,()'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
 texts = st.one_of(
@@ -24,17 +27,16 @@ values = st.one_of(texts, numbers, st.booleans())
 @st.composite
 def intervals(draw: st.DrawFn) -> pd.Interval:
     """Any pandas Interval of numbers."""
-    low, high = sorted((draw(numbers), draw(numbers)))
+    ends = numbers | st.sampled_from([-math.inf, math.inf])
+    low, high = sorted((draw(ends), draw(ends)))
     return pd.Interval(low, high, draw(st.sampled_from(["left", "right", "both", "neither"])))
 
 
 @st.composite
 def probabilities(draw: st.DrawFn):
     """P(...) of any shape."""
-    value = draw(
-        values | st.lists(values, min_size=1, max_size=3) | st.dictionaries(texts, values, min_size=1, max_size=1)
-    )
     chosen = values | st.lists(values, min_size=1, max_size=3) | intervals()
+    value = draw(chosen | st.dictionaries(texts, chosen, min_size=1, max_size=1))
     return P(value, given=draw(st.dictionaries(texts, chosen, max_size=3)))
 
 
@@ -44,11 +46,13 @@ def test_what_is_written_is_read_as_the_same(data: st.DataObject):
     """str(statement) is read as the same statement, to the last bit of every number."""
     chance = st.floats(0, 1)
     left = data.draw(probabilities())
-    kind = data.draw(st.sampled_from(["about", "between", "=", "<=", ">=", "against"]))
+    kind = data.draw(st.sampled_from(["about", "between", "=", "<=", ">=", "against", "anything"]))
     if kind == "about":
         said = left.about(data.draw(chance), data.draw(st.floats(0, 2)))
     elif kind == "between":
         said = left.between(*sorted((data.draw(chance), data.draw(chance))))
+    elif kind == "anything":
+        said = (left - 2 * data.draw(probabilities())).anything()
     elif kind == "against":
         others = data.draw(st.lists(st.tuples(st.floats(0.01, 9), probabilities()), min_size=1, max_size=3))
         right = sum((a * p for a, p in others), start=P("z"))
@@ -79,6 +83,11 @@ READ = {
     "-P(Flu) + P(HIV) = -0.1": P("Flu") - P("HIV") == 0.1,
     "0.1 = P(Flu)": P("Flu") == 0.1,
     "0.5 >= P(Flu)": P("Flu") <= 0.5,
+    "P(Flu) = 0.3 # so\n +- 0.1 # they say": P("Flu").about(0.3, 0.1),
+    "P(Flu | 007=1_0, 1.50=nan) = 0.3": P("Flu", given={"007": "1_0", "1.50": "nan"}) == 0.3,
+    "P(Flu | Age in (-inf, 40]) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, 40)}) == 0.3,
+    "P(in [1, 2]) = 0.3": P(pd.Interval(1, 2, "both")) == 0.3,
+    "P(Income in [1, 2]) = 0.3": P({"Income": pd.Interval(1, 2, "both")}) == 0.3,
     "P(Flu is anything) is anything": P("Flu is anything").anything(),
 }
 
@@ -107,6 +116,7 @@ MISTAKES = {
     "P(Flu | Age in [30, 20]) = 0.3": (21, "the lower end comes first"),
     "P(Flu | a=1, a=2) = 0.3": (14, "'a' is given twice; write a=one or other"),
     "P(Flu | ) = 0.3": (9, "an attribute is expected"),
+    "P(Flu)=0.3 # a\nP(HIV)=0.2": (22, "two relations are read as number <= P(...) <= number only"),
     "P() = 0.3": (3, "a value is expected"),
     "P(Flu or) = 0.3": (9, "a value is expected"),
 }
@@ -116,6 +126,7 @@ MISTAKES = {
 def test_mistakes_are_pointed_at(text: str):
     """The error says what is expected, and where."""
     at, what = MISTAKES[text]
+    text = without_comments(text)
     found = repr(text[at - 1 :]) if text[at - 1 :] else "the end"
     with refused(StatementError, f"{what} at character {at}, where {found} stands, of {text!r}"):
         read_statement(text)
@@ -155,3 +166,23 @@ def test_knowledge_files(tmp_path):
     path.write_text("P(Flu) = 0.3\nP(HIV\n", encoding="utf-8")
     with refused(StatementError, f"{path}, line 2: '|' or ')' is expected"):
         read_knowledge(path)
+    path.write_bytes("P('\u2028') = 0.3\r\n".encode("utf-8-sig"))
+    assert read_knowledge(path) == [P("\u2028") == 0.3]
+    path.write_bytes(b"P(Fl\xfc) = 0.3")
+    with refused(StatementError, f"{path} is no text in UTF-8"):
+        read_knowledge(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["2 is anything", "0 = 0 +- 0", "0 <= P(Flu) - P(Flu) <= 0", "P(Flu) - P(Flu) = 0 +- 1"]
+)
+def test_what_says_nothing_of_anybody(text: str):
+    """A statement needs a probability that does not cancel."""
+    with refused(StatementError, "nothing is said"):
+        read_statement(text)
+
+
+def test_coefficients_are_numbers():
+    """What overflows is refused."""
+    with refused(mx.BadProbability, "too large"):
+        read_statement("1e308 P(Flu) + 1e308 P(Flu) <= 1")

@@ -89,7 +89,7 @@ def newton(
             break
         if iteration == max_iterations:
             break
-        fell = residual / before
+        fell = residual / before if before else 0.0
         precision = float(np.clip(fell**2, TIGHTEST, LOOSEST)) if fell < 0.5 or iteration == 0 else CAREFUL
         before = residual
         for ridge in RIDGES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -39,12 +40,20 @@ def extremes(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
     SolverError
         If HiGHS does not come to an end.
     """
-    if not objective.any():
+    size = np.abs(objective).max(initial=0.0)
+    if size == 0:
         return 0.0, 0.0
-    return _least(form, objective), -_least(form, -objective)
+    ways = (objective / size, -objective / size)
+    try:
+        least, most = (_least(form, way) for way in ways)
+    except Infeasible:  # by less than what a row is forgiven, maybe: wider rows bound from outside as well
+        wider = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
+        least, most = (_least(wider, way) for way in ways)
+    return least * size, -most * size
 
 
 def _least(form: LinearForm, objective: np.ndarray) -> float:
+    """The least value of an expression whose largest coefficient is 1."""
     exact = form.is_equation
     upper, lower = np.isfinite(form.high) & ~exact, np.isfinite(form.low) & ~exact
     above_and_below: Any = sp.vstack([form.matrix[np.flatnonzero(upper)], -form.matrix[np.flatnonzero(lower)]])
@@ -72,6 +81,6 @@ def _least(form: LinearForm, objective: np.ndarray) -> float:
     short = np.flatnonzero(rest)
     proved = float(d[pressed] @ side + rest[short] @ form.ceiling[short])
     attained = float(objective @ found.x)
-    if not abs(attained - proved) <= GAP * np.abs(objective).max():
+    if not abs(attained - proved) <= GAP:
         raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {proved:.9g} is proved; ask of fewer people")
     return proved

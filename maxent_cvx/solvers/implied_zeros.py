@@ -11,6 +11,7 @@ such x at all (Farkas).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,10 +48,12 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
     presses = np.flatnonzero(direction)
     along = direction[presses]
     side = np.where(along > 0, form.low[presses], form.high[presses])
-    beta = along @ side - change[settled] @ counts[settled]
+    parts = np.concatenate([along * side, -change[settled] * counts[settled]])
+    size = np.abs(parts).sum()
+    beta = math.fsum(parts) if np.isfinite(size) else -np.inf  # what is left of rounding is that of each product
     rises = ~settled & (most > 0)
     with np.errstate(invalid="ignore"):
-        rest = most[rises] @ form.ceiling[rises] + max(-beta, 0.0) + EPS * np.abs(along) @ np.abs(side)
+        rest = most[rises] @ form.ceiling[rises] + max(-beta, 0.0) + EPS * size
     return ~settled & (most * TOLERANCE * form.room < -rest)  # no term where the rest is infinite or no number
 
 

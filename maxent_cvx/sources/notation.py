@@ -6,13 +6,15 @@
     relation     =  "=" | "==" | "<=" | ">="
     sum          =  ["-"] term { ("+" | "-") term }
     term         =  number | [number ["*"]] "P(" choice ["|" condition {"," condition}] ")"
-    choice       =  [name "="] value {"or" value}
-    condition    =  name "=" value {"or" value} | name "in" ("[" | "(") number "," number ("]" | ")")
+    choice       =  [name "="] value {"or" value} | [name] interval
+    condition    =  name "=" value {"or" value} | name interval
+    interval     =  "in" ("[" | "(") number "," number ("]" | ")")
     name, value  =  words | "text in quotes" | 'text in quotes'
 
 Words are anything without ``, | ( ) =`` and quotes, spaces inside included; a value that reads as a
 number, True or False is one unless it is quoted. A text is parsed, never evaluated, and str(statement)
-is read as the same statement. From ``#`` to the end of a line is comment.
+is read as the same statement (but for values that are neither numbers nor texts, such as dates).
+From ``#`` to the end of a line is comment.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from pathlib import Path
 
 from ..errors import StatementError
 from .probability import Probability
-from .reader import COMMENT, Reader
+from .reader import Reader, without_comments
 from .statement import Statement
 
 __all__ = ["read_knowledge", "read_probability", "read_statement"]
@@ -72,9 +74,13 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
     StatementError
         If a line cannot be read, naming the line.
     """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StatementError(f"{path} is no text in UTF-8 ({error.reason} at byte {error.start}); save it so") from None
     found = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
-        if not (match := COMMENT.match(line)) or not match[0].strip():
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not without_comments(line).strip():
             continue
         try:
             found.append(read_statement(line))

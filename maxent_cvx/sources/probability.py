@@ -197,7 +197,12 @@ class Probability:
 
     def _statement(self, low: float, high: float) -> Statement:
         """Move the constant to the values."""
-        return Statement(frozenset(self.terms.items()), low - self.constant, high - self.constant)
+        terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
+        if not terms:
+            raise StatementError(f"{self} holds no probability, so nothing is said; compare P(...)")
+        if not all(math.isfinite(a) for _, a in terms):
+            raise BadProbability(f"{self}: a coefficient is too large to be a number")
+        return Statement(terms, low - self.constant, high - self.constant)
 
     def __str__(self) -> str:
         return combination(self.terms.items(), self.constant)

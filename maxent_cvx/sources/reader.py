@@ -12,19 +12,25 @@ from ..selection import PLAIN, constant
 from .probability import P, Probability
 from .statement import Statement
 
-__all__ = ["COMMENT", "Reader"]
+__all__ = ["Reader", "without_comments"]
 
 NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+END = re.compile(NUMBER.pattern + "|inf")
 RELATION = re.compile(r"<=|>=|==|=|<|>|≤|≥")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
 SIGN = re.compile(r"\+(?!-)|-")
 OPEN_P, CLOSE, BAR, COMMA, EQUALS = (re.compile(token) for token in (r"P\s*\(", r"\)", r"\|", ",", "="))
-OR, IN = re.compile(r"or\b"), re.compile(r"in\b")
+OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
 WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
-COMMENT = re.compile(rf"(?:{QUOTED.pattern}|[^#])*")
+COMMENT = re.compile(rf"({QUOTED.pattern})|#[^\n]*")
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
+
+
+def without_comments(text: str) -> str:
+    """Blank out what follows a # to the end of its line, unless it is quoted; positions stay."""
+    return COMMENT.sub(lambda found: found[1] or " " * len(found[0]), text)
 
 
 class Reader:
@@ -33,8 +39,7 @@ class Reader:
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
             raise StatementError(f"a statement is a text, not a {type(text).__name__}")
-        comment = COMMENT.match(text)
-        self.text, self.at = (comment[0] if comment else text).rstrip(), 0
+        self.text, self.at = without_comments(text).rstrip(), 0
         self.begun = 0  # where the last token begins
 
     # -- grammar ---------------------------------------------------------------------------------
@@ -86,17 +91,20 @@ class Reader:
         while self.take(COMMA if given else BAR):
             begun = self.next()
             name, chosen = self.choice(named=True)
-            if (name := str(name)) in given:
+            if name in given:
                 raise self.error(f"{name!r} is given twice; write {name}=one or other", begun)
-            given[name] = chosen
+            given[str(name)] = chosen
         self.need(CLOSE, "')'" if given else "'|' or ')'")
         return P(value if attribute is None else {attribute: value}, given=given or None)
 
     def choice(self, *, named: bool) -> tuple[str | None, object]:
         """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""
-        begun, name = self.at, self.word(NAME, "an attribute" if named else "a value")
-        if self.take(IN) if named else None:
-            return str(name), self.interval()
+        begun = self.at
+        if not named and self.take(IN_INTERVAL):
+            return None, self.interval()
+        name: str | None = self.text_of(NAME, "an attribute" if named else "a value")
+        if self.take(IN if named else IN_INTERVAL):
+            return name, self.interval()
         if self.take(EQUALS) is None:
             if named:
                 raise self.error("'=' or 'in' is expected")
@@ -104,7 +112,7 @@ class Reader:
         values = [self.word(WORDS, "a value")]
         while self.take(OR):
             values.append(self.word(WORDS, "a value"))
-        return None if name is None else str(name), values
+        return name, values
 
     def interval(self) -> pd.Interval:
         """``("[" | "(") number "," number ("]" | ")")``."""
@@ -121,9 +129,15 @@ class Reader:
 
     def word(self, plain: re.Pattern[str], what: str) -> object:
         """Read a text in quotes, or words, which may be a number."""
+        is_text = self.sees(QUOTED)
+        found = self.text_of(plain, what)
+        return found if is_text else constant(found)
+
+    def text_of(self, plain: re.Pattern[str], what: str) -> str:
+        """Read a text in quotes, or words."""
         if quoted := self.take(QUOTED):
-            return re.sub(r"\\(.)", r"\1", quoted[1:-1])
-        return constant(self.need(plain, what))
+            return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
+        return self.need(plain, what)
 
     def number(self, what: str) -> float:
         """Read a number without a sign."""
@@ -132,7 +146,7 @@ class Reader:
     def signed(self, what: str) -> float:
         """Read a number, whole if it is written so."""
         sign = self.take(MINUS) or ""
-        return constant(sign + self.need(NUMBER, f"a number, {what},"))  # type: ignore[return-value]
+        return constant(sign + self.need(END, f"a number, {what},"))  # type: ignore[return-value]
 
     def relation(self) -> str:
         """Read =, <= or >=, however they are written."""

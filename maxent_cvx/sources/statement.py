@@ -39,13 +39,10 @@ class Event:
     attribute: str | None = None
 
     def __str__(self) -> str:
-        value = str(self.value) if self.attribute is None else f"{written(self.attribute)}={self.value}"
+        value = str(self.value) if self.attribute is None else chosen(self.attribute, self.value)
         if not self.given:
             return f"P({value})"
-        conditions = (
-            f"{written(name)} {choice}" if choice.interval is not None else f"{written(name)}={choice}"
-            for name, choice in sorted(self.given, key=lambda condition: condition[0])
-        )
+        conditions = (chosen(*condition) for condition in sorted(self.given, key=lambda condition: condition[0]))
         return f"P({value} | {', '.join(conditions)})"
 
     def row(self, space: Space) -> sp.csr_array:
@@ -75,13 +72,13 @@ class Statement(Source):
     high: float
 
     def __str__(self) -> str:
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"{combination(self.terms)} is anything"
         left, right = self.terms, frozenset[tuple[Event, float]]()
         if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
             left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
             right = frozenset((event, -a) for event, a in self.terms - left)
         expression, zero = combination(left), combination(right) if right else "0"
-        if math.isinf(self.low) and math.isinf(self.high):
-            return f"{expression} is anything"
         if self.low == self.high:
             return f"{expression} = {zero if self.high == 0 else f'{decimal(self.high)}'}"
         if math.isinf(self.low):
@@ -135,6 +132,11 @@ class Statement(Source):
             (coefficient * event.row(space) for event, coefficient in self.terms), start=sp.csr_array((1, len(space)))
         )
         yield Rows(sp.csr_array(matrix), np.array([self.low]), np.array([self.high]), str(self), view=space.view)
+
+
+def chosen(name: str, choice: Choice) -> str:
+    """Write a condition: ``Gender=male``, ``Age in [20, 30)``."""
+    return f"{written(name)} {choice}" if choice.interval is not None else f"{written(name)}={choice}"
 
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
