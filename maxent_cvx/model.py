@@ -13,7 +13,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from .errors import DuplicateLabel, Infeasible, RepeatedStatement, SolverError, StatementError, shown, unknown_name
-from .intervals import interval
+from .intervals import intervals
 from .knowledge import Entry, emit
 from .posterior import Posterior
 from .solvers.cvxpy_problem import Convex, entropy_problem
@@ -294,7 +294,7 @@ class MaxEnt:
         settled = presolved(self.form, self.invariants.closed_form(self.space), self.view.n_records)
         bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
         try:
-            found = [interval(a, self.space, self.form, settled) for a in bar]
+            found = list(intervals(bar, self.space, self.form, settled))
         except Infeasible as error:
             raise contradiction(self.form, settled) or error from None
         if isinstance(asked, Probability | str):

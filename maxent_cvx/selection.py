@@ -12,8 +12,10 @@ import pandas as pd
 
 from .errors import StatementError, listing, unknown_name
 
-__all__ = ["PLAIN", "Choice", "choose", "constant", "written"]
+__all__ = ["NUMBER", "PLAIN", "Choice", "choose", "constant", "written"]
 
+#: A number without a sign.
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 #: What a name or a value is made of that needs no quotes.
 PLAIN = r"[^\s,|()='\"#\\]+"
 
@@ -106,7 +108,7 @@ def constant(text: str) -> object:
     """Read what stands without quotes: a number, True, False, or else a text."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
-    if re.fullmatch(r"-?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf)", text):
+    if re.fullmatch(rf"-?(?:{NUMBER}|inf)", text):
         return float(text)
     return {"True": True, "False": False}.get(text, text)
 

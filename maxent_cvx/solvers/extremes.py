@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from ..errors import Inaccurate, Infeasible, SolverError
 from .linear_form import LinearForm
+from .linear_program import linear_program
 
 __all__ = ["extremes"]
 
-#: Feasibility that is asked of HiGHS, the tightest there is.
-PRECISION = 1e-10
 #: What is proved and what is attained may differ by so many people, relative to the largest coefficient.
 GAP = 1e-6
 
@@ -54,33 +50,21 @@ def extremes(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
 
 def _least(form: LinearForm, objective: np.ndarray) -> float:
     """The least value of an expression whose largest coefficient is 1."""
-    exact = form.is_equation
-    upper, lower = np.isfinite(form.high) & ~exact, np.isfinite(form.low) & ~exact
-    above_and_below: Any = sp.vstack([form.matrix[np.flatnonzero(upper)], -form.matrix[np.flatnonzero(lower)]])
-    found = linprog(
-        objective,
-        A_eq=cast(Any, form.matrix[np.flatnonzero(exact)]),
-        b_eq=form.low[exact],
-        A_ub=above_and_below,
-        b_ub=np.concatenate([form.high[upper], -form.low[lower]]),
-        method="highs",
-        options={"primal_feasibility_tolerance": PRECISION, "dual_feasibility_tolerance": PRECISION},
-    )
-    if found.status == 2:
+    optimum = linear_program(objective, form.matrix, form.low, form.high)
+    if optimum.infeasible:
         raise Infeasible("the rows contradict each other")
-    if not found.success or found.x is None:
-        raise SolverError(f"HiGHS found no bound: {found.message}")
-    d = np.zeros(form.shape[0])
-    d[exact] = found.eqlin.marginals
-    above, below = np.split(found.ineqlin.marginals, [np.count_nonzero(upper)])
-    d[upper] += np.minimum(above, 0.0)
-    d[lower] += np.maximum(-below, 0.0)
+    if not optimum.found:
+        raise SolverError(f"HiGHS found no bound: {optimum.message}")
+    # A multiplier that rounding makes press from an open side is left out: the bound is one without it, too.
+    d = np.clip(
+        optimum.multipliers, np.where(np.isfinite(form.high), -np.inf, 0), np.where(np.isfinite(form.low), np.inf, 0)
+    )
     pressed = np.flatnonzero(d)
     side = np.where(d[pressed] > 0, form.low[pressed], form.high[pressed])
     rest = np.minimum(objective - form.matrix.T @ d, 0.0)
     short = np.flatnonzero(rest)
     proved = float(d[pressed] @ side + rest[short] @ form.ceiling[short])
-    attained = float(objective @ found.x)
+    attained = float(objective @ optimum.x)
     if not abs(attained - proved) <= GAP:
         raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {proved:.9g} is proved; ask of fewer people")
     return proved

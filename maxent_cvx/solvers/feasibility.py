@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from ..errors import SolverError
 from .linear_form import LinearForm
+from .linear_program import PRECISION, linear_program
 
 __all__ = ["least_change"]
 
-#: How precisely HiGHS is asked to solve, relative to the largest side, and between which bounds, people. By
-#: default it overlooks 1e-7 people, which is more than what a row is forgiven.
-PRECISION, FINEST, COARSEST = 1e-15, 1e-10, 1e-7
+#: How far HiGHS may leave a row off, relative to the largest side; people, at most.
+SHARE, COARSEST = 1e-15, 1e-7
 
 
 def least_change(form: LinearForm) -> np.ndarray:
@@ -39,22 +38,11 @@ def least_change(form: LinearForm) -> np.ndarray:
     give = sp.csr_array((np.ones(n), (gives, np.arange(n))), shape=(n_rows, n))
     matrix = sp.hstack([form.matrix, give, -give], format="csr")
     cost = np.concatenate([np.zeros(n_terms), np.ones(2 * n)])
-    exact = form.is_equation
-    upper = np.isfinite(form.high) & ~exact
-    lower = np.isfinite(form.low) & ~exact
     sides = np.concatenate([form.low, form.high])
-    precision = np.clip(PRECISION * np.abs(sides[np.isfinite(sides)]).max(initial=0.0), FINEST, COARSEST)
-    found = linprog(
-        cost,
-        A_eq=matrix[exact] if exact.any() else None,
-        b_eq=form.low[exact] if exact.any() else None,
-        A_ub=sp.vstack([matrix[upper], -matrix[lower]]) if (upper | lower).any() else None,
-        b_ub=np.concatenate([form.high[upper], -form.low[lower]]) if (upper | lower).any() else None,
-        method="highs",
-        options={"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": FINEST},
-    )
-    if not found.success or found.x is None:
-        raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {found.message}")
+    precision = np.clip(SHARE * np.abs(sides[np.isfinite(sides)]).max(initial=0.0), PRECISION, COARSEST)
+    optimum = linear_program(cost, matrix, form.low, form.high, precision=precision)
+    if not optimum.found:
+        raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
     off = np.zeros(n_rows)
-    off[gives] = found.x[n_terms : n_terms + n] + found.x[n_terms + n :]
+    off[gives] = optimum.x[n_terms : n_terms + n] + optimum.x[n_terms + n :]
     return np.where(off > 10 * precision, off, 0.0)

@@ -7,19 +7,15 @@ last; over the knowledge alone, which falls into parts of one sensitive value ea
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from .linear_form import LinearForm
+from .linear_program import linear_program
 from .parts import parts
 
 __all__ = ["local_proofs", "support_proof"]
 
-#: Feasibility that is asked of HiGHS, the tightest there is.
-PRECISION = 1e-10
 #: A direction within this of multiples of 1/2, 1/3, ... is taken to be them, and made whole: its sums are exact then.
 WHOLE = 1e-6
 #: Largest denominator looked for.
@@ -46,28 +42,20 @@ def support_proof(form: LinearForm) -> np.ndarray:
     n_rows, n_terms = form.shape
     exact = form.is_equation
     upper, lower = np.isfinite(form.high) & ~exact, np.isfinite(form.low) & ~exact
-
-    def over_cone(rows: np.ndarray, sides: np.ndarray) -> Any:
-        matrix = form.matrix[np.flatnonzero(rows)]
-        return sp.hstack([matrix, matrix, sp.csr_array(-sides[rows, None])], format="csr")
-
-    bounds: list[tuple[float, float | None]] = [(0, 1)] * n_terms + [(0, None)] * (n_terms + 1)
-    found = linprog(
+    rows = np.concatenate([np.flatnonzero(kind) for kind in (exact, upper, lower)])
+    kind = np.repeat([0, 1, 2], [np.count_nonzero(exact), np.count_nonzero(upper), np.count_nonzero(lower)])
+    side = np.where(kind == 1, form.high[rows], form.low[rows])
+    matrix = form.matrix[rows]
+    optimum = linear_program(
         -np.repeat([1.0, 0.0], [n_terms, n_terms + 1]),
-        A_eq=over_cone(exact, form.low),
-        b_eq=np.zeros(np.count_nonzero(exact)),
-        A_ub=sp.vstack([over_cone(upper, form.high), -over_cone(lower, form.low)]),
-        b_ub=np.zeros(np.count_nonzero(upper) + np.count_nonzero(lower)),
-        bounds=bounds,
-        method="highs",
-        options={"primal_feasibility_tolerance": PRECISION, "dual_feasibility_tolerance": PRECISION},
+        sp.hstack([matrix, matrix, sp.csr_array(-side[:, None])], format="csr"),
+        np.where(kind == 1, -np.inf, 0.0),
+        np.where(kind == 2, np.inf, 0.0),
+        upper=np.repeat([1.0, np.inf], [n_terms, n_terms + 1]),
     )
     direction = np.zeros(n_rows)
-    if found.success:
-        above, below = np.split(found.ineqlin.marginals, [np.count_nonzero(upper)])
-        direction[exact] = found.eqlin.marginals
-        direction[upper] += above
-        direction[lower] -= below
+    if optimum.found:
+        np.add.at(direction, rows, optimum.multipliers)
     return whole(direction)
 
 
@@ -79,9 +67,8 @@ def local_proofs(form: LinearForm) -> list[np.ndarray]:
     """
     known, n = form.known.distinct, form.n_published
     of_row, of_class = parts(known)
-    shared = np.flatnonzero(np.bincount(of_row) > 1)  # a row by itself says no more than its bounds
     found = []
-    for part in shared:
+    for part in np.flatnonzero(np.bincount(of_row) > 1):  # a row by itself says no more than its bounds
         rows, classes = np.flatnonzero(of_row == part), np.flatnonzero(of_class == part)
         sides = form.low[n + rows], form.high[n + rows]
         direction = np.zeros(form.shape[0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from .. import selection
 from ..errors import StatementError
 from ..selection import PLAIN, constant
 from .probability import P, Probability
@@ -14,8 +15,7 @@ from .statement import Statement
 
 __all__ = ["Reader", "without_comments"]
 
-NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-END = re.compile(NUMBER.pattern + "|inf")
+NUMBER, END = re.compile(selection.NUMBER), re.compile(rf"{selection.NUMBER}|inf")
 RELATION = re.compile(r"<=|>=|==|=|<|>|≤|≥")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")

@@ -1,0 +1,76 @@
+"""Linear programs over rows with two sides, by HiGHS through SciPy, with a multiplier for every row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+__all__ = ["PRECISION", "Optimum", "linear_program"]
+
+#: Feasibility that is asked of HiGHS, the tightest there is: by default it overlooks 1e-7.
+PRECISION = 1e-10
+
+
+class Optimum(NamedTuple):
+    """What HiGHS found.
+
+    Attributes
+    ----------
+    found, infeasible : bool
+        Whether it came to an end, and whether it says that no x satisfies the rows.
+    message : str
+        Its own words.
+    x : ndarray
+        Empty if nothing was found, as `multipliers` are.
+    multipliers : ndarray, one a row
+        d with A' d <= cost but for rounding, where x > 0 with equality; d > 0 presses from the low side.
+    """
+
+    found: bool
+    infeasible: bool
+    message: str
+    x: np.ndarray
+    multipliers: np.ndarray
+
+
+def linear_program(
+    cost: np.ndarray,
+    matrix: sp.csr_array,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    upper: np.ndarray | float = np.inf,
+    precision: float = PRECISION,
+) -> Optimum:
+    """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``.
+
+    Parameters
+    ----------
+    cost, matrix, low, high
+    upper : float or ndarray
+    precision : float
+        How far a row may be off.
+    """
+    exact = low == high
+    above, below = np.isfinite(high) & ~exact, np.isfinite(low) & ~exact
+    equal, most, least = (matrix[np.flatnonzero(rows)] for rows in (exact, above, below))
+    problem: dict[str, Any] = {
+        "A_eq": equal,
+        "b_eq": low[exact],
+        "A_ub": sp.vstack([most, -least]),
+        "b_ub": np.concatenate([high[above], -low[below]]),
+        "bounds": np.column_stack([np.zeros(len(cost)), np.broadcast_to(upper, len(cost))]),
+    }
+    options: Any = {"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": PRECISION}
+    answer = linprog(cost, **problem, method="highs", options=options)
+    if not answer.success or answer.x is None:
+        return Optimum(False, answer.status == 2, answer.message, np.empty(0), np.empty(0))
+    multipliers = np.zeros(len(low))
+    multipliers[exact] = answer.eqlin.marginals
+    from_above, from_below = np.split(answer.ineqlin.marginals, [np.count_nonzero(above)])
+    multipliers[above] += from_above
+    multipliers[below] -= from_below
+    return Optimum(True, False, answer.message, answer.x, multipliers)
