@@ -316,7 +316,8 @@ class MaxEnt:
         )
 
     def __repr__(self) -> str:
-        return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {len(self._entries)} sources>"
+        sources = f"{len(self._entries)} source{'s' * (len(self._entries) > 1)}"
+        return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
 
     def _repr_html_(self) -> str:
         size = f"{len(self.space)} terms P(q, s, b), {self.view.n_records} people"
