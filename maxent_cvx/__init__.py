@@ -27,7 +27,7 @@ from .model import MaxEnt
 from .posterior import Posterior, load_posterior
 from .quantify import quantify
 from .rows import Rows
-from .sources import BucketInvariants, P, Source, Statement, StrongestAssociations, read_knowledge
+from .sources import BucketInvariants, Count, P, SameValue, Source, Statement, StrongestAssociations, read_knowledge
 from .space import Space
 from .views import Release
 
@@ -35,6 +35,7 @@ __all__ = [
     "BadProbability",
     "Block",
     "BucketInvariants",
+    "Count",
     "DuplicateLabel",
     "Inaccurate",
     "Infeasible",
@@ -46,6 +47,7 @@ __all__ = [
     "Release",
     "RepeatedStatement",
     "Rows",
+    "SameValue",
     "SolverError",
     "Source",
     "Space",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,6 +93,10 @@ class Block:
         high = np.where(middle + eps < 1, middle + eps, np.inf)
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         return Rows(self.matrix[said], low[said], high[said], self.label, self.index[said], self.space.view)
+
+    def at(self, rows: np.ndarray) -> Block:
+        """Keep some of the rows, by a mask or by position."""
+        return replace(self, matrix=self.matrix[rows], index=self.index[rows])
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
         return Rows(self.matrix, low, high, self.label, self.index, self.space.view)

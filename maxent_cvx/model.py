@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,21 @@ from tqdm import tqdm
 from .errors import DuplicateLabel, Infeasible, RepeatedStatement, SolverError, StatementError, shown, unknown_name
 from .intervals import intervals
 from .knowledge import Entry, emit
+from .people import People
 from .posterior import Posterior
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.linear_form import LinearForm
 from .solvers.run import contradiction, presolved, run
-from .sources import BucketInvariants, Custom, Probability, Source, as_source, read_probability, read_statement
+from .sources import (
+    BucketInvariants,
+    Custom,
+    NamedPeople,
+    Probability,
+    Source,
+    as_source,
+    read_probability,
+    read_statement,
+)
 from .space import Space
 from .views import Release
 
@@ -36,6 +46,15 @@ class MaxEnt:
     ----------
     view : Release
         What is published. Its invariants are the model's first source.
+    people : dict of dict, or DataFrame, optional
+        The QI values of people who are known by name, so that ``P("Flu", who="Alice")`` can be spoken of:
+        ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
+        maximised is then H(I, Q, S, B), i being a person (section 6).
+
+    Raises
+    ------
+    UnknownName, StatementError
+        If nobody in the release is as described, or a description is not complete.
 
     Examples
     --------
@@ -52,16 +71,19 @@ class MaxEnt:
     Privacy-MaxEnt, Definition 3.1.
     """
 
-    def __init__(self, view: Release) -> None:
+    def __init__(self, view: Release, people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None) -> None:
         if not isinstance(view, Release):
             raise StatementError(
                 f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
             )
         self.view = view
-        self.space = Space.of(view)
+        self.space = Space.of(view, People.of(people, view))
         self.invariants = BucketInvariants(view)
-        self._entries = {self.invariants.label: emit(self.invariants, self.space)}
-        self._labels: dict[Hashable, str] = {self.invariants.identity: self.invariants.label}
+        self.facts: list[Source] = [self.invariants]
+        if len(self.space.people):
+            self.facts.append(NamedPeople())
+        self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
+        self._labels: dict[Hashable, str] = {fact.identity: fact.label for fact in self.facts}
 
     # -- knowledge -------------------------------------------------------------------------------
 
@@ -149,7 +171,7 @@ class MaxEnt:
     @property
     def knowledge(self) -> dict[str, Source]:
         """What the adversary knows beyond the published view, by label."""
-        return {name: e.source for name, e in self._entries.items() if e.source is not self.invariants}
+        return {name: e.source for name, e in list(self._entries.items())[len(self.facts) :]}
 
     def describe(self) -> pd.DataFrame:
         """List the sources.
@@ -176,8 +198,9 @@ class MaxEnt:
     @cached_property
     def form(self) -> LinearForm:
         """All rows as one sparse system in people."""
-        published, *known = self._entries.values()
-        return LinearForm.of(published.rows, [rows for e in known for rows in e.rows], self.view.n_records)
+        rows = [entry.rows for entry in self._entries.values()]
+        facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
+        return LinearForm.of(rows[0], facts, known, self.view.n_records, self.space.weights)
 
     @property
     def convex(self) -> list[Any]:
@@ -188,9 +211,9 @@ class MaxEnt:
     def problem(self) -> cp.Problem:
         """The plain CVXPY problem, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
 
-        Its value is H(Q, S, B) in nats. Rows are in people; a constraint a block of rows, labelled.
+        Its value is the posterior's entropy, in nats. Rows are in people; a constraint a block of rows, labelled.
         """
-        return entropy_problem(self.form, self.space.counts, self.view.n_records, self.convex)
+        return entropy_problem(self.form, self.space.counts, self.space.pseudonyms, self.view.n_records, self.convex)
 
     def solve(
         self,
@@ -239,7 +262,7 @@ class MaxEnt:
         solution = run(
             self.form,
             closed_form,
-            (self.space.codes["q"], self.view.n_q),
+            self.space.groups,
             solver,
             presolve=presolve,
             convex=Convex(self.space.counts, self.convex) if self.convex else None,
@@ -320,5 +343,5 @@ class MaxEnt:
         return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
 
     def _repr_html_(self) -> str:
-        size = f"{len(self.space)} terms P(q, s, b), {self.view.n_records} people"
+        size = f"{len(self.space)} terms {self.space.term}, {self.view.n_records} people"
         return f"<p>{size}</p>{self.describe().to_html(border=0)}"

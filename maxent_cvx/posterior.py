@@ -27,7 +27,7 @@ ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The maximum-entropy distribution P(q, s, b), and how it was found.
+    """The maximum-entropy distribution over the terms, and how it was found.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Posterior:
     counts : ndarray
         N P(q, s, b), people, one a term.
     certificate : Certificate
-        How far any P(s | q) can be from the exact answer, recomputed from the rows.
+        How far any P(s | q), or P(s | i) of a named person i, can be from the exact answer, recomputed from the rows.
     status : Status
         Why the solver stopped.
     solver : str
@@ -75,8 +75,11 @@ class Posterior:
         )  # fmt: skip
 
     def joint(self) -> pd.Series:
-        """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket."""
-        return pd.Series(self.counts / self.space.n_records, index=self.space.index, name="P(q, s, b)")
+        """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
+
+        Where people are named, P(i, q, s, b): the first label is "who", "(others)" for all those without a name.
+        """
+        return pd.Series(self.counts / self.space.n_records, index=self.space.index, name=self.space.term)
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -98,8 +101,26 @@ class Posterior:
             index = index.get_level_values(0)
         return pd.DataFrame(self.table / view.n_q[:, None], index=index, columns=view.sensitive_values)
 
-    def prob(self, value: object, given: Mapping[str, object] | None = None) -> float:
-        """P(value | given) under the posterior; or the value of a combination of ``P(...)``.
+    def people(self) -> pd.DataFrame:
+        """P(s | i) for every named person i, probabilities: a row a person, a column a sensitive value.
+
+        Nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6.)
+
+        Raises
+        ------
+        StatementError
+            If the model names nobody.
+        """
+        people, view = self.space.people, self.space.view
+        if not len(people):
+            raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
+        shape = (len(people) + 1, len(view.sensitive_values))
+        key = self.space.codes["who"] * shape[1] + self.space.codes["s"]
+        table = np.bincount(key, self.counts, shape[0] * shape[1]).reshape(shape)[:-1]
+        return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)
+
+    def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
+        """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
 
         Raises
         ------
@@ -107,17 +128,20 @@ class Posterior:
             As :meth:`maxent_cvx.space.Space.prob`.
         """
         if not isinstance(value, Probability):
-            return float((self.space.row(value, given) @ self.counts)[0] / self.space.n_records)
-        if given is not None:
-            raise StatementError(f"{value} says already what is given; leave the second argument out")
+            return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
+        if given is not None or who is not None:
+            raise StatementError(f"{value} says already what is given; leave the other argument out")
         p = self.counts / self.space.n_records
         return value.constant + sum(float((event.row(self.space) @ p)[0]) * a for event, a in value.terms.items())
 
     @cached_property
     def entropy(self) -> float:
-        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats (Eq. (3))."""
+        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats (Eq. (3)); H(I, Q, S, B) where people are named.
+
+        Naming people is no knowledge, but their pseudonyms are counted then: H rises by sum P(q) log n(q).
+        """
         p = self.counts / self.space.n_records
-        return float(-xlogy(p, p).sum())
+        return float(xlogy(p, self.space.pseudonyms).sum() - xlogy(p, p).sum())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.

@@ -17,7 +17,7 @@ __all__ = ["NUMBER", "PLAIN", "Choice", "choose", "constant", "written"]
 #: A number without a sign.
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 #: What a name or a value is made of that needs no quotes.
-PLAIN = r"[^\s,|()='\"#\\]+"
+PLAIN = r"[^\s,|()=:'\"#\\]+"
 
 
 @dataclass(frozen=True)

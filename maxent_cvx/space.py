@@ -8,7 +8,7 @@ for P(value | given). Both are sparse matrices: nothing here loops over terms, b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .block import Block
-from .errors import StatementError, TableError, unknown_name
+from .errors import StatementError, TableError, listing, unknown_name
+from .people import OTHERS, People
 from .selection import choose
 from .tables import Microdata, group_codes, multi_index, sort_distinct
 from .views import Release
@@ -36,23 +37,67 @@ class Space:
     ----------
     view : Release
         What is published.
+    people : People
+        Who is known by name.
     codes : dict of str to ndarray
-        For every term, the positions of its "q", "s" and "bucket" in the view's indices.
+        For every term, the positions of its "q", "s" and "bucket" in the view's indices; and of its "who"
+        among the names, if people are named.
     """
 
     view: Release
+    people: People
     codes: Mapping[str, np.ndarray]
 
     @classmethod
-    def of(cls, view: Release) -> Space:
-        """Number the terms of a published view."""
-        return cls(view, view.terms())
+    def of(cls, view: Release, people: People | None = None) -> Space:
+        """Number the terms of a published view, of named people apart from the others."""
+        people = People.of(None, view) if people is None else people
+        return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
 
     def __len__(self) -> int:
         return len(self.codes["s"])
 
     def __repr__(self) -> str:
-        return f"<Space: {len(self)} terms P(q, s, b) of {self.view!r}>"
+        return f"<Space: {len(self)} terms {self.term} of {self.view!r}>"
+
+    @property
+    def term(self) -> str:
+        """What a term is: P(q, s, b), or P(i, q, s, b) where people are named."""
+        return "P(i, q, s, b)" if len(self.people) else "P(q, s, b)"
+
+    @cached_property
+    def pseudonyms(self) -> np.ndarray:
+        """For how many pseudonyms each term stands: the weights w of the entropy H = -sum p log(p / w).
+
+        If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one
+        person with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1.
+        """
+        if not len(self.people):
+            return np.ones(len(self))
+        return np.where(self.codes["who"] < len(self.people), 1.0, self.people.unnamed[self.codes["q"]])
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The pseudonyms where some of the QI tuple have a name, and 1 elsewhere: the same distribution is best.
+
+        The entropy changes by a constant, as P(q) is known, and people that nothing tells apart stay so.
+        """
+        return np.where((self.people.unnamed < self.view.n_q)[self.codes["q"]], self.pseudonyms, 1.0)
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every term the number of its group, and how many people each group has.
+
+        A group is who has one conditional distribution: a person with a name, or the others of a QI tuple.
+        """
+        q, n_q = self.codes["q"], self.view.n_q
+        if not len(self.people):
+            return q, n_q
+        who = self.codes["who"]
+        group = np.where(who < len(self.people), len(n_q) + who, q)
+        every = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
+        some, number = np.unique(group, return_inverse=True)
+        return number, every[some]
 
     @property
     def n_records(self) -> int:
@@ -74,7 +119,7 @@ class Space:
     @cached_property
     def index(self) -> pd.MultiIndex:
         """The labels of the terms: QI attributes, sensitive attribute, bucket."""
-        return self._labels(["q", "s", "bucket"], slice(None))
+        return self._labels([*["who"][: len(self.people)], "q", "s", "bucket"], slice(None))
 
     # -- the verbs -------------------------------------------------------------------------------
 
@@ -84,7 +129,8 @@ class Space:
         Parameters
         ----------
         by : str or list of str
-            Column names, or the roles "q" (all QI attributes together), "s" and "bucket".
+            Column names, or the roles "q" (all QI attributes together), "s", "bucket" and "who" (named
+            people; those without a name have no row then).
 
         Returns
         -------
@@ -107,11 +153,13 @@ class Space:
         """
         names = _names(by)
         axes = [self._axis(name) for name in names]
-        group = group_codes([codes for codes, _ in axes], [len(values) for _, values in axes])
-        first = np.unique(group, return_index=True)[1]
         terms = np.arange(len(self))
-        matrix = sp.csr_array((np.ones(len(self)), (group, terms)), shape=(len(first), len(self)))
-        index = self._labels(names, first)
+        if "who" in names:
+            terms = np.flatnonzero(self.codes["who"] < len(self.people))
+        group = group_codes([codes[terms] for codes, _ in axes], [len(values) for _, values in axes])
+        first = np.unique(group, return_index=True)[1]
+        matrix = sp.csr_array((np.ones(len(terms)), (group, terms)), shape=(len(first), len(self)))
+        index = self._labels(names, terms[first])
         label = f"P({', '.join(self._columns(names))})"
         return Block(self, matrix, index if index.nlevels > 1 else index.get_level_values(0), label)
 
@@ -124,9 +172,13 @@ class Space:
             As in :meth:`marginal`.
         given : str or list of str
             QI attributes, or "q" for all of them: P(given) is known from the release
-            (Privacy-MaxEnt, section 4.1), which makes the expression linear.
+            (Privacy-MaxEnt, section 4.1), which makes the expression linear. Or "who", for named people.
         """
         of, given = _names(of), _names(given)
+        if given == ["who"] and len(self.people):
+            joint = self.marginal([*of, "who"])
+            label = f"P({', '.join(self._columns(of))} | who)"
+            return replace(joint, matrix=joint.matrix * float(self.n_records), label=label)
         if stranger := [name for name in given if name not in ("q", *self.view.qi)]:
             raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
@@ -140,11 +192,25 @@ class Space:
         label = f"P({', '.join(self._columns(of))} | {', '.join(self._columns(given))})"
         return Block(self, matrix, joint.index, label)
 
-    def row(self, value: object, given: Mapping[str, object] | None = None) -> sp.csr_array:
-        """Coefficients of P(value | given) on p, shape (1, terms); P(given) is a known constant.
+    def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
+        """Coefficients of P(value | given), or of P(value | who), on p, shape (1, terms); the divisor is a constant.
 
         See :meth:`prob` for the arguments and errors.
         """
+        is_value = self._is_value(value)[self.codes["s"]]
+        if who is None:
+            q = self.described(given)
+            at, share = is_value & q[self.codes["q"]], self.view.n_q[q].sum() / self.n_records
+        elif given is None:
+            named = np.append(self.people.find(who), False)
+            at, share = is_value & named[self.codes["who"]], 1 / self.n_records
+        else:
+            raise StatementError("the QI of named people are known already: leave `given` out, or `who`")
+        entries = np.flatnonzero(at)
+        return sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
+
+    def _is_value(self, value: object) -> np.ndarray:
+        """Mark the sensitive values that are meant."""
         view = self.view
         if isinstance(value, Mapping):
             if strangers := set(value) - {view.sa}:
@@ -152,13 +218,9 @@ class Space:
             if not value:
                 raise StatementError(f"{{}} names no sensitive attribute; write {{{view.sa!r}: value}}")
             value = value[view.sa]
-        is_value = choose(value, view.sa).mask(view.sensitive_values, view.sa)
-        q = self.people(given)
-        at = np.flatnonzero(is_value[self.codes["s"]] & q[self.codes["q"]])
-        share = view.n_q[q].sum() / self.n_records
-        return sp.csr_array((np.full(len(at), 1 / share), at, [0, len(at)]), shape=(1, len(self)))
+        return choose(value, view.sa).mask(view.sensitive_values, view.sa)
 
-    def prob(self, value: object, given: Mapping[str, object] | None = None) -> cp.Expression:
+    def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
         """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over given's people, by P(given).
 
         Parameters
@@ -167,21 +229,23 @@ class Space:
             A sensitive value, a list of them, or ``{attribute: value}``.
         given : dict, optional
             QI attribute to value, list of values, or pandas Interval; None is everybody.
+        who : str, int, or a list of them, optional
+            Instead: a named person; of several, the sum, which is the expected number with the value.
 
         Raises
         ------
         UnknownName
-            For an attribute that is not a QI, or a value that was not published.
+            For an attribute that is not a QI, a value that was not published, or a person not named.
         StatementError
-            If nobody in the release is as described.
+            If nobody in the release is as described, or a person is named twice.
 
         Notes
         -----
-        Privacy-MaxEnt, section 4.1, with P(given) taken from the release.
+        Privacy-MaxEnt, section 4.1, with P(given) taken from the release; section 6, with P(i) = 1/N.
         """
-        return (self.row(value, given) @ self.p)[0]
+        return (self.row(value, given, who) @ self.p)[0]
 
-    def people(self, given: Mapping[str, object] | None) -> np.ndarray:
+    def described(self, given: Mapping[str, object] | None) -> np.ndarray:
         """Mark the QI tuples that are as described; an error if there is nobody."""
         if given is not None and not isinstance(given, Mapping):
             raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
@@ -201,13 +265,15 @@ class Space:
             )
         return mask
 
-    def count(self, records: pd.DataFrame) -> np.ndarray:
+    def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term, people: the truth that a model is compared with.
 
         Parameters
         ----------
         records : DataFrame
             With the release's QI, sensitive and bucket columns.
+        id : str, optional
+            The column of names; needed where the model names people.
 
         Raises
         ------
@@ -215,8 +281,17 @@ class Space:
             If they are not the records that were published.
         """
         view = self.view
-        data = Microdata(records, view.qi, view.sa, view.bucket)
-        group, labels = sort_distinct(data.frame[[*view.qi, view.sa, view.bucket]])
+        data = Microdata(records, view.qi, view.sa, view.bucket, id)
+        known = data.frame[[*view.qi, view.sa, view.bucket]]
+        if len(self.people):
+            if id is None:
+                raise TableError("the model names people, so say which column of the records does: id=...")
+            if len(missing := self.people.names.difference(pd.Index(records[id]))):
+                raise TableError(f"column {id!r} of the records names nobody {listing(missing)}, whom the model names")
+            called = pd.CategoricalDtype([*self.people.names, OTHERS])
+            who = pd.Series(records[id].where(records[id].isin(self.people.names), OTHERS), dtype=called)
+            known.insert(0, "who", who)
+        group, labels = sort_distinct(known)
         at = self.index.get_indexer(labels)
         if (at < 0).any() or len(records) != self.n_records:
             raise TableError(
@@ -237,7 +312,7 @@ class Space:
 
     def _columns(self, by: Sequence[str]) -> list[str]:
         """Write the roles "q", "s" and "bucket" as the columns that play them."""
-        roles = {"q": self.view.qi, "s": (self.view.sa,), "bucket": (self.view.bucket,)}
+        roles = {"q": self.view.qi, "s": (self.view.sa,), "bucket": (self.view.bucket,), "who": ("who",)}
         return list(dict.fromkeys(column for name in by for column in roles.get(name, (name,))))
 
     def _axis(self, name: str) -> tuple[np.ndarray, pd.Index]:
@@ -249,6 +324,8 @@ class Space:
     def _column(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column, and its values."""
         view = self.view
+        if name == "who" and len(self.people):
+            return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))
         if name == view.sa:
             return self.codes["s"], view.sensitive_values
         if name == view.bucket:
@@ -257,7 +334,8 @@ class Space:
             level = view.qi.index(name)
             codes = np.asarray(view.quasi_identifiers.codes[level])
             return codes[self.codes["q"]], view.quasi_identifiers.levels[level]
-        raise unknown_name("column of the release", name, [*view.qi, view.sa, view.bucket, "q", "s", "bucket"])
+        roles = ["q", "s", "bucket", *["who"][: len(self.people)]]
+        raise unknown_name("column of the release", name, [*view.qi, view.sa, view.bucket, *roles])
 
     def _labels(self, by: Sequence[str], at: Any) -> pd.MultiIndex:
         """Label terms from their codes; the levels are shared with the view, not copied."""

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import TableError
+from .people import People
 from .space import Space
 from .views import Release
 
@@ -36,7 +37,8 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
 
     view, codes = space.view, space.codes
     roles = {"qi": list(view.qi), "sa": view.sa, "bucket": view.bucket}
-    frame = space.index.to_frame(index=False)
+    people = {"names": [n if isinstance(n, str) else int(n) for n in space.people.names], "q": space.people.q.tolist()}
+    frame = _labels(space)
     columns, categories = {}, {}
     for name in frame.columns:
         column = frame[name]
@@ -50,7 +52,7 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
     published = (view.n_qb[codes["q"], codes["bucket"]], view.n_sb[codes["s"], codes["bucket"]])
     arrays = [*columns.values(), *(pa.array(np.asarray(n).ravel()) for n in published), pa.array(counts)]
     table = pa.Table.from_arrays(arrays, names=[*columns, *COUNTS])
-    metadata = json.dumps({"roles": roles, "categories": categories, "about": about}).encode()
+    metadata = json.dumps({"roles": roles, "people": people, "categories": categories, "about": about}).encode()
     pq.write_table(table.replace_schema_metadata({METADATA: metadata}), path)
 
 
@@ -83,10 +85,16 @@ def read_terms(path: str | PathLike[str]) -> tuple[Space, np.ndarray, dict[str, 
     ]
     tables[1].columns = pd.Index([bucket, sa, COUNTS[0]])
     view = Release.from_tables(*tables, qi=qi, sa=sa, bucket=bucket, count=COUNTS[0])
-    space = Space.of(view)
-    if not all(frame[name].equals(column) for name, column in space.index.to_frame(index=False).items()):
+    space = Space.of(view, People.at(metadata["people"]["names"], np.array(metadata["people"]["q"], dtype=int), view))
+    if not all(frame[name].equals(column) for name, column in _labels(space).items()):
         raise TableError(f"the terms in {str(path)!r} are not in the order in which they were written")
     return space, frame.iloc[:, -1].to_numpy(), metadata["about"]
+
+
+def _labels(space: Space) -> pd.DataFrame:
+    """The labels of the terms; names as texts, since Parquet stores no column of texts and numbers."""
+    frame = space.index.to_frame(index=False)
+    return frame.astype({"who": str}) if len(space.people) else frame
 
 
 def _encode(values: pd.Index) -> str:

@@ -19,7 +19,7 @@ from .space import Space
 __all__ = ["check_source"]
 
 
-def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None) -> None:
+def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
     """Check the contract of an information source; an ``AssertionError`` says what is broken.
 
     1. Its class has a docstring, and the source a label that is a non-empty text.
@@ -35,6 +35,8 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     truth : DataFrame, optional
         The original records with the release's QI, sensitive and bucket columns, if the source is
         supposed to be true of them.
+    id : str, optional
+        Their column of names, if the space names people.
     """
     name = type(source).__name__
     assert type(source).__doc__, f"{name} has no docstring of its own; open it with the equation it adds"
@@ -52,6 +54,6 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
         assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), "a row has no name; give its Rows a label"
         assert rows.same_as(twin), f"{rows.label}: other rows when asked again"
         if truth is not None:
-            off = rows.residual(space.count(truth) / space.n_records)
+            off = rows.residual(space.count(truth, id) / space.n_records)
             worst = int(off.argmax()) if len(off) else 0
             assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"

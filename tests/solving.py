@@ -38,8 +38,7 @@ def examples(n: int) -> settings:
 def solution(model: MaxEnt, solver: str = "auto", **options: Any) -> Solution:
     """Solve a model, and keep the multipliers, which a posterior does not show."""
     options = {"presolve": True, "convex": None, "allow_inaccurate": False, **options}
-    groups = (model.space.codes["q"], model.view.n_q)
-    return run(model.form, model.invariants.closed_form(model.space), groups, solver, **options)
+    return run(model.form, model.invariants.closed_form(model.space), model.space.groups, solver, **options)
 
 
 def error(post: Posterior, counts: np.ndarray) -> float:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import P, RepeatedStatement, StatementError
+from maxent_cvx import Count, P, RepeatedStatement, StatementError
 from maxent_cvx.sources import read_knowledge, read_statement
 from maxent_cvx.sources.reader import without_comments
 
-names = st.text(st.sampled_from("ab Pin=or|,()'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
+names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
 texts = st.one_of(
     names, st.sampled_from(["or", "in", "1", "True", "1e3", "nan", "50K+", "<=50K", "Lung cancer", "a or b"])
 )
@@ -37,6 +37,8 @@ def probabilities(draw: st.DrawFn):
     """P(...) of any shape."""
     chosen = values | st.lists(values, min_size=1, max_size=3) | intervals()
     value = draw(chosen | st.dictionaries(texts, chosen, min_size=1, max_size=1))
+    if who := draw(st.lists(texts | st.integers(-5, 5), max_size=3, unique=True)):
+        return P(value, who=who[0]) if draw(st.booleans()) else Count(value, who=who)
     return P(value, given=draw(st.dictionaries(texts, chosen, max_size=3)))
 
 
@@ -75,6 +77,10 @@ READ = {
     "P(HIV|Gender=male) - 2*P(Flu|Gender=female) <= 0": P("HIV", given=MALE)
     <= 2 * P("Flu", given={"Gender": "female"}),
     "P(Disease=Flu) == 0.2": P({"Disease": "Flu"}) == 0.2,
+    "P(HIV | Alice) = 0.2": P("HIV", who="Alice") == 0.2,
+    "#(HIV: Alice, Bob, Charlie) >= 2  #at least": Count("HIV", who=["Charlie", "Bob", "Alice"]) >= 2,
+    "P(Flu or HIV|'Mary Ann')=1": P(["Flu", "HIV"], who="Mary Ann") == 1,
+    "P(Flu | 17) <= P(Flu | Mary Ann)": P("Flu", who=17) <= P("Flu", who="Mary Ann"),
     "P('Lung cancer') >= 0.1 + 0.5 P(\"a, b\")": P("Lung cancer") >= 0.1 + 0.5 * P("a, b"),
     "P(Flu | Age in [20, 30), Zip=1 or 2 or '3') ≤ 1e-1": P(
         "Flu", given={"Age": pd.Interval(20, 30, "left"), "Zip": [1, 2, "3"]}
@@ -99,11 +105,11 @@ def test_read(text: str):
 
 
 MISTAKES = {
-    "": (1, "a number or P( is expected"),
-    "Flu = 0.3": (1, "a number or P( is expected"),
+    "": (1, "a number, P( or #( is expected"),
+    "Flu = 0.3": (1, "a number, P( or #( is expected"),
     "P(Flu | Gender=male = 0.3": (21, "')' is expected"),
     "P(Flu, HIV) = 0.3": (6, "'|' or ')' is expected"),
-    "P(Flu | male) = 0.3": (13, "'=' or 'in' is expected"),
+    "P(Flu | male, Degree=college) = 0.3": (13, "'=' or 'in' is expected"),
     "P(Flu | Gender=male)": (21, "=, <= or >= is expected"),
     "P(Flu | Gender=male) < 0.3": (22, "a strict < has no maximum-entropy answer of its own; write <="),
     "P(Flu) = 0.3 0.4": (14, "the end is expected"),
@@ -118,6 +124,10 @@ MISTAKES = {
     "P(Flu | ) = 0.3": (9, "an attribute is expected"),
     "P(Flu)=0.3 # a\nP(HIV)=0.2": (22, "two relations are read as number <= P(...) <= number only"),
     "P() = 0.3": (3, "a value is expected"),
+    "#(HIV, Alice) = 1": (6, "'or' or ':' is expected"),
+    "#(HIV: Alice = 1": (14, "',' or ')' is expected"),
+    "#(HIV: ) = 1": (8, "a person is expected"),
+    "P(Time=10:30) = 1": (10, "'|' or ')' is expected"),
     "P(Flu or) = 0.3": (9, "a value is expected"),
 }
 
@@ -132,7 +142,7 @@ def test_mistakes_are_pointed_at(text: str):
         read_statement(text)
 
 
-@given(text=st.text(st.sampled_from("P(Flu|a=1) <=+-0.3*or in[],'\"#x\n"), max_size=30))
+@given(text=st.text(st.sampled_from("P(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
 @examples(300)
 def test_any_text_is_read_or_refused(text: str):
     """Nothing else than a statement or an error of this package comes of any text."""

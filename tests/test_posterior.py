@@ -135,7 +135,7 @@ def test_prob_refusals(post):
         post.prob("Flu", {"Gendr": "male"})
     with refused(StatementError, "nobody", "Gender=male", "Degree=junior"):
         post.prob("Flu", {"Gender": "male", "Degree": "junior"})
-    with refused(StatementError, "P(Flu | Gender=male)", "leave the second argument out"):
+    with refused(StatementError, "P(Flu | Gender=male)", "leave the other argument out"):
         post.prob(P("Flu", MEN), MEN)
 
 

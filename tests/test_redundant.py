@@ -44,7 +44,8 @@ def test_dependent_where_terms_are_gone(seed: int):
     dense = dense[dense.any(axis=1)]
     rows = np.flatnonzero(model.form.published.toarray()[:, left].any(axis=1))
     form = model.form.select(rows)
-    form = LinearForm(form.matrix[:, left], form.low, form.high, form.scale, (), len(rows), np.ones(len(left)))
+    n, weights = len(rows), np.ones(len(left))
+    form = LinearForm(form.matrix[:, left], form.low, form.high, form.scale, (), n, n, weights)
     found = dependent(form)
     assert (~found).sum() == np.linalg.matrix_rank(dense)
     assert np.linalg.matrix_rank(dense[~found]) == (~found).sum()

@@ -37,6 +37,12 @@ TRUE = {
         Custom(lambda space: space.prob("Flu") <= 0.3),
         Custom(lambda space: [P("Flu") == 0.3, space.marginal("s") >= 0.1]),
     ],
+    "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
+    "SameValue": lambda release, hospital: [
+        sources.SameValue("Allen", "David", at_least=0.5),
+        sources.SameValue("Ethan", "Helen", at_least=1),
+        sources.SameValue("Ethan", "Iris", at_least=0),
+    ],
     "Statement": lambda release, hospital: [
         P("Flu", given={"Gender": "male"}) == 0.5,
         P("Flu", given={"Gender": "male"}).about(0.6, eps=0.1),
@@ -51,6 +57,15 @@ TRUE = {
 }
 
 
+#: Whom these sources speak of, all with their own QI.
+FIRST = {"Allen": "college", "Ethan": "college", "David": "high school"}
+PEOPLE = {name: {"Gender": "male", "Degree": degree} for name, degree in FIRST.items()}
+PEOPLE |= {
+    name: {"Gender": "female", "Degree": degree} for name, degree in [("Helen", "college"), ("Iris", "graduate")]
+}
+KNOWN = {"NamedPeople": PEOPLE, "SameValue": PEOPLE}
+
+
 def test_every_source_is_tested():
     """Every class of the sources is made here, and nothing is made that does not exist."""
     assert set(TRUE) == set(classes())
@@ -61,7 +76,8 @@ def test_sources_keep_the_contract(name, release, hospital):
     """Each source has a label and named rows of numbers, says the same twice, and is true of its data."""
     for source in TRUE[name](release, hospital):
         assert type(source) is classes()[name]
-        assert check_source(source, mx.MaxEnt(release).space, truth=hospital) is None
+        space = mx.MaxEnt(release, people=KNOWN.get(name)).space
+        assert check_source(source, space, truth=hospital, id="Name") is None
 
 
 def test_without_the_truth(release):

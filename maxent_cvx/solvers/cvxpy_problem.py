@@ -48,8 +48,10 @@ def constraints(form: LinearForm, counts: cp.Variable) -> list[Part]:
     return parts
 
 
-def entropy_problem(form: LinearForm, counts: cp.Variable, n_records: int, convex: Sequence[Any] = ()) -> cp.Problem:
-    """The problem max H over all rows: sum entr(counts) / N + log N is H(Q, S, B) in nats."""
+def entropy_problem(
+    form: LinearForm, counts: cp.Variable, pseudonyms: np.ndarray, n_records: int, convex: Sequence[Any] = ()
+) -> cp.Problem:
+    """The problem max H over all rows, H = -sum p log(p / w) = (sum entr(counts) + log(w) counts) / N + log N, nats."""
     import cvxpy as cp
 
     labelled = []
@@ -58,4 +60,6 @@ def entropy_problem(form: LinearForm, counts: cp.Variable, n_records: int, conve
         some = form.select(rows)
         labelled += [part.constraint.set_label(name) for part in constraints(some, counts)]
     entropy = cp.sum(cp.entr(counts)) / n_records + math.log(n_records)
+    if (pseudonyms != 1).any():
+        entropy += (np.log(pseudonyms) / n_records) @ counts
     return cp.Problem(cp.Maximize(entropy), [*labelled, *convex])

@@ -18,7 +18,7 @@ SHARE, COARSEST = 1e-15, 1e-7
 def least_change(form: LinearForm) -> np.ndarray:
     """Find the least total change of the knowledge, in people, that makes all rows hold together.
 
-    Published rows never give way. Zero throughout: the rows can hold as they are.
+    Facts never give way. Zero throughout: the rows can hold as they are.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def least_change(form: LinearForm) -> np.ndarray:
         If HiGHS cannot decide.
     """
     n_rows, n_terms = form.shape
-    gives = np.arange(form.n_published, n_rows)
+    gives = np.arange(form.n_facts, n_rows)
     n = len(gives)
     if n == 0:
         return np.zeros(n_rows)

@@ -46,7 +46,9 @@ class LinearForm:
     blocks : sequence of Rows
         Where the rows come from, in order; for their names.
     n_published : int
-        How many leading rows come from the published view, not from knowledge.
+        How many leading rows come from the published view: they link the terms of a bucket, and no others.
+    n_facts : int
+        How many leading rows are true, whatever is known: those, and that named people are there.
     weights : ndarray
         w > 0, one a term: the objective is sum x log(w / x), which is entropy where they are 1, and
         minus the relative entropy to a prior w elsewhere.
@@ -58,12 +60,20 @@ class LinearForm:
     scale: np.ndarray
     blocks: Sequence[Rows]
     n_published: int
+    n_facts: int
     weights: np.ndarray
 
     @classmethod
-    def of(cls, published: Sequence[Rows], knowledge: Sequence[Rows], n_records: int) -> LinearForm:
+    def of(
+        cls,
+        published: Sequence[Rows],
+        facts: Sequence[Rows],
+        knowledge: Sequence[Rows],
+        n_records: int,
+        weights: np.ndarray,
+    ) -> LinearForm:
         """Stack rows over p into one system over counts."""
-        blocks = [*published, *knowledge]
+        blocks = [*published, *facts, *knowledge]
         matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
         matrix.eliminate_zeros()
         entries = np.diff(matrix.indptr)
@@ -74,7 +84,8 @@ class LinearForm:
         low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
         scaled = matrix.data / largest[entry_rows(matrix)]
         unit = sp.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape)
-        return cls(unit, low, high, scale, blocks, sum(map(len, published)), np.ones(unit.shape[1]))
+        n_published = sum(map(len, published))
+        return cls(unit, low, high, scale, blocks, n_published, n_published + sum(map(len, facts)), weights)
 
     @classmethod
     def plain(
@@ -83,7 +94,7 @@ class LinearForm:
         """Take rows over counts as they are, from nowhere in particular and without names."""
         n_rows, n_terms = matrix.shape
         weights = np.ones(n_terms) if weights is None else weights
-        return cls(matrix, low, high, np.ones(n_rows), (), 0, weights)
+        return cls(matrix, low, high, np.ones(n_rows), (), 0, 0, weights)
 
     def select(self, rows: np.ndarray) -> LinearForm:
         """Keep some of the rows, in the order given, published ones first; names are those of the whole.
@@ -95,7 +106,7 @@ class LinearForm:
         kept = np.flatnonzero(rows) if rows.dtype == bool else rows
         if np.array_equal(kept, np.arange(self.shape[0])):
             return self
-        n_published = int(np.searchsorted(kept >= self.n_published, True))
+        n_published, n_facts = (int(np.searchsorted(kept >= n, True)) for n in (self.n_published, self.n_facts))
         smaller = replace(
             self,
             matrix=self.matrix[kept],
@@ -103,6 +114,7 @@ class LinearForm:
             high=self.high[kept],
             scale=self.scale[kept],
             n_published=n_published,
+            n_facts=n_facts,
         )
         if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
             smaller.__dict__["known"] = self.known  # all of it: a cached property is taken along
@@ -281,16 +293,16 @@ class LinearForm:
         Raises
         ------
         PublishedRow
-            If only published rows cannot hold: they are true, so other rows must be found to blame.
+            If only facts cannot hold: they are true, so other rows must be found to blame.
         Infeasible
             Otherwise.
         """
         if holds.all():
             return
         bad = np.flatnonzero(~holds)
-        if not (bad >= self.n_published).any():
+        if not (bad >= self.n_facts).any():
             raise PublishedRow("a published row cannot hold")
-        row = int(bad[bad >= self.n_published][0])
+        row = int(bad[bad >= self.n_facts][0])
         unit = self.scale[row]
         raise Infeasible(
             f"the knowledge contradicts the published data or itself: {self.name(row)!r} cannot hold; "

@@ -188,6 +188,7 @@ def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
         high=np.concatenate([high, form.high[n:]]),
         scale=np.ones(n_kinds + form.shape[0] - n),
         n_published=n_kinds,
+        n_facts=n_kinds + form.n_facts - n,
         weights=weights,
     )
     row = np.concatenate([kind, n_kinds + np.arange(form.shape[0] - n)])

@@ -134,9 +134,8 @@ def reduce(
         lower, upper = term_bounds(form, n_records, zeros)
     fixed = upper - lower <= SAME * form.room
     of_row, bucket = form.bucket
-    touched = np.bincount(bucket, known | fixed) > 0
-    # The closed form is that of equal weights; with a prior every bucket is relevant.
-    relevant = touched[bucket] | form.is_weighted
+    # The closed form is that of equal weights.
+    relevant = (np.bincount(bucket, known | fixed | (form.weights != 1)) > 0)[bucket]
     terms = relevant & ~fixed
     counts = np.where(fixed, lower, np.where(relevant, 0.0, alone_counts))
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])

@@ -45,18 +45,22 @@ class BucketInvariants(Source):
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
 
+        Somebody with QI tuple q has of it what each of the n(q) people has.
+
         Returns
         -------
         counts : ndarray, one a term
             N P(q, s, b), people.
         multipliers : ndarray, one a row of :meth:`rows`
-            With x = exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
-            QI-invariants and log(n(s, b) / n(b)) for SA-invariants.
+            With x = w exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
+            QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
         """
         release = self.release
         n_b = np.asarray(release.n_qb.sum(axis=0))
         in_sb = np.log(release.n_sb.data / n_b[release.n_sb.indices])
-        multipliers = np.concatenate([np.log(release.n_qb.data) + 1, in_sb])
+        among = np.where(space.people.unnamed < release.n_q, release.n_q, 1)
+        in_qb = np.log(release.n_qb.data / among[release.n_qb.nonzero()[0]])
+        multipliers = np.concatenate([in_qb + 1, in_sb])
         q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
         counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
-        return counts, multipliers
+        return counts * space.weights / among[q], multipliers

@@ -5,16 +5,18 @@
     statement    =  sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"
     relation     =  "=" | "==" | "<=" | ">="
     sum          =  ["-"] term { ("+" | "-") term }
-    term         =  number | [number ["*"]] "P(" choice ["|" condition {"," condition}] ")"
+    term         =  number | [number ["*"]] ( probability | count )
+    probability  =  "P(" choice ["|" ( person | condition {"," condition} )] ")"
+    count        =  "#(" choice ":" person {"," person} ")"
     choice       =  [name "="] value {"or" value} | [name] interval
     condition    =  name "=" value {"or" value} | name interval
     interval     =  "in" ("[" | "(") number "," number ("]" | ")")
-    name, value  =  words | "text in quotes" | 'text in quotes'
+    name, value, person  =  words | "text in quotes" | 'text in quotes'
 
-Words are anything without ``, | ( ) =`` and quotes, spaces inside included; a value that reads as a
-number, True or False is one unless it is quoted. A text is parsed, never evaluated, and str(statement)
-is read as the same statement (but for values that are neither numbers nor texts, such as dates).
-From ``#`` to the end of a line is comment.
+Words are anything without ``, | ( ) = : #`` and quotes, spaces inside included; a value (or person) that
+reads as a number, True or False is one unless it is quoted. A text is parsed, never evaluated, and
+str(statement) is read as the same statement (but for values that are neither numbers nor texts, such as
+dates). From ``#`` to the end of a line is comment, unless "(" follows it.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ def read_statement(text: str) -> Statement:
     <Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>
     >>> read_statement("P(HIV | Gender=male) <= 2 P(Flu or 'Lung cancer' | Gender=female)")
     <Statement: P(HIV | Gender=male) <= 2 P(Flu or Lung cancer | Gender=female)>
+    >>> read_statement("#(HIV: Alice, Bob, Charlie) >= 2")
+    <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
     >>> read_statement("P(Flu | A=1 = 0.3")
     Traceback (most recent call last):
     ...

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
-from ..errors import BadProbability, StatementError, number
-from ..selection import choose
+from ..errors import BadProbability, StatementError, number, shown
+from ..selection import Choice, choose
 from .statement import Event, Statement, combination
 
-__all__ = ["P", "Probability"]
+__all__ = ["Count", "P", "Probability"]
 
 NOT_LINEAR = (
     "a product or quotient of two probabilities is not linear, so maximum entropy cannot use it; "
@@ -24,8 +24,8 @@ NOT_LINEAR = (
 ROUNDING = 1e-12
 
 
-def P(value: object, given: Mapping[str, object] | None = None) -> Probability:
-    """P(value | given), to be compared with a number or with other probabilities.
+def P(value: object, given: Mapping[str, object] | None = None, who: object = None) -> Probability:
+    """P(value | given), or P(value | who), to be compared with a number or with other probabilities.
 
     Parameters
     ----------
@@ -33,6 +33,8 @@ def P(value: object, given: Mapping[str, object] | None = None) -> Probability:
         A sensitive value, a list of values ("or"), or ``{attribute: value}``.
     given : dict, optional
         QI attribute to a value, a list of values, or a pandas Interval. None: among everybody.
+    who : str or int, optional
+        Instead, the name of a person: one whom the model names, see :class:`maxent_cvx.MaxEnt`.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def P(value: object, given: Mapping[str, object] | None = None) -> Probability:
 
     Notes
     -----
-    Privacy-MaxEnt, sections 4.1 and 4.5.
+    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2).
 
     Examples
     --------
@@ -57,16 +59,74 @@ def P(value: object, given: Mapping[str, object] | None = None) -> Probability:
     <Statement: P(HIV | Gender=male) <= 2 P(Flu | Gender=female)>
     >>> P(["Flu", "HIV"]).about(0.5, eps=0.1)
     <Statement: 0.4 <= P(Flu or HIV) <= 0.6>
+    >>> P(["Breast Cancer", "HIV"], who="Alice") == 1
+    <Statement: P(Breast Cancer or HIV | Alice) = 1>
     """
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
-    attribute = None
-    if isinstance(value, Mapping):
-        if len(value) != 1:
-            raise StatementError(f"P({value!r}): one sensitive attribute is expected")
-        attribute, value = next(iter(value.items()))
+    if given is not None and who is not None:
+        raise StatementError(f"the QI of {who!r} are known: they need not be given; leave one of the two out")
+    choice, attribute = _sensitive(value)
+    if who is not None:
+        names = _names(who)
+        if len(names) != 1 or not isinstance(who, str | Integral):
+            raise StatementError(f"P({choice} | ...) is about one person; of several, write Count(value, who=[...])")
+        return Probability({Event(choice, attribute=attribute, who=names): 1.0})
     conditions = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
-    return Probability({Event(choose(value, attribute or "the sensitive value"), conditions, attribute): 1.0})
+    return Probability({Event(choice, conditions, attribute): 1.0})
+
+
+def Count(value: object, who: Iterable[object]) -> Probability:
+    """How many of some people have a value, sum_i P(value | i), to be compared with a number.
+
+    It is the expected number, which is what linear knowledge can speak of: "two of them" holds in every
+    possible world, and so on average.
+
+    Parameters
+    ----------
+    value : object
+        As of :func:`P`.
+    who : list of str or int
+        Names of people, each once.
+
+    Raises
+    ------
+    StatementError
+        If the arguments cannot be read.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 6 (kind 3).
+
+    Examples
+    --------
+    >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
+    <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
+    """
+    choice, attribute = _sensitive(value)
+    return Probability({Event(choice, attribute=attribute, who=_names(who)): 1.0})
+
+
+def _sensitive(value: object) -> tuple[Choice, str | None]:
+    """Read a sensitive value, or {attribute: value}."""
+    if not isinstance(value, Mapping):
+        return choose(value, "the sensitive value"), None
+    if len(value) != 1:
+        raise StatementError(f"P({value!r}): one sensitive attribute is expected")
+    attribute, value = next(iter(value.items()))
+    return choose(value, attribute), attribute
+
+
+def _names(who: object) -> frozenset[object]:
+    """Read the name of one person, or of several."""
+    names = [who] if isinstance(who, str) or not isinstance(who, Iterable) else list(who)
+    if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
+        raise StatementError(f"who={shown(strange[0])}: a person's name is a text or a whole number")
+    if not names:
+        raise StatementError("who=[] names nobody; name at least one person")
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise StatementError(f"{twice[0]!r} is named twice; a person counts once")
+    return frozenset(names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,9 +246,8 @@ class Probability:
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
-        coefficients = list(self.terms.values())
-        low = self.constant + sum(c for c in coefficients if c < 0)
-        return low, self.constant + sum(c for c in coefficients if c > 0)
+        most = [coefficient * event.most for event, coefficient in self.terms.items()]
+        return self.constant + sum(c for c in most if c < 0), self.constant + sum(c for c in most if c > 0)
 
     def _attainable(self, value: float) -> None:
         low, high = self.attainable()

@@ -10,7 +10,7 @@ import pandas as pd
 from .. import selection
 from ..errors import StatementError
 from ..selection import PLAIN, constant
-from .probability import P, Probability
+from .probability import Count, P, Probability
 from .statement import Statement
 
 __all__ = ["Reader", "without_comments"]
@@ -20,16 +20,17 @@ RELATION = re.compile(r"<=|>=|==|=|<|>|≤|≥")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
 SIGN = re.compile(r"\+(?!-)|-")
-OPEN_P, CLOSE, BAR, COMMA, EQUALS = (re.compile(token) for token in (r"P\s*\(", r"\)", r"\|", ",", "="))
+OPEN, CLOSE, BAR, COMMA, EQUALS = (re.compile(token) for token in (r"P\s*\(|#\(", r"\)", r"\|", ",", "="))
+COLON = re.compile(":")
 OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
 WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
-COMMENT = re.compile(rf"({QUOTED.pattern})|#[^\n]*")
+COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
 
 
 def without_comments(text: str) -> str:
-    """Blank out what follows a # to the end of its line, unless it is quoted; positions stay."""
+    """Blank out what follows a # to the end of its line, unless it is quoted or begins a count; positions stay."""
     return COMMENT.sub(lambda found: found[1] or " " * len(found[0]), text)
 
 
@@ -77,25 +78,52 @@ class Reader:
         return total
 
     def term(self) -> Probability:
-        """``number | [number ["*"]] probability``."""
+        """``number | [number ["*"]] (probability | count)``."""
         factor = self.take(NUMBER)
-        if factor is None or self.take(TIMES) or self.sees(OPEN_P):
-            return float(factor or 1) * self.probability()
+        if factor is None or self.take(TIMES) or self.sees(OPEN):
+            opened = self.need(OPEN, "a number, P( or #(")
+            return float(factor or 1) * (self.count() if opened.startswith("#") else self.probability())
         return Probability({}, float(factor))
 
     def probability(self) -> Probability:
-        """``"P(" choice ["|" condition {"," condition}] ")"``."""
-        self.need(OPEN_P, "a number or P(")
-        attribute, value = self.choice(named=False)
+        """``"P(" choice ["|" (person | condition {"," condition})] ")"``, from the choice on."""
+        value = self.sensitive()
         given: dict[str, object] = {}
         while self.take(COMMA if given else BAR):
             begun = self.next()
+            if not given and (person := self.person()):
+                return P(value, who=person[0])
             name, chosen = self.choice(named=True)
             if name in given:
                 raise self.error(f"{name!r} is given twice; write {name}=one or other", begun)
             given[str(name)] = chosen
         self.need(CLOSE, "')'" if given else "'|' or ')'")
-        return P(value if attribute is None else {attribute: value}, given=given or None)
+        return P(value, given=given or None)
+
+    def person(self) -> list[Any]:
+        """Read a person's name and what closes it; nothing, and no further, if it is no such thing."""
+        begun = self.at
+        if self.sees(QUOTED) or self.sees(NAME):
+            name = self.word(NAME, "a person")
+            if self.take(CLOSE):
+                return [name]
+        self.at = begun
+        return []
+
+    def count(self) -> Probability:
+        """``"#(" choice ":" person {"," person} ")"``, from the choice on."""
+        value = self.sensitive()
+        self.need(COLON, "'or' or ':'")
+        names = [self.word(NAME, "a person")]
+        while self.take(COMMA):
+            names.append(self.word(NAME, "a person"))
+        self.need(CLOSE, "',' or ')'")
+        return Count(value, who=names)
+
+    def sensitive(self) -> object:
+        """Read the sensitive values."""
+        attribute, value = self.choice(named=False)
+        return value if attribute is None else {attribute: value}
 
     def choice(self, *, named: bool) -> tuple[str | None, object]:
         """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""

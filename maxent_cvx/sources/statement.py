@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,7 @@ __all__ = ["Event", "Statement", "combination"]
 
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), one conditional probability: what statements are made of.
+    """P(value | given), P(value | a person), or how many of several people have the value: what is spoken of.
 
     Attributes
     ----------
@@ -32,14 +32,25 @@ class Event:
         QI attributes and their values.
     attribute : str, optional
         The sensitive attribute, where the user named it.
+    who : frozenset, optional
+        Names of people, who are spoken of instead of `given`.
     """
 
     value: Choice
-    given: frozenset[tuple[str, Choice]]
+    given: frozenset[tuple[str, Choice]] = frozenset()
     attribute: str | None = None
+    who: frozenset[Any] | None = None
+
+    @property
+    def most(self) -> int:
+        """What it can be at most: 1, or the number of people."""
+        return 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
         value = str(self.value) if self.attribute is None else chosen(self.attribute, self.value)
+        if self.who is not None:
+            names = ", ".join(sorted(map(written, self.who)))
+            return f"P({value} | {names})" if len(self.who) == 1 else f"#({value}: {names})"
         if not self.given:
             return f"P({value})"
         conditions = (chosen(*condition) for condition in sorted(self.given, key=lambda condition: condition[0]))
@@ -48,16 +59,17 @@ class Event:
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
         value = self.value if self.attribute is None else {self.attribute: self.value}
-        return space.row(value, dict(self.given))
+        return space.row(value, dict(self.given)) if self.who is None else space.row(value, who=self.who)
 
 
 @dataclass(frozen=True, eq=False)
 class Statement(Source):
-    """low <= sum_k a_k P(value_k | given_k) <= high: distribution knowledge, exact or vague.
+    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge of distributions or of people, exact or vague.
 
-    Made by comparing :func:`P`; two statements are equal if they say the same in any order.
+    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
     Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
-    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5).
+    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, of people i with
+    QI tuples q, sum P(i, q, S, B) / P(i), with P(i) = 1/N (section 6).
 
     Attributes
     ----------

@@ -1,0 +1,87 @@
+"""Two people who probably have the same sensitive value: a family, a couple, room-mates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import BadProbability, StatementError, number
+from ..rows import Rows
+from ..selection import written
+from ..space import Space
+from .base import Source
+
+__all__ = ["SameValue"]
+
+#: Values that both can have, at most: there is a row for every set of them.
+MOST = 12
+
+
+class SameValue(Source):
+    """P(V | i) - P(V | j) <= 1 - c for every set V of values: two people i, j with P(S_i = S_j) >= c.
+
+    Parameters
+    ----------
+    first, second : str or int
+        Names of people, see :class:`maxent_cvx.MaxEnt`.
+    at_least : float
+        The probability c that both have the same value: 0.5 says "more often than not".
+
+    Notes
+    -----
+    A pair of distributions has a joint one in which the two agree with probability c exactly if all these rows
+    hold (Strassen, 1965), so that no linear knowledge of P(i, q, s, b) says more. It does not say all: a model
+    has no term for what two people have *together*. What is learnt later of one of them moves the other
+    within these rows only, and "the same, or else both healthy", or the probability of both having HIV, cannot
+    be said; that takes the possible worlds of both, not P(s | i).
+    """
+
+    def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:
+        if not 0 <= (at_least := number(at_least, "at_least")) <= 1:
+            raise BadProbability(f"at_least={at_least:.12g} is no probability; it lies between 0 and 1")
+        if first == second:
+            raise StatementError(f"{first!r} has the same value as {second!r} for certain; name two people")
+        self.first, self.second, self.at_least = first, second, at_least
+
+    @property
+    def label(self) -> str:
+        """Who is alike."""
+        return f"{written(self.first)} and {written(self.second)} alike with P >= {self.at_least:.12g}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row for every set of values that both can have, with all that only the first can have."""
+        first, second = (self._by_value(space, name) for name in (self.first, self.second))
+        has_first, has_second = (np.diff(p.indptr) > 0 for p in (first, second))
+        values, view = space.view.sensitive_values, space.view
+        if self.at_least == 1:
+            either = np.flatnonzero(has_first | has_second)
+            nothing = np.zeros(len(either))
+            yield Rows((first - second)[either], nothing, nothing, self.label, values[either], view)
+            return
+        both = np.flatnonzero(has_first & has_second)
+        if len(both) > MOST:
+            raise StatementError(
+                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for a row for each set of "
+                f"them (at most {MOST}); state the few that matter: "
+                f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
+            )
+        sets = np.zeros((2 ** len(both), len(values)), dtype=bool)
+        sets[:, both] = (np.arange(len(sets))[:, None] >> np.arange(len(both))) & 1
+        of_first = sets | (has_first & ~has_second)
+        said = of_first.any(axis=1)
+        of_first, sets = of_first[said], sets[said]
+        matrix = sp.csr_array(of_first.astype(float)) @ first - sp.csr_array(sets.astype(float)) @ second
+        names = pd.Index([" or ".join(map(written, values[chosen])) for chosen in of_first])
+        low, high = np.full(len(names), -np.inf), np.full(len(names), 1 - self.at_least)
+        yield Rows(sp.csr_array(matrix), low, high, self.label, names, view)
+
+    @staticmethod
+    def _by_value(space: Space, name: str | int) -> sp.csr_array:
+        """Coefficients of P(s | i), shape (sensitive values, terms)."""
+        is_person = np.append(space.people.find(name), False)[space.codes["who"]]
+        at = np.flatnonzero(is_person)
+        entries = (np.full(len(at), float(space.n_records)), (space.codes["s"][at], at))
+        return sp.csr_array(entries, shape=(len(space.view.sensitive_values), len(space)))

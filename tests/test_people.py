@@ -1,0 +1,443 @@
+"""Named people (Privacy-MaxEnt, section 6): pseudonyms, one term for all who have none."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from random_models import QI, SA, publish, random_event, random_records
+from solving import INSTALLED, examples
+
+import maxent_cvx as mx
+from maxent_cvx import Count, Infeasible, P, SameValue, StatementError, TableError, UnknownName
+
+#: Fig. 4 names Alice i1 with q1, Bob i4 with q2, Charlie i9 with q5: its table is that of Fig. 1(c).
+FIG_4 = {
+    "Alice": {"Gender": "male", "Degree": "college"},
+    "Bob": {"Gender": "female", "Degree": "college"},
+    "Charlie": {"Gender": "female", "Degree": "graduate"},
+}
+
+
+@pytest.fixture
+def model(release: mx.Release) -> mx.MaxEnt:
+    return mx.MaxEnt(release, people=FIG_4)
+
+
+def described(records: pd.DataFrame, names: list[int]) -> dict[object, dict[str, object]]:
+    """Name records by their position."""
+    return {f"i{n}": records.loc[n, list(QI)].to_dict() for n in names}
+
+
+def drawn(seed: int) -> tuple[pd.DataFrame, list[int], list[mx.Statement]]:
+    """Draw records, some of them by name, and statements about those and about everybody, true of the records."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    named = [int(n) for n in rng.choice(len(records), int(rng.integers(1, min(4, len(records)) + 1)), replace=False)]
+    values = sorted(set(records[SA]))
+    said: list[mx.Statement] = []
+    for _ in range(int(rng.integers(1, 4))):
+        value, who, truth = random_event(rng, records)
+        some = [int(n) for n in rng.choice(named, int(rng.integers(1, len(named) + 1)), replace=False)]
+        chosen = [str(s) for s in rng.choice(values, min(len(values), 2), replace=False)]
+        held = int(records.loc[some, SA].isin(chosen).sum())
+        off = float(rng.uniform(0, 1))
+        count = Count(chosen, who=[f"i{n}" for n in some])
+        said.append(
+            [
+                P(value, who) == truth,
+                P(value, who).about(truth, 0.1),
+                count <= min(held + off, len(some)),
+                count.between(max(held - off, 0), min(held + 0.5, len(some))),
+                count == held,
+            ][int(rng.integers(5))]
+        )
+    return records, named, list(dict.fromkeys(said))
+
+
+def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
+    """Solve the table with a pseudonym for every record, written down term by term: P(s | i), people x values."""
+    people, values, buckets = len(records), sorted(set(records[SA])), sorted(set(records["Bucket"]))
+    tuples = [tuple(row) for row in records[list(QI)].to_numpy()]
+    held = {b: records[records["Bucket"] == b] for b in buckets}
+    terms = [
+        (i, s, b)
+        for i in range(people)
+        for b in buckets
+        if tuples[i] in {tuple(row) for row in held[b][list(QI)].to_numpy()}
+        for s in sorted(set(held[b][SA]))
+    ]
+    x = cp.Variable(len(terms), nonneg=True)  # N P(i, s, b)
+
+    def total(chosen) -> cp.Expression:
+        return cp.sum(x[[t for t, term in enumerate(terms) if chosen(*term)]])
+
+    rows = [total(lambda i, s, b, k=k: i == k) == 1 for k in range(people)]
+    for b in buckets:
+        rows += [total(lambda i, s, c, v=v, b=b: (s, c) == (v, b)) == n for v, n in held[b][SA].value_counts().items()]
+        for q, n in pd.Series([tuple(row) for row in held[b][list(QI)].to_numpy()]).value_counts().items():
+            rows.append(total(lambda i, s, c, q=q, b=b: (tuples[i], c) == (q, b)) == n)
+    for statement in said:
+        expression: cp.Expression = cp.Constant(0)
+        for event, coefficient in statement.terms:
+            wanted = event.value.values
+            if event.who is None:
+                of = {name: next(iter(choice.values)) for name, choice in event.given}
+                who = [i for i in range(people) if all(records.loc[i, name] == value for name, value in of.items())]
+                share = len(who)
+            else:
+                who, share = [int(name[1:]) for name in event.who], 1
+            expression += coefficient * total(lambda i, s, b, who=who, wanted=wanted: i in who and s in wanted) / share
+        rows += [expression >= statement.low] * bool(np.isfinite(statement.low))
+        rows += [expression <= statement.high] * bool(np.isfinite(statement.high))
+    cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows).solve(cp.CLARABEL)
+    table = np.zeros((people, len(values)))
+    for (i, s, _), count in zip(terms, x.value, strict=True):
+        table[i, values.index(s)] += count
+    return table
+
+
+# -- what is true of naming --------------------------------------------------------------------------------
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_naming_alone_changes_nothing(seed: int):
+    """A name is no knowledge: P(s | q) stays, everybody with q has it, and H rises by sum P(q) log n(q)."""
+    records, named, _ = drawn(seed)
+    release = publish(records)
+    without = mx.MaxEnt(release).solve()
+    post = mx.MaxEnt(release, people=described(records, named)).solve()
+    np.testing.assert_allclose(post.conditional(), without.conditional(), atol=1e-9)
+    for name, row in post.people().iterrows():
+        who = records.loc[int(str(name)[1:]), list(QI)]
+        np.testing.assert_allclose(row, without.conditional().loc[tuple(who)], atol=1e-9)
+    n_q = release.n_q
+    assert post.entropy - without.entropy == pytest.approx(n_q @ np.log(n_q) / release.n_records, abs=1e-9)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_naming_more_people_changes_nothing(seed: int):
+    """Lumping is exact: with everybody named, people and QI tuples have the same probabilities, and H is equal."""
+    records, named, said = drawn(seed)
+    release = publish(records)
+    some = mx.MaxEnt(release, people=described(records, named)).add(*said).solve()
+    every = mx.MaxEnt(release, people=described(records, list(range(len(records))))).add(*said).solve()
+    assert len(every.people()) == len(records)
+    bound = some.certificate.bound + every.certificate.bound + 1e-9
+    np.testing.assert_allclose(every.people().loc[some.people().index], some.people(), atol=bound)
+    np.testing.assert_allclose(every.conditional(), some.conditional(), atol=bound)
+    assert every.entropy == pytest.approx(some.entropy, abs=1e-6)
+
+
+@examples(25)
+@given(seed=st.integers(0, 10_000))
+def test_lumped_is_the_full_expansion(seed: int):
+    """The answer is that of the paper's table with a pseudonym for every record, written down without this package."""
+    records, named, said = drawn(seed)
+    post = mx.MaxEnt(publish(records), people=described(records, named)).add(*said).solve()
+    table = expanded(records, said)
+    np.testing.assert_allclose(post.people(), table[named], atol=2e-3)  # CLARABEL's own precision, near zeros
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_solvers_and_presolve_agree(seed: int):
+    """Every solver gives the same people, with presolve and without."""
+    records, named, said = drawn(seed)
+    model = mx.MaxEnt(publish(records), people=described(records, named)).add(*said)
+    post = model.solve()
+    for solver, presolve in [("DUAL_NEWTON", False), ("DUAL_LBFGS", True), (INSTALLED[seed % len(INSTALLED)], True)]:
+        other = model.solve(solver, presolve=presolve, allow_inaccurate=True)
+        if other.certificate.holds:
+            atol = post.certificate.bound + other.certificate.bound + 1e-9
+            np.testing.assert_allclose(other.people(), post.people(), atol=atol)
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_posterior_lies_within_bounds(seed: int):
+    """What a person has is between what it can be at least and at most."""
+    records, named, said = drawn(seed)
+    model = mx.MaxEnt(publish(records), people=described(records, named)).add(*said)
+    post, asked = model.solve(), [P(s, who=f"i{n}") for n in named for s in sorted(set(records[SA]))]
+    bounds = model.bounds([*asked, Count(asked[0].terms and sorted(set(records[SA]))[0], who=[f"i{n}" for n in named])])
+    for probability, low, high in zip(asked, bounds["low"], bounds["high"], strict=False):
+        assert low - 1e-6 <= post.prob(probability) <= high + 1e-6
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_rows_are_true_of_the_records(seed: int):
+    """Facts and true statements hold in the table that was published."""
+    records, named, said = drawn(seed)
+    model = mx.MaxEnt(publish(records), people=described(records, named)).add(*said)
+    truth = model.space.count(records.assign(Id=[f"i{n}" for n in range(len(records))]), id="Id")
+    assert truth.sum() == len(records)
+    assert model.form.residual(truth).max() <= 1e-9
+
+
+def test_problem_is_the_model(model):
+    """The plain CVXPY problem has the posterior's entropy, H(I, Q, S, B), as its value."""
+    model.add("P(HIV | Alice) = 0.2")
+    model.problem.solve("CLARABEL")
+    assert model.problem.value == pytest.approx(model.solve().entropy, abs=1e-6)
+
+
+def test_saved_and_loaded(model, tmp_path):
+    """A posterior is read back with its people."""
+    post = model.add("P(HIV | Alice) = 0.2").solve()
+    post.save(tmp_path / "post.parquet")
+    again = mx.load_posterior(tmp_path / "post.parquet")
+    pd.testing.assert_frame_equal(again.people(), post.people())
+    assert again.entropy == pytest.approx(post.entropy)
+    assert again.prob("HIV", who="Alice") == pytest.approx(0.2)
+
+
+def test_table_of_people(release, tmp_path):
+    """People may be a table, with numbers for names."""
+    people = pd.DataFrame({"Degree": ["college", "junior"], "Gender": ["male", "female"]}, index=[17, 4])
+    post = mx.MaxEnt(release, people=people).add("P(HIV | 17) = 0.1").solve()
+    assert post.people().index.tolist() == [17, 4]
+    assert post.prob("HIV", who=17) == pytest.approx(0.1)
+    post.save(tmp_path / "post.parquet")
+    assert mx.load_posterior(tmp_path / "post.parquet").people().index.tolist() == [17, 4]
+
+
+# -- section 6 on Fig. 4 -----------------------------------------------------------------------------------
+
+
+def spoken_of(model: mx.MaxEnt, statement: mx.Statement) -> list[tuple[object, ...]]:
+    """The terms of a statement's one row, as (person, value, bucket), each with the coefficient N."""
+    (rows,) = statement.rows(model.space)
+    assert rows.matrix.data.tolist() == [10.0] * rows.matrix.nnz
+    labels = model.space.index[rows.matrix.indices]
+    return sorted(zip(*(labels.get_level_values(name) for name in ("who", "Disease", "Bucket")), strict=True))
+
+
+def test_one_person_one_value(model):
+    """Section 6 (1): P(i1, q1, s1, 1) + P(i1, q1, s1, 2) = 0.2 / N, and it can hold."""
+    said = P("Breast Cancer", who="Alice") == 0.2
+    assert spoken_of(model, said) == [("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2)]
+    post = model.add(said).solve()
+    assert post.people().loc["Alice", "Breast Cancer"] == pytest.approx(0.2)
+    assert post.prob("Breast Cancer", {"Gender": "male", "Degree": "college"}) > 0.2  # the other two make up for it
+
+
+def test_one_person_several_values(model):
+    """Section 6 (2): Alice has either Breast Cancer or HIV, three terms that make up 1 / N, and it can hold."""
+    said = P(["Breast Cancer", "HIV"], who="Alice") == 1
+    assert spoken_of(model, said) == [
+        ("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2), ("Alice", "HIV", 2),
+    ]  # fmt: skip
+    row = model.add(said).solve().people().loc["Alice"]
+    assert row["Breast Cancer"] + row["HIV"] == pytest.approx(1)
+    assert row["Flu"] == row["Pneumonia"] == 0
+
+
+@pytest.mark.parametrize("relation", ["=", ">="])
+def test_several_people(model, relation):
+    """Section 6 (3): two of Alice, Bob and Charlie have HIV, or at least two.
+
+    As HIV occurs once in bucket 2, where only Alice can be, and once in bucket 3, Alice has it for certain.
+    """
+    model.add(f"#(HIV: Alice, Bob, Charlie) {relation} 2")
+    assert spoken_of(model, next(iter(model.knowledge.values()))) == [
+        ("Alice", "HIV", 2), ("Bob", "HIV", 3), ("Charlie", "HIV", 3),
+    ]  # fmt: skip
+    people = model.solve().people()
+    assert people["HIV"].sum() == pytest.approx(2)
+    assert people.loc["Alice", "HIV"] == pytest.approx(1)
+    assert model.bounds("P(HIV | Alice)")[0] == pytest.approx(1)
+
+
+def test_what_cannot_hold(model):
+    """Section 6: at least three with HIV cannot be, as two have it in all; nor can Alice have Lung Cancer."""
+    with refused(Infeasible, "#(HIV: Alice, Bob, Charlie) >= 3"):
+        model.copy().add(Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 3).solve()
+    with refused(Infeasible, "P(Lung Cancer | Alice) = 0.1"):
+        model.copy().add("P(Lung Cancer | Alice) = 0.1").solve()
+
+
+def test_facts_are_never_to_blame(model):
+    """A contradiction moves what is said of Alice, not that she exists."""
+    with refused(Infeasible, "P(Flu or Pneumonia | Alice) = 0.5", never="named people"):
+        model.add(P(["Flu", "Pneumonia"], who="Alice") == 0.5, P(["Breast Cancer", "HIV"], who="Alice") == 0.4).solve()
+
+
+# -- two people --------------------------------------------------------------------------------------------
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_same_value_is_total_variation(seed: int):
+    """The rows hold exactly where some joint distribution lets two people agree with probability c (Strassen, 1965)."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    names = [int(n) for n in rng.choice(len(records), 2, replace=False)]
+    model = mx.MaxEnt(publish(records), people=described(records, names))
+    first, second = (f"i{n}" for n in names)
+    p = rng.dirichlet(np.full(len(model.space), 0.3))
+    who, s, n = model.space.codes["who"], model.space.codes["s"], model.view.n_sb.shape[0]
+    people = np.array([np.bincount(s[who == i], p[who == i], n) for i in (0, 1)])
+    p = p / np.append(people.sum(axis=1), 1)[who] / len(records)  # each person is one
+    people = people / people.sum(axis=1, keepdims=True)
+    agree = np.minimum(*people).sum()
+    for c, holds in ((agree - 1e-6, True), (agree + 1e-6, False), (0.0, True), (1.0, agree > 1 - 1e-9)):
+        if 0 <= c <= 1:
+            (rows,) = SameValue(first, second, at_least=float(c)).rows(model.space)
+            assert (rows.residual(p).max(initial=0) <= 1e-9) == holds
+
+
+def test_family(release):
+    """Alice and Bob, of one family, have the same disease more often than not: each moves towards the other."""
+    model = mx.MaxEnt(release, people={"Alice": FIG_4["Alice"], "Bob": FIG_4["Bob"]}).add("P(Flu | Alice) = 0.9")
+    alone = model.solve().people()
+    together = model.add(SameValue("Alice", "Bob", at_least=0.7)).solve().people()
+    assert np.minimum(*alone.to_numpy()).sum() < 0.7
+    assert np.minimum(*together.to_numpy()).sum() == pytest.approx(0.7)
+    assert together.loc["Bob", "Flu"] > alone.loc["Bob", "Flu"]
+
+
+def test_same_for_certain(release):
+    """With c = 1 the two distributions are one."""
+    model = mx.MaxEnt(release, people=FIG_4).add("P(HIV | Alice) = 0.5", SameValue("Alice", "Bob", at_least=1))
+    people = model.solve().people()
+    np.testing.assert_allclose(people.loc["Alice"], people.loc["Bob"], atol=1e-9)
+
+
+def test_same_value_refusals(release):
+    """One person, or no probability, or nobody known."""
+    with refused(StatementError, "'Alice' has the same value as 'Alice' for certain; name two people"):
+        SameValue("Alice", "Alice")
+    with refused(mx.BadProbability, "at_least=1.5 is no probability"):
+        SameValue("Alice", "Bob", at_least=1.5)
+    with refused(UnknownName, "'Bbo'", "did you mean 'Bob'?"):
+        mx.MaxEnt(release, people=FIG_4).add(SameValue("Alice", "Bbo"))
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------
+
+
+WRONG = {
+    "not in the release": (
+        {"Alice": {"Gender": "male", "Degree": "junior"}},
+        StatementError,
+        "nobody in the release has the Gender, Degree of 'Alice': each value occurs, but not together; "
+        "correct the description",
+    ),
+    "unknown value": (
+        {"Alice": {"Gender": "mael", "Degree": "college"}},
+        UnknownName,
+        "'mael' is not a value of 'Gender' (of 'Alice'); did you mean 'male' or 'female'?",
+    ),
+    "more than there are": (
+        {name: {"Gender": "female", "Degree": "junior"} for name in ("Alice", "Bob")},
+        StatementError,
+        "2 people are described alike, 'Alice', 'Bob', and the release has 1 with that Gender, Degree; "
+        "correct the descriptions, or name fewer",
+    ),
+    "named twice": (
+        pd.DataFrame({"Gender": "male", "Degree": "college"}, index=["Alice", "Bob", "Alice"]),
+        StatementError,
+        "'Alice' is described more than once; a person has one description",
+    ),
+    "incomplete": (
+        {"Alice": {"Gender": "male", "Degree": "college"}, "Bob": {"Gender": "male"}},
+        StatementError,
+        "'Bob' is described without 'Degree'; every QI attribute is needed",
+    ),
+    "incomplete, all": (
+        {"Alice": {"Gender": "male"}},
+        StatementError,
+        "people are described without 'Degree'; every QI attribute is needed, of each",
+    ),
+    "nothing": (
+        {"Alice": {}},
+        StatementError,
+        "people are described without 'Gender'; every QI attribute is needed, of each",
+    ),
+    "no attribute": (
+        {"Alice": {"Gender": "male", "Degree": "college", "Disease": "Flu"}},
+        UnknownName,
+        "'Disease' is not a quasi-identifier of the release; expected one of 'Gender', 'Degree'",
+    ),
+    "no dictionary": (
+        {"Alice": "male"},
+        StatementError,
+        "'Alice' is described by 'male'; a dictionary {attribute: value} is expected",
+    ),
+    "names only": (
+        ["Alice"],
+        StatementError,
+        "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
+        "not ['Alice']",
+    ),
+    "several values": (
+        {"Alice": {"Gender": ["male"], "Degree": "college"}},
+        StatementError,
+        "'Gender' of some person is no single value: unhashable type: 'list'; name one",
+    ),
+    "no name": ({None: FIG_4["Alice"]}, StatementError, "a person's name is a text or a whole number, not None"),
+    "the others": (
+        {"(others)": FIG_4["Alice"]},
+        StatementError,
+        "a person's name is a text or a whole number, not '(others)'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_descriptions(release, case):
+    """The error says who, what and what to do."""
+    people, kind, message = WRONG[case]
+    with pytest.raises(kind) as caught:
+        mx.MaxEnt(release, people=people)
+    assert str(caught.value) == message
+
+
+def test_wrong_statements(model, release):
+    """People who are not known, counted twice, or described where they are named."""
+    with refused(UnknownName, "'Alicia' is not a person whom the model names; did you mean 'Alice'?"):
+        model.add("P(HIV | Alicia) = 0.2")
+    with refused(StatementError, "the model names nobody; say who that is with MaxEnt(release, people="):
+        mx.MaxEnt(release).add("P(HIV | Alice) = 0.2")
+    with refused(StatementError, "'Alice' is named twice; a person counts once"):
+        Count("HIV", who=["Alice", "Bob", "Alice"])
+    with refused(StatementError, "P(HIV | ...) is about one person; of several, write Count(value, who=[...])"):
+        P("HIV", who=["Alice", "Bob"])
+    with refused(StatementError, "the QI of 'Alice' are known: they need not be given"):
+        P("HIV", given={"Gender": "male"}, who="Alice")
+    with refused(mx.BadProbability, "#(HIV: Alice, Bob) cannot be 3: it lies between 0 and 2"):
+        Count("HIV", who=["Alice", "Bob"]).between(1, 3)
+    with refused(StatementError, "who=[] names nobody"):
+        Count("HIV", who=[])
+    with refused(StatementError, "who=2.5: a person's name is a text or a whole number"):
+        P("HIV", who=2.5)
+    with refused(StatementError, "the model names nobody"):
+        mx.MaxEnt(release).solve().people()
+    with refused(UnknownName, "'who' is not a column of the release"):
+        mx.MaxEnt(release).space.marginal("who")
+
+
+def test_truth_needs_names(model, hospital):
+    """Records are counted by person only if they say who is who."""
+    with refused(TableError, "say which column of the records does: id=..."):
+        model.space.count(hospital)
+    with refused(TableError, "column 'Name' of the records names nobody 'Alice', 'Bob', 'Charlie'"):
+        model.space.count(hospital, id="Name")
+
+
+def test_a_column_called_who(hospital):
+    """A column that is called as named people are is refused where some are named."""
+    release = mx.Release.from_buckets(
+        hospital.rename(columns={"Gender": "who"}), qi=["who", "Degree"], sa="Disease", bucket="Bucket"
+    )
+    assert mx.MaxEnt(release).solve().prob("Flu") == pytest.approx(0.3)
+    with refused(StatementError, "a column is called 'who'"):
+        mx.MaxEnt(release, people={"Alice": {"who": "male", "Degree": "college"}})
