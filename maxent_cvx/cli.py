@@ -123,7 +123,7 @@ def _table_options(command: argparse.ArgumentParser) -> None:
     """Options of commands that read a table."""
     command.add_argument("table", metavar="TABLE", help=f"a CSV file with a header, or {' or '.join(BUILT_IN)}")
     command.add_argument("--qi", metavar="A,B,...", help="quasi-identifier columns")
-    command.add_argument("--sa", metavar="S", help="the sensitive column")
+    command.add_argument("--sa", metavar="S,...", help="the sensitive column; of several, each combination is a value")
     command.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
     command.add_argument("--l", type=int, help="Anatomy: records, and different values, a bucket")
     command.add_argument("--exempt", type=int, help="Anatomy: most frequent values that may repeat (0)")
@@ -150,7 +150,7 @@ def _read(options: argparse.Namespace) -> pd.DataFrame:
             setattr(options, name, value)
     if options.qi is None or options.sa is None:
         raise TableError(f"--qi and --sa are needed; {options.table} has the columns {', '.join(table.columns)}")
-    options.qi = [name.strip() for name in options.qi.split(",")]
+    options.qi, options.sa = ([name.strip() for name in text.split(",")] for text in (options.qi, options.sa))
     if options.rows is not None and not 0 < options.rows <= len(table):
         raise TableError(f"--rows {options.rows}: {options.table} has {len(table)} rows")
     return table.head(options.rows) if options.rows else table
@@ -294,13 +294,15 @@ def _publish(options: argparse.Namespace) -> None:
         _check_output(path, {".csv"})
     records, bucket = _anatomy(_read(options), options)
     release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=bucket)
-    count = _free("Count", [*release.qi, release.sa, release.bucket])
+    count = _free("Count", [*release.qi, *release.sensitive, release.bucket])
     qi_table, sa_table = release.to_tables(count)
     _write(outputs[0], lambda path: qi_table.to_csv(path, index=False))
     _write(outputs[1], lambda path: sa_table.to_csv(path, index=False))
     print(f"{release!r}"[1:-1])
     again = ["maxent-cvx", "quantify", outputs[0], "--sa-table", outputs[1], "--qi", ",".join(options.qi)]
-    print(f"Read them back:  {shlex.join([*again, '--sa', options.sa, '--bucket', bucket, '--count', count])}")
+    print(
+        f"Read them back:  {shlex.join([*again, '--sa', ','.join(options.sa), '--bucket', bucket, '--count', count])}"
+    )
 
 
 def _check_output(path: str | None, endings: set[str]) -> None:

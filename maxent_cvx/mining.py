@@ -17,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, whole
-from .tables import Microdata, factorize, group_codes, names, ranges
+from .tables import Microdata, group_codes, names, ranges
 
 __all__ = ["Associations", "mine_associations"]
 
@@ -51,7 +51,7 @@ class Associations:
 
     Attributes
     ----------
-    qi, sa : tuple of str, str
+    qi, sensitive : tuple of str
         The attributes mined.
     min_support : int
         Records that an association must be supported by.
@@ -62,7 +62,7 @@ class Associations:
     """
 
     qi: tuple[str, ...]
-    sa: str
+    sensitive: tuple[str, ...]
     min_support: int
     tuples: pd.MultiIndex
     sensitive_values: pd.Index
@@ -157,7 +157,10 @@ class Associations:
         for rule in ranked:
             values = self.tuples[first[rule["cube"]][rule["group"]]]
             given = ", ".join(f"{self.qi[i]}={values[i]}" for i in self.cubes[rule["cube"]].attributes)
-            yield given, self.sensitive_values[rule["s"]]
+            value = self.sensitive_values[rule["s"]]
+            if isinstance(value, tuple):
+                value = ", ".join(f"{name}={one}" for name, one in zip(self.sensitive, value, strict=True))
+            yield given, value
 
 
 #: One ranked association: which combination of QI values, which sensitive value, and its counts.
@@ -168,7 +171,7 @@ def mine_associations(
     table: pd.DataFrame,
     *,
     qi: str | Iterable[str],
-    sa: str,
+    sa: str | Iterable[str],
     min_support: int = 3,
     attributes: int | Iterable[int] | None = None,
 ) -> Associations:
@@ -197,7 +200,7 @@ def mine_associations(
     Privacy-MaxEnt, section 4.4. One pass over the distinct QI tuples for each of the 2^k - 1 subsets
     of k attributes.
     """
-    data = Microdata(table, names(qi, "qi"), sa)
+    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     whole(min_support, "min_support", 1)
     sizes = list(range(1, len(data.qi) + 1))
     if attributes is not None:
@@ -207,8 +210,8 @@ def mine_associations(
                 f"attributes={attributes!r}: an association can set 1 to {len(data.qi)} of the QI attributes"
             )
         sizes = sorted(set(asked))
-    q, tuples = data.distinct()
-    s, values = factorize(table[sa])
+    q, tuples = data.tuples()
+    s, values = data.values()
     counts = np.bincount(q * len(values) + s, minlength=len(tuples) * len(values)).reshape(len(tuples), -1)
     by_name = sorted(range(len(data.qi)), key=data.qi.__getitem__)
     subsets = [subset for size in sizes for subset in combinations(by_name, size)]
@@ -217,4 +220,4 @@ def mine_associations(
         group = group_codes([np.asarray(tuples.codes[i]) for i in subset], [len(tuples.levels[i]) for i in subset])
         member = sp.csr_array((np.ones(len(group), dtype=np.int64), (group, np.arange(len(group)))))
         cubes.append(Cube(subset, group, np.asarray(member @ counts)))
-    return Associations(data.qi, sa, min_support, tuples, values, np.bincount(q), np.bincount(s), tuple(cubes))
+    return Associations(data.qi, data.sa, min_support, tuples, values, np.bincount(q), np.bincount(s), tuple(cubes))

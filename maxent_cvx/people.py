@@ -146,7 +146,7 @@ def _table(described: object, view: Release) -> pd.DataFrame:
             "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
             f"not {shown(described)}"
         )
-    if "who" in (*view.qi, view.sa, view.bucket):
+    if "who" in (*view.qi, *view.sensitive, view.bucket):
         raise StatementError("a column is called 'who', which stands for named people here; rename the column")
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name("quasi-identifier of the release", strangers[0], view.qi)

@@ -48,12 +48,17 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     image = ax.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     rows = [", ".join(map(str, q)) if isinstance(q, tuple) else str(q) for q in conditional.index]
     ax.set_yticks(range(len(rows)), rows)
-    ax.set_xticks(range(conditional.shape[1]), [str(s) for s in conditional.columns], rotation=35, ha="right")
+    ax.set_xticks(
+        range(conditional.shape[1]),
+        [", ".join(map(str, s)) if isinstance(s, tuple) else str(s) for s in conditional.columns],
+        rotation=35,
+        ha="right",
+    )
     if conditional.shape[1] <= 16:
         for (i, j), p in np.ndenumerate(conditional.to_numpy()):
             ax.text(j, i, f"{p:.2f}".replace("0.", "."), ha="center", va="center", color="white" if p > 0.6 else "0.25")
     shown = f" (the {max_rows} most exposed of {total})" if total > max_rows else ""
-    ax.set_title(f"P({view.sa} | {', '.join(view.qi)}){shown}")
+    ax.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
     ax.figure.colorbar(image, ax=ax, label="probability")
     return ax
 

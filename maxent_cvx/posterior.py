@@ -166,12 +166,13 @@ class Posterior:
     def _repr_html_(self) -> str:
         view = self.space.view
         shown = self.conditional().head(10)
-        shown.columns = pd.Index([f"{view.sa} = {value}" for value in shown.columns])
+        if len(view.sensitive) == 1:
+            shown.columns = pd.Index([f"{view.sa} = {value}" for value in shown.columns])
         styled = shown.to_html(float_format=lambda p: f"{p:.4g}", border=0)
         more = f"{len(view.quasi_identifiers)} QI tuples, {view.n_records} people"
         certificate = "certified" if self.certificate.holds else "<strong>not certified</strong>"
         return (
-            f"<p><strong>P({escape(view.sa)} | {escape(', '.join(view.qi))})</strong>: {more}<br>"
+            f"<p><strong>P({escape(', '.join(view.sensitive))} | {escape(', '.join(view.qi))})</strong>: {more}<br>"
             f"H = {self.entropy:.6f} nats &middot; {self.status} by {self.solver}, {certificate}: "
             f"every P(s | q) within {self.certificate.bound:.1e}</p>{styled}"
         )

@@ -66,7 +66,9 @@ def quantify(
     """
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {wrong[0]!r}; each bound is a pair (K+, K-)")
-    mined = mine_associations(original, qi=release.qi, sa=release.sa, min_support=min_support, attributes=attributes)
+    mined = mine_associations(
+        original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
+    )
     rows = []
     # disable=None hides the bar where the output is not a terminal.
     for positive, negative in tqdm(knowledge, desc="bounds", disable=None if progress is None else not progress):

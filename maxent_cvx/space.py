@@ -211,14 +211,23 @@ class Space:
 
     def _is_value(self, value: object) -> np.ndarray:
         """Mark the sensitive values that are meant."""
-        view = self.view
-        if isinstance(value, Mapping):
-            if strangers := set(value) - {view.sa}:
-                raise unknown_name("sensitive attribute", min(strangers, key=str), [view.sa])
-            if not value:
-                raise StatementError(f"{{}} names no sensitive attribute; write {{{view.sa!r}: value}}")
-            value = value[view.sa]
-        return choose(value, view.sa).mask(view.sensitive_values, view.sa)
+        values, attributes = self.view.sensitive_values, self.view.sensitive
+        if not isinstance(value, Mapping):
+            if len(attributes) > 1:
+                raise StatementError(
+                    f"{choose(value, 'the sensitive value')} may be of {' or '.join(map(repr, attributes))}; "
+                    "write {attribute: value}"
+                )
+            value = {attributes[0]: value}
+        if strangers := [name for name in value if name not in attributes]:
+            raise unknown_name("sensitive attribute", strangers[0], attributes)
+        if not value:
+            raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
+        mask = np.ones(len(values), dtype=bool)
+        for attribute, chosen in value.items():
+            codes, level = _level(values, attributes.index(attribute))
+            mask &= choose(chosen, attribute).mask(level, attribute)[codes]
+        return mask
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
         """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over given's people, by P(given).
@@ -226,7 +235,8 @@ class Space:
         Parameters
         ----------
         value : object
-            A sensitive value, a list of them, or ``{attribute: value}``.
+            A sensitive value, a list of them, or ``{attribute: value}``: of several sensitive attributes,
+            any that are named, summed over the others.
         given : dict, optional
             QI attribute to value, list of values, or pandas Interval; None is everybody.
         who : str, int, or a list of them, optional
@@ -254,9 +264,8 @@ class Space:
         for attribute, chosen in (given or {}).items():
             if attribute not in self.view.qi:
                 raise unknown_name("quasi-identifier of the release", attribute, self.view.qi)
-            level = self.view.qi.index(attribute)
-            chosen_values = choose(chosen, attribute).mask(tuples.levels[level], attribute)
-            mask &= chosen_values[np.asarray(tuples.codes[level])]
+            codes, level = _level(tuples, self.view.qi.index(attribute))
+            mask &= choose(chosen, attribute).mask(level, attribute)[codes]
         if not mask.any():
             asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
             raise StatementError(
@@ -281,8 +290,8 @@ class Space:
             If they are not the records that were published.
         """
         view = self.view
-        data = Microdata(records, view.qi, view.sa, view.bucket, id)
-        known = data.frame[[*view.qi, view.sa, view.bucket]]
+        data = Microdata(records, view.qi, view.sensitive, view.bucket, id)
+        known = data.frame[[*view.qi, *view.sensitive, view.bucket]]
         if len(self.people):
             if id is None:
                 raise TableError("the model names people, so say which column of the records does: id=...")
@@ -312,36 +321,46 @@ class Space:
 
     def _columns(self, by: Sequence[str]) -> list[str]:
         """Write the roles "q", "s" and "bucket" as the columns that play them."""
-        roles = {"q": self.view.qi, "s": (self.view.sa,), "bucket": (self.view.bucket,), "who": ("who",)}
+        roles = {"q": self.view.qi, "s": self.view.sensitive, "bucket": (self.view.bucket,), "who": ("who",)}
         return list(dict.fromkeys(column for name in by for column in roles.get(name, (name,))))
 
     def _axis(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column or role, and the values that the codes stand for."""
         if name == "q":
             return self.codes["q"], self.view.quasi_identifiers
-        return self._column({"s": self.view.sa, "bucket": self.view.bucket}.get(name, name))
+        if name == "s":
+            return self.codes["s"], self.view.sensitive_values
+        return self._column(self.view.bucket if name == "bucket" else name)
 
     def _column(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column, and its values."""
         view = self.view
         if name == "who" and len(self.people):
             return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))
-        if name == view.sa:
-            return self.codes["s"], view.sensitive_values
         if name == view.bucket:
             return self.codes["bucket"], view.buckets
-        if name in view.qi:
-            level = view.qi.index(name)
-            codes = np.asarray(view.quasi_identifiers.codes[level])
-            return codes[self.codes["q"]], view.quasi_identifiers.levels[level]
+        for axis, columns, index in (
+            ("q", view.qi, view.quasi_identifiers),
+            ("s", view.sensitive, view.sensitive_values),
+        ):
+            if name in columns:
+                codes, level = _level(index, columns.index(name))
+                return codes[self.codes[axis]], level
         roles = ["q", "s", "bucket", *["who"][: len(self.people)]]
-        raise unknown_name("column of the release", name, [*view.qi, view.sa, view.bucket, *roles])
+        raise unknown_name("column of the release", name, [*view.qi, *view.sensitive, view.bucket, *roles])
 
     def _labels(self, by: Sequence[str], at: Any) -> pd.MultiIndex:
         """Label terms from their codes; the levels are shared with the view, not copied."""
         columns = self._columns(by)
         axes = [self._column(column) for column in columns]
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
+
+
+def _level(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
+    """One level of an index: codes of its labels, and the values that the codes stand for."""
+    if isinstance(index, pd.MultiIndex):
+        return np.asarray(index.codes[level]), index.levels[level]
+    return np.arange(len(index)), index
 
 
 def _names(by: str | Sequence[str]) -> list[str]:

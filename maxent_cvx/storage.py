@@ -36,7 +36,7 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
     import pyarrow.parquet as pq
 
     view, codes = space.view, space.codes
-    roles = {"qi": list(view.qi), "sa": view.sa, "bucket": view.bucket}
+    roles = {"qi": list(view.qi), "sa": list(view.sensitive), "bucket": view.bucket}
     people = {"names": [n if isinstance(n, str) else int(n) for n in space.people.names], "q": space.people.q.tolist()}
     frame = _labels(space)
     columns, categories = {}, {}
@@ -81,9 +81,9 @@ def read_terms(path: str | PathLike[str]) -> tuple[Space, np.ndarray, dict[str, 
     qi, sa, bucket = roles["qi"], roles["sa"], roles["bucket"]
     tables = [
         frame[labels].assign(**{COUNTS[i]: frame.iloc[:, -3 + i]}).drop_duplicates()
-        for i, labels in enumerate(([*qi, bucket], [bucket, sa]))
+        for i, labels in enumerate(([*qi, bucket], [bucket, *sa]))
     ]
-    tables[1].columns = pd.Index([bucket, sa, COUNTS[0]])
+    tables[1].columns = pd.Index([bucket, *sa, COUNTS[0]])
     view = Release.from_tables(*tables, qi=qi, sa=sa, bucket=bucket, count=COUNTS[0])
     space = Space.of(view, People.at(metadata["people"]["names"], np.array(metadata["people"]["q"], dtype=int), view))
     if not all(frame[name].equals(column) for name, column in _labels(space).items()):

@@ -14,6 +14,7 @@ __all__ = [
     "Microdata",
     "check_columns",
     "count_column",
+    "distinct",
     "factorize",
     "group_codes",
     "multi_index",
@@ -25,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Microdata:
-    """Records of people: quasi-identifiers, a sensitive attribute, perhaps a bucket.
+    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ class Microdata:
         One row a person. Rows keep their order and index; columns without a role are ignored.
     qi : sequence of str
         The quasi-identifier columns: what an adversary knows about people, in this order.
-    sa : str
-        The sensitive attribute.
+    sa : sequence of str
+        The sensitive attribute; of several, each combination of values is one value.
     bucket : str, optional
         The column that says which published bucket a record is in.
     id : str, optional
@@ -50,13 +51,14 @@ class Microdata:
 
     frame: pd.DataFrame
     qi: tuple[str, ...]
-    sa: str
+    sa: tuple[str, ...]
     bucket: str | None = None
     id: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "qi", names(self.qi, "qi"))
-        roles = {"qi": self.qi, "sa": (self.sa,)}
+        object.__setattr__(self, "sa", names(self.sa, "sa"))
+        roles = {"qi": self.qi, "sa": self.sa}
         roles |= {role: (c,) for role in ("bucket", "id") if (c := getattr(self, role)) is not None}
         check_columns(self.frame, roles, what="the table")
         if self.id is not None and (repeated := self.frame[self.id].value_counts() > 1).any():
@@ -68,9 +70,13 @@ class Microdata:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def distinct(self) -> tuple[np.ndarray, pd.MultiIndex]:
+    def tuples(self) -> tuple[np.ndarray, pd.MultiIndex]:
         """Number the distinct QI tuples: a code for every record, and the sorted tuples."""
         return sort_distinct(self.frame[list(self.qi)])
+
+    def values(self) -> tuple[np.ndarray, pd.Index]:
+        """Number the distinct sensitive values: a code for every record, and the sorted values."""
+        return distinct(self.frame[list(self.sa)])
 
 
 #: A count beyond this is no exact number of records in floating point.
@@ -144,6 +150,11 @@ def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
     first = np.unique(key, return_index=True)[1]
     codes = [code[first] for code, _ in columns]
     return key, multi_index(levels, codes, list(frame.columns))
+
+
+def distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct rows of a table in sorted order; of one column, its values."""
+    return factorize(frame.iloc[:, 0]) if frame.shape[1] == 1 else sort_distinct(frame)
 
 
 def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -13,7 +13,17 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import TableError, listing, unknown_name
-from .tables import Microdata, check_columns, count_column, factorize, multi_index, names, ranges, sort_distinct
+from .tables import (
+    Microdata,
+    check_columns,
+    count_column,
+    distinct,
+    factorize,
+    multi_index,
+    names,
+    ranges,
+    sort_distinct,
+)
 
 __all__ = ["Release"]
 
@@ -27,18 +37,19 @@ class Release:
 
     Attributes
     ----------
-    qi, sa, bucket : tuple of str, str, str
+    qi, sensitive, bucket : tuple of str, tuple of str, str
         Column names.
     quasi_identifiers : MultiIndex
         The distinct QI tuples q, sorted, one level an attribute.
     sensitive_values, buckets : Index
-        The distinct sensitive values s and bucket names b, sorted.
+        The distinct sensitive values s and bucket names b, sorted. Of several sensitive attributes s is a
+        combination of their values, and the index has a level for each.
     n_qb, n_sb : csr_array
         Records of q in b (Q x B) and of s in b (S x B), counts.
     """
 
     qi: tuple[str, ...]
-    sa: str
+    sensitive: tuple[str, ...]
     bucket: str
     quasi_identifiers: pd.MultiIndex
     sensitive_values: pd.Index
@@ -52,7 +63,7 @@ class Release:
         table: pd.DataFrame,
         *,
         qi: str | Iterable[str],
-        sa: str,
+        sa: str | Iterable[str],
         bucket: str,
         id: str | None = None,
     ) -> Release:
@@ -63,15 +74,18 @@ class Release:
         table : DataFrame
             One row a person. Within a bucket, row order means nothing.
         qi, sa, bucket, id
-            Column names, see :class:`maxent_cvx.tables.Microdata`, which checks them.
+            Column names, see :class:`maxent_cvx.tables.Microdata`, which checks them. `qi` and `sa` may be
+            several; what is sensitive is then every combination of the values of `sa`.
 
         Raises
         ------
         UnknownName, TableError
         """
-        data = Microdata(table, names(qi, "qi"), sa, bucket, id)
-        check_roles(data.qi, sa, bucket)
-        return cls._count(data.qi, sa, bucket, table[list(data.qi)], table[sa], table[bucket], table[bucket])
+        data = Microdata(table, names(qi, "qi"), names(sa, "sa"), bucket, id)
+        check_roles(data.qi, data.sa, bucket)
+        return cls._count(
+            data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket]
+        )
 
     @classmethod
     def from_tables(
@@ -80,7 +94,7 @@ class Release:
         sa_table: pd.DataFrame,
         *,
         qi: str | Iterable[str],
-        sa: str,
+        sa: str | Iterable[str],
         bucket: str,
         count: str | None = None,
     ) -> Release:
@@ -100,14 +114,14 @@ class Release:
         TableError
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
         """
-        qi = names(qi, "qi")
+        qi, sa = names(qi, "qi"), names(sa, "sa")
         qi_table, n_qb = _counted(qi_table, {"qi": qi, "bucket": (bucket,)}, count, "the QI table")
-        sa_table, n_sb = _counted(sa_table, {"sa": (sa,), "bucket": (bucket,)}, count, "the SA table")
+        sa_table, n_sb = _counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
         if count is not None and n_qb is None and n_sb is None:
             raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
         check_roles(qi, sa, bucket)
         return cls._count(
-            qi, sa, bucket, qi_table[list(qi)], sa_table[sa],
+            qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)],
             qi_table[bucket], sa_table[bucket], n_qb, n_sb,
         )  # fmt: skip
 
@@ -115,10 +129,10 @@ class Release:
     def _count(
         cls,
         qi: tuple[str, ...],
-        sa: str,
+        sa: tuple[str, ...],
         bucket: str,
         qi_columns: pd.DataFrame,
-        sa_column: pd.Series,
+        sa_columns: pd.DataFrame,
         qi_bucket: pd.Series,
         sa_bucket: pd.Series,
         qi_count: np.ndarray | None = None,
@@ -126,7 +140,7 @@ class Release:
     ) -> Release:
         """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
         q, quasi_identifiers = sort_distinct(qi_columns)
-        s, sensitive_values = factorize(sa_column)
+        s, sensitive_values = distinct(sa_columns)
         b, buckets = factorize(pd.concat([qi_bucket, sa_bucket], ignore_index=True))
         n_qb = _tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
         n_sb = _tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
@@ -141,6 +155,11 @@ class Release:
         if (people == 0).any():
             raise TableError(f"bucket without records: {listing(buckets[people == 0])}; leave it out")
         return cls(qi, sa, bucket, quasi_identifiers, sensitive_values, buckets, n_qb, n_sb)
+
+    @property
+    def sa(self) -> str | tuple[str, ...]:
+        """The sensitive attribute's column; of several, all their columns."""
+        return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
 
     @property
     def n_records(self) -> int:
@@ -186,13 +205,13 @@ class Release:
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people."""
-        if count in (*self.qi, self.sa, self.bucket):
+        if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(
                 f"the release has a column {count!r} already; choose another name for the counts, count=..."
             )
         qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
         sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
-        order = [self.bucket, self.sa]
+        order = [self.bucket, *self.sensitive]
         return (
             qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),
             sa_table.sort_values(order, ignore_index=True)[[*order, count]],
@@ -202,16 +221,16 @@ class Release:
         return (
             f"<Release: {self.n_records} records in {len(self.buckets)} buckets; "
             f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {self.sa!r}>"
+            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
         )
 
 
-def check_roles(qi: tuple[str, ...], sa: str, bucket: str) -> None:
+def check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
     """Refuse columns whose names sources would read as another role: "q", "s" and "bucket"."""
     if not isinstance(bucket, str):
         raise TableError(f"bucket must name the column of the published buckets, not {bucket!r}")
-    for name, players in (("q", qi), ("s", (sa,)), ("bucket", (bucket,))):
-        if name in (*qi, sa, bucket) and players != (name,):
+    for name, players in (("q", qi), ("s", sa), ("bucket", (bucket,))):
+        if name in (*qi, *sa, bucket) and players != (name,):
             raise TableError(
                 f"a column is called {name!r}, which stands for {', '.join(map(repr, players))} here; rename the column"
             )

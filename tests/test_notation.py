@@ -36,7 +36,7 @@ def intervals(draw: st.DrawFn) -> pd.Interval:
 def probabilities(draw: st.DrawFn):
     """P(...) of any shape."""
     chosen = values | st.lists(values, min_size=1, max_size=3) | intervals()
-    value = draw(chosen | st.dictionaries(texts, chosen, min_size=1, max_size=1))
+    value = draw(chosen | st.dictionaries(texts, chosen, min_size=1, max_size=2))
     if who := draw(st.lists(texts | st.integers(-5, 5), max_size=3, unique=True)):
         return P(value, who=who[0]) if draw(st.booleans()) else Count(value, who=who)
     return P(value, given=draw(st.dictionaries(texts, chosen, max_size=3)))
@@ -77,6 +77,12 @@ READ = {
     "P(HIV|Gender=male) - 2*P(Flu|Gender=female) <= 0": P("HIV", given=MALE)
     <= 2 * P("Flu", given={"Gender": "female"}),
     "P(Disease=Flu) == 0.2": P({"Disease": "Flu"}) == 0.2,
+    "P(Salary=high, Disease=Flu or HIV | Gender=male) = 0.2": P(
+        {"Disease": ["HIV", "Flu"], "Salary": "high"}, given=MALE
+    )
+    == 0.2,
+    "#(Disease=HIV, Salary=high: Alice, Bob) <= 1": Count({"Disease": "HIV", "Salary": "high"}, who=["Alice", "Bob"])
+    <= 1,
     "P(HIV | Alice) = 0.2": P("HIV", who="Alice") == 0.2,
     "#(HIV: Alice, Bob, Charlie) >= 2  #at least": Count("HIV", who=["Charlie", "Bob", "Alice"]) >= 2,
     "P(Flu or HIV|'Mary Ann')=1": P(["Flu", "HIV"], who="Mary Ann") == 1,
@@ -120,10 +126,11 @@ MISTAKES = {
     "P(Flu) * 2 = 0.3": (8, "=, <= or >= is expected"),
     "P(Flu | Age in 20-30) = 0.3": (16, "'[' or '(' is expected"),
     "P(Flu | Age in [30, 20]) = 0.3": (21, "the lower end comes first"),
-    "P(Flu | a=1, a=2) = 0.3": (14, "'a' is given twice; write a=one or other"),
+    "P(Flu | a=1, a=2) = 0.3": (14, "'a' is named twice; write a=one or other"),
     "P(Flu | ) = 0.3": (9, "an attribute is expected"),
     "P(Flu)=0.3 # a\nP(HIV)=0.2": (22, "two relations are read as number <= P(...) <= number only"),
     "P() = 0.3": (3, "a value is expected"),
+    "P(a=1, a=2) = 0.3": (8, "'a' is named twice; write a=one or other"),
     "#(HIV, Alice) = 1": (6, "'or' or ':' is expected"),
     "#(HIV: Alice = 1": (14, "',' or ')' is expected"),
     "#(HIV: ) = 1": (8, "a person is expected"),

@@ -84,7 +84,7 @@ def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
     for statement in said:
         expression: cp.Expression = cp.Constant(0)
         for event, coefficient in statement.terms:
-            wanted = event.value.values
+            wanted = next(choice.values for _, choice in event.value)
             if event.who is None:
                 of = {name: next(iter(choice.values)) for name, choice in event.given}
                 who = [i for i in range(people) if all(records.loc[i, name] == value for name, value in of.items())]

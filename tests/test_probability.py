@@ -147,8 +147,8 @@ def test_between():
         ((None,), ["missing value"]),
         (("Flu", "male"), ["given must be a dictionary", "'male'"]),
         (("Flu", {"Gender": []}), ["Gender = [] chooses no value"]),
-        (({"Disease": "Flu", "Stage": 2},), ["one sensitive attribute is expected"]),
-        (({},), ["one sensitive attribute is expected"]),
+        (({"Disease": []},), ["Disease = [] chooses no value"]),
+        (({},), ["names no sensitive attribute", "{attribute: value}"]),
     ],
 )
 def test_arguments_that_cannot_be_read(arguments, says):

@@ -25,7 +25,7 @@ def test_roles_are_kept_and_other_columns_ignored(hospital):
     """A table knows its roles; what has no role may repeat its name or be missing (section 1: ID, QI, SA)."""
     table = pd.concat([hospital, pd.DataFrame({"Note": [None] * 10}), pd.DataFrame({"Note": [None] * 10})], axis=1)
     data = read(table)
-    assert (data.qi, data.sa, data.bucket, data.id) == (("Gender", "Degree"), "Disease", "Bucket", "Name")
+    assert (data.qi, data.sa, data.bucket, data.id) == (("Gender", "Degree"), ("Disease",), "Bucket", "Name")
     assert len(data) == 10
 
 
@@ -130,7 +130,7 @@ def test_no_quasi_identifier(hospital, qi):
         {"qi": None},
         {"qi": 3},
         {"qi": [["Gender"]]},
-        {"sa": ["Disease"]},
+        {"sa": [["Disease"]]},
         {"sa": None},
         {"id": ["Name"]},
         {"bucket": ["Bucket"]},
@@ -157,7 +157,7 @@ def test_cells_that_hold_lists(hospital):
     """A value is one value: a cell with a list is refused, naming its column."""
     hospital["Degree"] = [["college", "junior"]] * 10
     with refused(TableError, "'Degree'"):
-        Microdata(hospital, ["Gender", "Degree"], "Disease").distinct()
+        Microdata(hospital, ["Gender", "Degree"], "Disease").tuples()
 
 
 @pytest.mark.parametrize("bad", [-1, 1.5, np.inf, "many"])

@@ -16,7 +16,7 @@ __all__ = ["anatomy", "anatomy_buckets"]
 
 
 def anatomy(
-    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str, l: int, exempt: int = 0, seed: int = 0
+    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str | Iterable[str], l: int, exempt: int = 0, seed: int = 0
 ) -> Release:
     """Publish a table as buckets in which no sensitive value (but the exempt ones) occurs twice.
 
@@ -49,14 +49,14 @@ def anatomy(
     ----------
     Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150.
     """
-    qi = names(qi, "qi")
+    qi, sa = names(qi, "qi"), names(sa, "sa")
     bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed)
     name = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
-    return Release.from_buckets(table[[*qi, sa]].assign(**{name: bucket}), qi=qi, sa=sa, bucket=name)
+    return Release.from_buckets(table[[*qi, *sa]].assign(**{name: bucket}), qi=qi, sa=sa, bucket=name)
 
 
 def anatomy_buckets(
-    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str, l: int, exempt: int = 0, seed: int = 0
+    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str | Iterable[str], l: int, exempt: int = 0, seed: int = 0
 ) -> pd.Series:
     """Assign every record of a table to a bucket, as :func:`anatomy` does; this is the publisher's secret.
 
@@ -65,13 +65,13 @@ def anatomy_buckets(
     Series
         Named "Bucket", indexed like the table: 1 to floor(N / l).
     """
-    Microdata(table, names(qi, "qi"), sa)
+    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     n = len(table)
     n_buckets = n // whole(l, "l", 1, n, TableError)
     whole(exempt, "exempt", 0, error=TableError)
     whole(seed, "seed", 0, error=TableError)
     rng = np.random.default_rng(seed)
-    value, values = pd.factorize(table[sa], sort=True)
+    value, values = data.values()
     frequency = np.bincount(value)
     is_exempt = np.zeros(len(values), dtype=bool)
     is_exempt[np.argsort(-frequency, kind="stable")[:exempt]] = True

@@ -90,17 +90,16 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
 def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
     """Count n(q, s) in the original records, which must be the people of the release, shape (QI tuples, values)."""
     view = post.space.view
-    data = Microdata(original, view.qi, view.sa)
-    group, tuples = data.distinct()
-    q = view.quasi_identifiers.get_indexer(tuples)
-    s = view.sensitive_values.get_indexer(pd.Index(original[view.sa]))
+    data = Microdata(original, view.qi, view.sensitive)
+    (group, tuples), (value, values) = data.tuples(), data.values()
+    q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)
     if (q < 0).any() or (s < 0).any():
         raise TableError(
             f"{int((q < 0).sum())} QI tuples and {int((s < 0).sum())} sensitive values of the original records are not "
             "in the release; pass the table that was published"
         )
     n_values = len(view.sensitive_values)
-    counts = np.bincount(q[group] * n_values + s, minlength=len(view.n_q) * n_values).reshape(-1, n_values)
+    counts = np.bincount(q[group] * n_values + s[value], minlength=len(view.n_q) * n_values).reshape(-1, n_values)
     n_s = np.asarray(view.n_sb.sum(axis=1))
     same_q = np.array_equal(counts.sum(axis=1), view.n_q)
     if not same_q or not np.array_equal(counts.sum(axis=0), n_s):

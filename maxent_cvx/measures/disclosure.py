@@ -73,7 +73,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
         {
             "people": view.n_q,
             "max_p": decreasing[:, 0],
-            "value": view.sensitive_values[p.argmax(axis=1)],
+            "value": view.sensitive_values.to_flat_index()[p.argmax(axis=1)],
             "distinct_l": (p > 0).sum(axis=1),
             "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
             "recursive_c": recursive,

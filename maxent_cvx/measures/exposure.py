@@ -81,9 +81,8 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     p = conditional.to_numpy()
     slack = min(post.certificate.bound, 1.0)
     largest = p.max(axis=1)
-    who = pd.DataFrame(
-        {view.sa: view.sensitive_values[p.argmax(axis=1)], "P": largest, "people": view.n_q}, index=conditional.index
-    )
+    likeliest = view.sensitive_values[p.argmax(axis=1)].to_frame(index=False).set_index(conditional.index)
+    who = likeliest.assign(P=largest, people=view.n_q)
     is_exposed = largest >= threshold - slack
     tenth = np.minimum((largest * 10 + 10 * slack).astype(int), 9)
     bins = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")

@@ -6,9 +6,9 @@
     relation     =  "=" | "==" | "<=" | ">="
     sum          =  ["-"] term { ("+" | "-") term }
     term         =  number | [number ["*"]] ( probability | count )
-    probability  =  "P(" choice ["|" ( person | condition {"," condition} )] ")"
-    count        =  "#(" choice ":" person {"," person} ")"
-    choice       =  [name "="] value {"or" value} | [name] interval
+    probability  =  "P(" sensitive ["|" ( person | condition {"," condition} )] ")"
+    count        =  "#(" sensitive ":" person {"," person} ")"
+    sensitive    =  value {"or" value} | interval | condition {"," condition}
     condition    =  name "=" value {"or" value} | name interval
     interval     =  "in" ("[" | "(") number "," number ("]" | ")")
     name, value, person  =  words | "text in quotes" | 'text in quotes'

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import BadProbability, StatementError, number, shown
 from ..selection import Choice, choose
-from .statement import Event, Statement, combination
+from .statement import Event, Statement, combination, conditions
 
 __all__ = ["Count", "P", "Probability"]
 
@@ -30,7 +30,8 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     Parameters
     ----------
     value : object
-        A sensitive value, a list of values ("or"), or ``{attribute: value}``.
+        A sensitive value, a list of values ("or"), or ``{attribute: value}``: of several sensitive
+        attributes, any that are named.
     given : dict, optional
         QI attribute to a value, a list of values, or a pandas Interval. None: among everybody.
     who : str or int, optional
@@ -66,14 +67,16 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
     if given is not None and who is not None:
         raise StatementError(f"the QI of {who!r} are known: they need not be given; leave one of the two out")
-    choice, attribute = _sensitive(value)
+    sensitive = _sensitive(value)
     if who is not None:
         names = _names(who)
         if len(names) != 1 or not isinstance(who, str | Integral):
-            raise StatementError(f"P({choice} | ...) is about one person; of several, write Count(value, who=[...])")
-        return Probability({Event(choice, attribute=attribute, who=names): 1.0})
-    conditions = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
-    return Probability({Event(choice, conditions, attribute): 1.0})
+            raise StatementError(
+                f"P({conditions(sensitive)} | ...) is about one person; of several, write Count(value, who=[...])"
+            )
+        return Probability({Event(sensitive, who=names): 1.0})
+    given_values = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
+    return Probability({Event(sensitive, given_values): 1.0})
 
 
 def Count(value: object, who: Iterable[object]) -> Probability:
@@ -103,18 +106,16 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
     """
-    choice, attribute = _sensitive(value)
-    return Probability({Event(choice, attribute=attribute, who=_names(who)): 1.0})
+    return Probability({Event(_sensitive(value), who=_names(who)): 1.0})
 
 
-def _sensitive(value: object) -> tuple[Choice, str | None]:
+def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
     """Read a sensitive value, or {attribute: value}."""
     if not isinstance(value, Mapping):
-        return choose(value, "the sensitive value"), None
-    if len(value) != 1:
-        raise StatementError(f"P({value!r}): one sensitive attribute is expected")
-    attribute, value = next(iter(value.items()))
-    return choose(value, attribute), attribute
+        return frozenset({(None, choose(value, "the sensitive value"))})
+    if not value:
+        raise StatementError("P({}) names no sensitive attribute; write P({attribute: value})")
+    return frozenset((name, choose(chosen, name)) for name, chosen in value.items())
 
 
 def _names(who: object) -> frozenset[object]:

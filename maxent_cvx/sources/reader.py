@@ -87,18 +87,24 @@ class Reader:
 
     def probability(self) -> Probability:
         """``"P(" choice ["|" (person | condition {"," condition})] ")"``, from the choice on."""
-        value = self.sensitive()
-        given: dict[str, object] = {}
-        while self.take(COMMA if given else BAR):
-            begun = self.next()
-            if not given and (person := self.person()):
+        value, given = self.sensitive(), None
+        if self.take(BAR):
+            if person := self.person():
                 return P(value, who=person[0])
             name, chosen = self.choice(named=True)
-            if name in given:
-                raise self.error(f"{name!r} is given twice; write {name}=one or other", begun)
-            given[str(name)] = chosen
+            given = self.conditions({str(name): chosen})
         self.need(CLOSE, "')'" if given else "'|' or ')'")
-        return P(value, given=given or None)
+        return P(value, given=given)
+
+    def conditions(self, found: dict[str, object]) -> dict[str, object]:
+        """``{"," condition}``, after the first."""
+        while self.take(COMMA):
+            begun = self.next()
+            name, chosen = self.choice(named=True)
+            if name in found:
+                raise self.error(f"{name!r} is named twice; write {name}=one or other", begun)
+            found[str(name)] = chosen
+        return found
 
     def person(self) -> list[Any]:
         """Read a person's name and what closes it; nothing, and no further, if it is no such thing."""
@@ -121,9 +127,11 @@ class Reader:
         return Count(value, who=names)
 
     def sensitive(self) -> object:
-        """Read the sensitive values."""
+        """``choice {"," choice}``; of several, each names its attribute."""
         attribute, value = self.choice(named=False)
-        return value if attribute is None else {attribute: value}
+        if attribute is None:
+            return value
+        return self.conditions({attribute: value})
 
     def choice(self, *, named: bool) -> tuple[str | None, object]:
         """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""

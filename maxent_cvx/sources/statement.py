@@ -26,19 +26,16 @@ class Event:
 
     Attributes
     ----------
-    value : Choice
-        The sensitive values.
+    value : frozenset of (str or None, Choice)
+        Sensitive attributes and their values; None where the user did not name the attribute.
     given : frozenset of (str, Choice)
         QI attributes and their values.
-    attribute : str, optional
-        The sensitive attribute, where the user named it.
     who : frozenset, optional
         Names of people, who are spoken of instead of `given`.
     """
 
-    value: Choice
+    value: frozenset[tuple[str | None, Choice]]
     given: frozenset[tuple[str, Choice]] = frozenset()
-    attribute: str | None = None
     who: frozenset[Any] | None = None
 
     @property
@@ -47,18 +44,17 @@ class Event:
         return 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
-        value = str(self.value) if self.attribute is None else chosen(self.attribute, self.value)
+        value, given = conditions(self.value), conditions(self.given)
         if self.who is not None:
-            names = ", ".join(sorted(map(written, self.who)))
-            return f"P({value} | {names})" if len(self.who) == 1 else f"#({value}: {names})"
-        if not self.given:
-            return f"P({value})"
-        conditions = (chosen(*condition) for condition in sorted(self.given, key=lambda condition: condition[0]))
-        return f"P({value} | {', '.join(conditions)})"
+            given = ", ".join(sorted(map(written, self.who)))
+            if len(self.who) > 1:
+                return f"#({value}: {given})"
+        return f"P({value} | {given})" if given else f"P({value})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
-        value = self.value if self.attribute is None else {self.attribute: self.value}
+        value: object = {name: choice for name, choice in self.value if name is not None}
+        value = value or next(choice for _, choice in self.value)
         return space.row(value, dict(self.given)) if self.who is None else space.row(value, who=self.who)
 
 
@@ -146,9 +142,12 @@ class Statement(Source):
         yield Rows(sp.csr_array(matrix), np.array([self.low]), np.array([self.high]), str(self), view=space.view)
 
 
-def chosen(name: str, choice: Choice) -> str:
-    """Write a condition: ``Gender=male``, ``Age in [20, 30)``."""
-    return f"{written(name)} {choice}" if choice.interval is not None else f"{written(name)}={choice}"
+def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
+    """Write what attributes are: ``Gender=male, Age in [20, 30)``; of no attribute, the values only."""
+    return ", ".join(
+        f"{'' if name is None else written(name) + (' ' if choice.interval is not None else '=')}{choice}"
+        for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
+    )
 
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:

@@ -90,21 +90,23 @@ class StrongestAssociations(Source):
     def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Find the miner's QI tuples and sensitive values in the release, which must be of the same people."""
         view = space.view
-        if mined.qi != view.qi or mined.sa != view.sa:
+        if mined.qi != view.qi or mined.sensitive != view.sensitive:
             raise StatementError(
-                f"the associations were mined of {mined.sa!r} given {list(mined.qi)}, and the release has {view.sa!r} "
-                f"given {list(view.qi)}; mine the release's columns, in its order"
+                f"the associations were mined of {list(mined.sensitive)} given {list(mined.qi)}, and the release has "
+                f"{list(view.sensitive)} given {list(view.qi)}; mine the release's columns, in its order"
             )
         q = view.quasi_identifiers.get_indexer(mined.tuples)
         s = view.sensitive_values.get_indexer(mined.sensitive_values)
         if (s < 0).any():
-            strange = f"{mined.sa!r} has {listing(mined.sensitive_values[s < 0])}, which was not published"
+            strange = (
+                f"{', '.join(mined.sensitive)} has {listing(mined.sensitive_values[s < 0])}, which was not published"
+            )
         elif (q < 0).any():
             strange = f"{int((q < 0).sum())} of {len(q)} QI tuples were not published"
         elif len(q) < len(view.n_q) or not np.array_equal(mined.n_tuple, view.n_q[q]):
             strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the release's {view.n_records}"
         elif len(s) < view.n_sb.shape[0] or not np.array_equal(mined.n_value, np.asarray(view.n_sb.sum(axis=1))[s]):
-            strange = f"their counts of {mined.sa!r} are not those that were published"
+            strange = f"their counts of {', '.join(mined.sensitive)} are not those that were published"
         else:
             return q, s
         raise StatementError(
@@ -117,5 +119,5 @@ class StrongestAssociations(Source):
             return self.original
         view = space.view
         return mine_associations(
-            self.original, qi=view.qi, sa=view.sa, min_support=self.min_support, attributes=self.attributes
+            self.original, qi=view.qi, sa=view.sensitive, min_support=self.min_support, attributes=self.attributes
         )
