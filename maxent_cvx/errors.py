@@ -10,6 +10,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "BadProbability",
@@ -63,7 +64,15 @@ class DuplicateLabel(MaxEntError):
 
 
 class Infeasible(MaxEntError):
-    """No distribution satisfies the published data and the knowledge together."""
+    """No distribution satisfies the published data and the knowledge together.
+
+    Attributes
+    ----------
+    conflict : DataFrame or None
+        An irreducible set of statements that contradict each other, as ``model.diagnose()`` gives it.
+    """
+
+    conflict: Any = None
 
 
 class SolverError(MaxEntError):

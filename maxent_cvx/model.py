@@ -17,6 +17,8 @@ from .intervals import intervals
 from .knowledge import Entry, emit
 from .people import People
 from .posterior import Posterior
+from .relaxation import Relaxation, moved, prices, relaxed
+from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.linear_form import LinearForm
 from .solvers.run import contradiction, presolved, run
@@ -314,15 +316,83 @@ class MaxEnt:
         several = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in several if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        settled = presolved(self.form, self.invariants.closed_form(self.space), self.view.n_records)
+        closed_form = self.invariants.closed_form(self.space)
+        settled = presolved(self.form, closed_form, self.view.n_records)
         bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
         try:
             found = list(intervals(bar, self.space, self.form, settled))
         except Infeasible as error:
-            raise contradiction(self.form, settled) or error from None
+            raise contradiction(self.form, closed_form, self.view.n_records) or error from None
         if isinstance(asked, Probability | str):
             return found[0]
         return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))
+
+    def diagnose(self) -> pd.DataFrame:
+        """Find statements that contradict each other, or the published data: an irreducible set.
+
+        All of them together cannot hold, and without any one of them the others can. The published data, and that
+        named people are there, are never to blame. One set is found; there may be others.
+
+        Returns
+        -------
+        DataFrame
+            A row a statement, by its label, with the largest move first: `low` and `high` as typed, `least` and
+            `most` that it could be where the others of the set hold, and the `move` that it would take from the
+            one to the other, all in the unit of its value. Empty if the knowledge is consistent.
+
+        Raises
+        ------
+        SolverError
+            If a linear program does not come to an end.
+
+        Notes
+        -----
+        Constraints of your own that are convex and not affine are left out.
+        """
+        found = conflict(self.form, self.invariants.closed_form(self.space), self.view.n_records)
+        if found is None:
+            return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
+        return found.table
+
+    def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
+        """Make contradictory knowledge consistent by the least total change, which is told; never done unasked.
+
+        Parameters
+        ----------
+        priority : dict, optional
+            By label, what it costs to move a source's rows by one person: 1 unless given, more for what is held
+            firmly, ``math.inf`` for what must not move.
+
+        Returns
+        -------
+        Relaxation
+            ``.changes``, a table, and ``.model``, a copy in which what had to move is that much wider.
+            Where several changes are equally small, one of them.
+
+        Raises
+        ------
+        Infeasible
+            If what must not move is contradictory in itself.
+        UnknownName, BadProbability
+            If a priority is of no label, or is not above 0.
+        SolverError
+            If a linear program does not come to an end, or a constraint of the model is not linear.
+        """
+        if self.convex:
+            raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
+        held = {name: self._entries[name] for name in self.knowledge}
+        price = prices(held, priority or {})
+        try:
+            lower, upper = moved(self.form, price)
+        except Infeasible as error:
+            firm = np.flatnonzero(np.concatenate([np.ones(self.form.n_facts, dtype=bool), np.isinf(price)]))
+            clash = contradiction(self.form.select(firm), self.invariants.closed_form(self.space), self.view.n_records)
+            raise clash or error from None
+        entries, changes = relaxed(held, lower, upper)
+        facts = {fact.label: self._entries[fact.label] for fact in self.facts}
+        twin = self.copy()
+        twin._replace(facts | entries, {entry.source.identity: name for name, entry in (facts | entries).items()})
+        return Relaxation(twin, changes)
 
     def _start(self, earlier: Posterior, alone: np.ndarray) -> np.ndarray:
         """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, larger, solvers
+from tests.benchmarks import boundary, contradictions, larger, solvers
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -42,6 +42,12 @@ def test_larger_tables_have_adults_shape():
     assert (abs(shares["table"] - shares["adult"]) < 5 * standard_error).all()
     qi = list(mx.datasets.ADULT_QI)
     assert len(table.drop_duplicates(qi)) > len(adult.drop_duplicates(qi))
+
+
+def test_contradictions():
+    """The three statements that clash are found among fifty."""
+    table = contradictions.main(["--statements", "50"])
+    assert table["right"].all()
 
 
 def test_boundary():

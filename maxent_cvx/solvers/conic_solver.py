@@ -171,7 +171,7 @@ def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
     if distance.holds:
         return s.OPTIMAL
     try:
-        clash = least_change(entropy.form) > CLASH / TOLERANCE * entropy.form.tolerance
+        clash = least_change(entropy.form).off > CLASH / TOLERANCE * entropy.form.tolerance
     except SolverError:  # HiGHS cannot decide either
         return s.SOLVER_ERROR
     if clash.any():

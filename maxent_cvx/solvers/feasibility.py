@@ -2,47 +2,82 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import SolverError
+from ..errors import Infeasible, SolverError
 from .linear_form import LinearForm
-from .linear_program import PRECISION, linear_program
+from .linear_program import PRECISION
+from .steep import optima
+from .weak_duality import proved
 
-__all__ = ["least_change"]
+__all__ = ["Change", "least_change"]
 
 #: How far HiGHS may leave a row off, relative to the largest side; people, at most.
 SHARE, COARSEST = 1e-15, 1e-7
+#: What is proved and what is attained may differ by so much, relatively, or HiGHS is asked.
+GAP = 1e-6
 
 
-def least_change(form: LinearForm) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What has to give.
+
+    Attributes
+    ----------
+    off : ndarray, one a row
+        By how many people each row is missed, >= 0; rounding is none. Zero throughout: all can hold as they are.
+    direction : ndarray, one a row
+        Multipliers d that tell why: no x has d' A x as large as d' (sides), which every x that satisfied
+        the rows would have.
+    """
+
+    off: np.ndarray
+    direction: np.ndarray
+
+
+def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
     """Find the least total change of the knowledge, in people, that makes all rows hold together.
 
-    Facts never give way. Zero throughout: the rows can hold as they are.
-
-    Returns
-    -------
-    ndarray, one a row
-        By how many people each row is missed, >= 0; rounding is none.
+    Parameters
+    ----------
+    form : LinearForm
+        Facts never give way.
+    price : ndarray, one a row of knowledge, optional
+        What a change of one person costs, by default 1; what has an infinite price does not give way either.
 
     Raises
     ------
+    Infeasible
+        If the rows that do not give way contradict each other.
     SolverError
         If HiGHS cannot decide.
     """
     n_rows, n_terms = form.shape
-    gives = np.arange(form.n_facts, n_rows)
+    price = np.ones(n_rows - form.n_facts) if price is None else price
+    off = np.zeros(n_rows)
+    if len(price) == 0:
+        return Change(off, off)
+    gives = np.flatnonzero(np.isfinite(price))
     n = len(gives)
-    if n == 0:
-        return np.zeros(n_rows)
-    give = sp.csr_array((np.ones(n), (gives, np.arange(n))), shape=(n_rows, n))
+    give = sp.csr_array((np.ones(n), (form.n_facts + gives, np.arange(n))), shape=(n_rows, n))
+    cost = np.concatenate([np.zeros(n_terms), np.tile(price[gives] / price[gives].max(initial=0.0), 2)])
     matrix = sp.hstack([form.matrix, give, -give], format="csr")
-    cost = np.concatenate([np.zeros(n_terms), np.ones(2 * n)])
     sides = np.concatenate([form.low, form.high])
     precision = np.clip(SHARE * np.abs(sides[np.isfinite(sides)]).max(initial=0.0), PRECISION, COARSEST)
-    optimum = linear_program(cost, matrix, form.low, form.high, precision=precision)
-    if not optimum.found:
-        raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
-    off = np.zeros(n_rows)
-    off[gives] = optimum.x[n_terms : n_terms + n] + optimum.x[n_terms + n :]
-    return np.where(off > 10 * precision, off, 0.0)
+    elastic = replace(form, matrix=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
+    most = np.full(n_rows, np.inf)
+    most[form.n_facts + gives] = cost[n_terms : n_terms + n]
+    for optimum in optima(elastic, cost, float(precision)):
+        if optimum.infeasible:
+            raise Infeasible("the rows that do not give way contradict each other")
+        if not optimum.found:
+            raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
+        direction = np.clip(optimum.multipliers, -most, most)
+        attained = float(cost @ optimum.x)
+        if attained - proved(form, np.zeros(n_terms), direction) <= GAP * max(attained, 1.0):
+            break
+    off[form.n_facts + gives] = optimum.x[n_terms : n_terms + n] + optimum.x[n_terms + n :]
+    return Change(np.where(off > 10 * precision, off, 0.0), direction)

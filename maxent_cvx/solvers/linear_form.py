@@ -17,16 +17,12 @@ from .entries import entry_rows, least_by_row
 from .parts import parts
 from .shared_columns import SharedColumns
 
-__all__ = ["EPS", "TOLERANCE", "LinearForm", "PublishedRow"]
+__all__ = ["EPS", "TOLERANCE", "LinearForm"]
 
 #: A unit in the last place, relatively.
 EPS = float(np.finfo(float).eps)
 #: Rounding, relative to the size of a row's value in people, that no row is blamed for.
 TOLERANCE = 1e-9
-
-
-class PublishedRow(Infeasible):
-    """A published row cannot hold: some knowledge is to blame, which is still to be found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,16 +288,14 @@ class LinearForm:
 
         Raises
         ------
-        PublishedRow
-            If only facts cannot hold: they are true, so other rows must be found to blame.
         Infeasible
-            Otherwise.
+            Facts are true: if only they cannot hold, other rows must be found to blame.
         """
         if holds.all():
             return
         bad = np.flatnonzero(~holds)
         if not (bad >= self.n_facts).any():
-            raise PublishedRow("a published row cannot hold")
+            raise Infeasible("the knowledge contradicts the published data")
         row = int(bad[bad >= self.n_facts][0])
         unit = self.scale[row]
         raise Infeasible(

@@ -11,12 +11,12 @@ import numpy as np
 from ..errors import Inaccurate, Infeasible, SolverError
 from .certificate import Certificate, certify, uncertified
 from .components import solve_by_parts
+from .conflict import conflict
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
 from .face import face_proof
-from .feasibility import least_change
 from .implied_zeros import empty_terms
-from .linear_form import LinearForm, PublishedRow
+from .linear_form import LinearForm
 from .presolve import Reduced, reduce
 from .status import Answer, Status
 from .support import local_proofs, support_proof
@@ -26,8 +26,6 @@ from .tangent import with_tangents
 __all__ = ["Solution", "run"]
 
 NEWTON = SOLVERS["DUAL_NEWTON"]
-#: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
-CLEAR = 1e3
 #: From so many rows of knowledge on, a linear program for each part of it costs less than it saves.
 MUCH = 2_000
 
@@ -100,7 +98,7 @@ def run(
         if polish and answer.multipliers is not None:
             answer, name = polished(smaller.form, answer, answer.multipliers), f"{name}, polished by {NEWTON.name}"
     if answer.counts is None or answer.multipliers is None:
-        raise failure(form, smaller, backend.name, answer, convex)
+        raise failure(form, closed_form, groups[1].sum(), backend.name, answer, convex)
     solved = answer
     counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
     proofs = smaller.restore_directions(answer.proofs)
@@ -114,7 +112,7 @@ def run(
     )
     if not (certificate.holds and answer.status is Status.OPTIMAL):
         # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
-        failed = failure(form, smaller, backend.name, answer, convex, certificate)
+        failed = failure(form, closed_form, groups[1].sum(), backend.name, answer, convex, certificate)
         ended = backend is NEWTON and answer.status is not Status.LIMIT  # no linear program for who wants it short
         if presolve and ended and not isinstance(failed, Infeasible):
             zeros = late_zeros(form, smaller, solved, last=empty is None)
@@ -135,12 +133,12 @@ def presolved(
     backend: Backend = NEWTON,
     empty: np.ndarray | None = None,
 ) -> Reduced:
-    """Presolve for a backend; knowledge is to blame where a published row cannot hold."""
+    """Presolve for a backend; a contradiction that bounds see is told in full."""
     try:
         smaller = reduce(form, closed_form, n_records, empty)
         return without_empty(form, closed_form, n_records, smaller, backend)
-    except PublishedRow as error:
-        raise contradiction(form, Reduced.whole(form)) or error from None
+    except Infeasible as error:
+        raise contradiction(form, closed_form, n_records) or error from None
 
 
 def without_empty(
@@ -190,27 +188,16 @@ def polished(form: LinearForm, answer: Answer, multipliers: np.ndarray) -> Answe
     )
 
 
-def contradiction(form: LinearForm, smaller: Reduced) -> Infeasible | None:
-    """Find the least change of the knowledge that makes it consistent; None if it is so already."""
-    posed, rows = smaller.posed, smaller.posed_rows
-    off = least_change(posed)
-    if posed is not form and not (off > CLEAR * posed.tolerance).any():
-        # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
-        return contradiction(form, Reduced.whole(form))
-    if not (off > posed.tolerance).any():
-        return None
-    worst = [int(i) for i in np.argsort(-off)[:3] if off[i] > 0]
-    moves = [f"{form.name(rows[i])!r} by {off[i] / posed.scale[i]:.6g}" for i in worst]
-    return Infeasible(
-        "the knowledge contradicts the published data or itself; the least change that would make it hold "
-        f"moves {', '.join(moves)}{', ...' * bool((off > 0).sum() > 3)}. Correct it, make it vague with "
-        ".about(value, eps), or remove a statement"
-    )
+def contradiction(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Infeasible | None:
+    """Find an irreducible contradiction of the knowledge; None if it is consistent."""
+    found = conflict(form, closed_form, n_records)
+    return None if found is None else found.error
 
 
 def failure(
     form: LinearForm,
-    smaller: Reduced,
+    closed_form: tuple[np.ndarray, np.ndarray],
+    n_records: float,
     name: str,
     answer: Answer,
     convex: Convex | None,
@@ -218,7 +205,7 @@ def failure(
 ) -> SolverError | Infeasible:
     """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
     doubtful = certificate is None or not np.isfinite(certificate.bound)
-    if doubtful and (clash := contradiction(form, smaller)) is not None:
+    if doubtful and (clash := contradiction(form, closed_form, n_records)) is not None:
         return clash
     if certificate is None and answer.status is Status.INFEASIBLE and convex:
         return Infeasible(

@@ -1,0 +1,132 @@
+"""Which rows of knowledge contradict each other: an irreducible set, and what each could be beside the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ..errors import Infeasible, SolverError
+from .extremes import extremes
+from .feasibility import least_change
+from .linear_form import LinearForm
+from .lumping import lump
+from .presolve import reduce
+
+__all__ = ["Conflict", "conflict"]
+
+#: Statements that an error names.
+MOST = 5
+
+#: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
+CLEAR = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """Rows of knowledge that cannot hold together with the facts, while any of them can be spared.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    table : DataFrame
+        A row each, by name: `low` and `high` as typed, `least` and `most` that it could be where the facts and
+        the others hold, and the `move` that it would take, all in the unit of its value.
+    """
+
+    rows: np.ndarray
+    table: pd.DataFrame
+
+    @property
+    def error(self) -> Infeasible:
+        """Say it in one line; the error carries the table as its `conflict`."""
+        moves = []
+        for name, said in self.table.head(MOST).iterrows():
+            end = said["most"] if said["most"] < said["low"] else said["least"]
+            moves.append(f"{name!r} by {said['move']:.6g} to {end:.6g}" if said["move"] > 0 else repr(name))
+        n = len(self.table)
+        who = "one statement" if n == 1 else f"of these {n} statements one"
+        error = Infeasible(
+            f"the knowledge contradicts the published data or itself: {who} would have to move, "
+            f"{', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
+            "Correct it, make it vague with .about(value, eps), or remove it"
+        )
+        error.conflict = self.table
+        return error
+
+
+def conflict(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Conflict | None:
+    """Find a smallest contradiction among the knowledge; None if all rows can hold together.
+
+    Facts, the published rows above all, are never to blame.
+
+    Notes
+    -----
+    A linear program says which rows speak against each other, and how strongly. The strongest few that cannot
+    hold together are taken, twice as many in each attempt, and from these every row that is not needed is left
+    out (the deletion filter of Chinneck and Dravnieks, 1991). Few rows tell few terms apart, so that these
+    attempts cost little.
+    """
+
+    def contradictory(rows: np.ndarray) -> bool:
+        return _contradictory(_among(form, rows), closed_form, n_records)
+
+    lumping = lump(form)
+    change = least_change(lumping.form)
+    if not (change.off > lumping.form.tolerance).any():
+        return None
+    speaks = np.abs(change.direction[lumping.row])
+    known = np.arange(form.n_facts, form.shape[0])
+    order = known[np.argsort(-speaks[known], kind="stable")]
+    n = 1
+    while n < len(order) and not contradictory(order[:n]):
+        n *= 2
+    rows = order[:n]
+    for row in rows[::-1]:
+        if len(rows) > 1 and contradictory(fewer := rows[rows != row]):
+            rows = fewer
+    return Conflict(rows, _table(form, rows))
+
+
+def _among(form: LinearForm, rows: np.ndarray) -> LinearForm:
+    """The facts, and some rows of knowledge."""
+    return form.select(np.concatenate([np.arange(form.n_facts), np.sort(rows)]))
+
+
+def _contradictory(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> bool:
+    """Whether no x satisfies the rows."""
+    try:
+        smaller = lump(reduce(form, closed_form, n_records).posed).form
+    except Infeasible:
+        return True
+    off = least_change(smaller).off
+    if not (off > CLEAR * smaller.tolerance).any() and off.any():
+        # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
+        smaller = lump(form).form
+        off = least_change(smaller).off
+    return bool((off > smaller.tolerance).any())
+
+
+def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
+    """What each row of a contradiction could be beside the others."""
+    said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
+    table = pd.DataFrame(said / form.scale[rows, None], columns=["low", "high", "least", "most"])
+    table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
+    table.index = pd.Index([form.name(row) for row in rows], name="statement")
+    return table.sort_values("move", ascending=False, kind="stable")
+
+
+def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
+    """The least and the largest value of a row, people, where the facts and the others hold; NaN if it is not found."""
+    asked = _among(form, np.append(others, row))
+    place = form.n_facts + int(np.searchsorted(np.sort(np.append(others, row)), row))
+    low, high = asked.low.copy(), asked.high.copy()
+    low[place], high[place] = -np.inf, np.inf
+    lumping = lump(replace(asked, low=low, high=high))
+    row = int(lumping.row[place])
+    objective = lumping.form.matrix[[row]].toarray().ravel()
+    try:
+        return extremes(lumping.form.select(np.arange(lumping.form.shape[0]) != row), objective)
+    except (Infeasible, SolverError):  # where the contradiction is no larger than what rows are forgiven
+        return np.nan, np.nan
