@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from os import PathLike
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
 from .errors import StatementError
+from .prices import price_table
 from .solvers import Certificate, Solution, Status
 from .solvers.linear_form import LinearForm
 from .sources import Probability
@@ -49,6 +51,8 @@ class Posterior:
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
+    model : MaxEnt or None
+        The model as it was when it was solved; not saved.
     """
 
     space: Space
@@ -61,9 +65,10 @@ class Posterior:
     solve_seconds: float
     log: pd.DataFrame = field(default_factory=pd.DataFrame)
     multipliers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    model: Any = None
 
     @classmethod
-    def of(cls, space: Space, solution: Solution, form: LinearForm) -> Posterior:
+    def of(cls, space: Space, solution: Solution, form: LinearForm, model: Any = None) -> Posterior:
         """Label a solution with the terms of its space and the rows of its form."""
         answer = solution.answer
         assert answer.counts is not None
@@ -71,7 +76,7 @@ class Posterior:
         return cls(
             space, np.maximum(answer.counts, 0.0), solution.certificate, answer.status, solution.solver,
             answer.iterations, answer.compile_seconds, answer.solve_seconds,
-            pd.DataFrame(answer.log), form.by_label(answer.multipliers),
+            pd.DataFrame(answer.log), form.by_label(answer.multipliers), model,
         )  # fmt: skip
 
     def joint(self) -> pd.Series:
@@ -142,6 +147,40 @@ class Posterior:
         """
         p = self.counts / self.space.n_records
         return float(xlogy(p, self.space.pseudonyms).sum() - xlogy(p, p).sum())
+
+    def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
+        """DH / d(value) of every statement: what one unit of its value, as typed, is worth in entropy; nats.
+
+        A statement with a price of 0 tells nothing that the rest does not; the larger the price, the more it tells.
+
+        Parameters
+        ----------
+        leave_one_out : bool
+            Solve again without each statement, too.
+        measure : callable, optional
+            With `leave_one_out`: from a posterior to a number; by default the entropy.
+
+        Returns
+        -------
+        DataFrame
+            A row a statement, the largest price first: `side`, the side of its value that it presses from ("=",
+            ">=", "<=", or "" where there is room), and `price`. Of vague knowledge, more vagueness eps on the side
+            that presses is worth the size of the price. Infinite where the statement forces zeros: there any
+            doubt, however small, is worth more than any multiple of it. Statements that repeat each other share
+            a price. With `leave_one_out` also the measure `without` the statement, and the `change` from with it.
+
+        Raises
+        ------
+        StatementError
+            If the posterior was loaded from a file, which does not hold its knowledge.
+        Inaccurate
+            If the answer has no multipliers to the precision that is needed.
+        """
+        if self.model is None:
+            raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+        if measure is not None and not leave_one_out:
+            raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
+        return price_table(self, leave_one_out, measure)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
