@@ -29,6 +29,7 @@ from .quantify import quantify
 from .rows import Rows
 from .sources import BucketInvariants, Count, P, SameValue, Source, Statement, StrongestAssociations, read_knowledge
 from .space import Space
+from .sweep import sweep
 from .views import Release
 
 __all__ = [
@@ -66,5 +67,6 @@ __all__ = [
     "quantify",
     "read_knowledge",
     "solvers",
+    "sweep",
     "testing",
 ]

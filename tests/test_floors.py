@@ -19,7 +19,7 @@ ROOT = Path(mx.__file__).parent
 FLOORS = [
     "errors", "tables", "selection", "views", "people", "rows", "block", "space", "mining", "sources", "solvers",
     "knowledge", "adversary", "intervals", "storage", "prices", "posterior", "relaxation", "model", "testing",
-    "datasets", "disguise", "measures", "quantify", "compare", "plots", "demo", "cli",
+    "datasets", "disguise", "measures", "quantify", "sweep", "compare", "plots", "demo", "cli",
 ]  # fmt: skip
 #: Data files, and the script that made one of them: no part of the house.
 CELLAR = "data"

@@ -230,6 +230,11 @@ class LinearForm:
         """Whether all coefficients are 1 or -1."""
         return bool((np.abs(self.matrix.data) == 1).all())
 
+    def closed(self, multipliers: np.ndarray) -> np.ndarray:
+        """Leave out what presses from an open side, where there is nothing to press from."""
+        least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
+        return np.clip(multipliers, least, most)
+
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
         """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""
         exponent = self.matrix.T @ multipliers - 1

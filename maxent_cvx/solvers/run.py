@@ -88,7 +88,7 @@ def run(
     smaller = presolved(form, closed_form, groups[1].sum(), backend, empty) if presolve else Reduced.whole(form)
     if start is None:
         start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
-    first, name = smaller.start(start), backend.name
+    first, name = smaller.form.closed(smaller.start(start)), backend.name
     if not smaller.terms.any():
         answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
     elif convex:

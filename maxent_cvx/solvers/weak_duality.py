@@ -17,7 +17,7 @@ def proved(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float
     Any multipliers d of the rows prove cost @ x >= d' (sides) + sum_j min(0, (cost - A' d)_j) c_j, where no term
     holds more than c_j people. One that rounding makes press from an open side is left out.
     """
-    d = np.clip(multipliers, np.where(np.isfinite(form.high), -np.inf, 0), np.where(np.isfinite(form.low), np.inf, 0))
+    d = form.closed(multipliers)
     pressed = np.flatnonzero(d)
     side = np.where(d[pressed] > 0, form.low[pressed], form.high[pressed])
     rest = np.minimum(cost - form.matrix.T @ d, 0.0)
