@@ -91,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
         "--know", action="append", default=[], metavar="TEXT", help="what is known, e.g. 'P(Flu | Gender=male) <= 0.3'"
     )
     command.add_argument("--knowledge", metavar="FILE", help="a text file of what is known, a statement a line")
+    command.add_argument("--people", metavar="CSV", help="people known by name: names first, then the QI columns")
     command.add_argument("--solver", default="auto", help="a name that 'maxent-cvx solvers' lists")
     command.add_argument("--out", metavar="FILE", help="write P(s | q), or the scores: .csv; the posterior: .parquet")
     command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
@@ -164,6 +165,12 @@ def _csv(path: str) -> pd.DataFrame:
         raise TableError(f"{path!r} is not a CSV file with a header: {error}") from error
 
 
+def _people(path: str) -> pd.DataFrame:
+    """Read a CSV file of people, whose names are in its first column."""
+    table = _csv(path)
+    return table.set_index(table.columns[0])
+
+
 def _anatomy(table: pd.DataFrame, options: argparse.Namespace) -> tuple[pd.DataFrame, str]:
     """Put the records into Anatomy's buckets, in a column of a name that is free."""
     if options.l is None:
@@ -186,8 +193,11 @@ def _free(name: str, taken: Iterable[str]) -> str:
 def _quantify(options: argparse.Namespace) -> None:
     find(options.solver)  # before any work
     _one_source_of_buckets(options)
-    if options.top and (options.know or options.knowledge):
-        raise TableError("--top scores adversaries who know associations only; leave out --know and --knowledge")
+    if options.top and (options.know or options.knowledge or options.people):
+        raise TableError(
+            "--top scores adversaries who know associations only; leave out --know, --knowledge and --people"
+        )
+    people = None if options.people is None else _people(options.people)
     statements = [*map(read_statement, options.know), *(read_knowledge(options.knowledge) if options.knowledge else [])]
     if options.count is not None and not options.sa_table:
         raise TableError("--count is of published tables (--sa-table); a table of records has one row a person")
@@ -209,7 +219,7 @@ def _quantify(options: argparse.Namespace) -> None:
     if options.top:
         _score(release, records, options)
     else:
-        _disclose(MaxEnt(release).add(*statements), records, options)
+        _disclose(MaxEnt(release, people=people).add(*statements), records, options)
 
 
 def _one_source_of_buckets(options: argparse.Namespace) -> None:
@@ -253,7 +263,11 @@ def _disclose(model: MaxEnt, records: pd.DataFrame, options: argparse.Namespace)
         print(f"known: {label}")
     post = model.solve(solver=options.solver)
     original = None if options.sa_table else records
-    print(f"H(Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
+    named = len(model.space.people) > 0
+    print(f"H({'I, ' * named}Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
+    if named:
+        print(f"P({', '.join(model.view.sensitive)} | person):")
+        print(post.people().to_string(float_format=lambda x: f"{x:.4f}"), end="\n\n")
     print("Worst disclosure over all QI tuples:")
     print(measures.disclosure(post, worst=True).to_string(index=False, float_format=lambda x: f"{x:.4g}"))
     print(f"\n{measures.exposed(post, original=original)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .errors import StatementError
+from .errors import StatementError, unknown_name
 from .posterior import Posterior
 from .solvers import ACCURACY
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["posterior", "quantification", "solver_comparison"]
+__all__ = ["posterior", "prices", "quantification", "solver_comparison", "sweep"]
 
 #: QI tuples that a heat map still shows with readable labels.
 READABLE = 40
+#: Characters of a statement that are drawn.
+LONGEST_NAME = 60
 #: What is drawn of less: seconds, and error of a probability.
 SHORTEST, FINEST = 1e-4, 1e-16
 #: Where a point's name may stand: to the right (1) or left (-1), above (1) or below (-1), the best place first.
@@ -60,6 +62,71 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     shown = f" (the {max_rows} most exposed of {total})" if total > max_rows else ""
     ax.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
     ax.figure.colorbar(image, ax=ax, label="probability")
+    return ax
+
+
+def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
+    """Draw what each statement is worth: bars of |dH / d value|, those without limit up to the edge.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :meth:`maxent_cvx.Posterior.prices` returns; the dearest statements are at the top.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    max_rows : int
+        With more statements than this, the dearest are shown, and the title says so.
+    """
+    if table.empty:
+        raise StatementError("there is no price to draw: the model holds no knowledge")
+    shown = table.head(max_rows)
+    price = shown["price"].to_numpy()
+    finite = np.abs(price[np.isfinite(price)])
+    edge = 1.15 * float(finite.max(initial=0.0)) or 1.0
+    ax = _axes(ax, (7.0, 1.2 + 0.32 * len(shown)))
+    place = np.arange(len(shown))
+    for some, color, more in ((price > 0, "C0", "more"), (price < 0, "C1", "less")):
+        if some.any():
+            length = np.minimum(np.abs(price[some]), edge)
+            ax.barh(place[some], length, color=color, label=f"a larger value: {more} entropy")
+    for i in map(int, np.flatnonzero(np.isinf(price))):
+        ax.text(edge, i, "no limit: forces zeros ", ha="right", va="center", color="white", fontsize="small")
+    names = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..." for name in map(str, shown.index)]
+    ax.set_yticks(place, names, fontsize="small")
+    ax.invert_yaxis()
+    ax.set_xlim(0, edge)
+    ax.set_xlabel("|dH / d value|, nats for a change of the value by 1")
+    if len(table) > max_rows:
+        ax.set_title(f"the {max_rows} dearest of {len(table)} statements")
+    if (price != 0).any():
+        ax.legend(fontsize="small", loc="lower right")
+    return ax
+
+
+def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
+    """Draw what a sweep measured against eps, a line a value; or against the value, a line an eps.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.sweep` returns.
+    measured : str
+        The column to draw.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    """
+    if measured not in table.columns:
+        raise unknown_name("column of the sweep", measured, list(table.columns[3:]))
+    along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
+    ax = _axes(ax, (6.4, 4.2))
+    for one, part in table.groupby(each):
+        ordered = part.sort_values(along)
+        ax.plot(ordered[along], ordered[measured].astype(float), marker="o", markersize=4, label=f"{each} = {one:g}")
+    ax.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
+    ax.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))
+    if table[each].nunique() > 1:
+        ax.legend()
+    ax.grid(alpha=0.3)
     return ax
 
 

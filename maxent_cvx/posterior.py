@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
+from .certainty import certain_table
 from .errors import StatementError
 from .prices import price_table
 from .solvers import Certificate, Solution, Status
@@ -181,6 +182,38 @@ class Posterior:
         if measure is not None and not leave_one_out:
             raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
         return price_table(self, leave_one_out, measure)
+
+    def certain(self, progress: bool | None = None) -> pd.DataFrame:
+        """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
+
+        Only what was open before: what the published data alone leave no choice of is not listed, nor, where
+        P(s | q) = 1, that the other values have 0.
+
+        Parameters
+        ----------
+        progress : bool, optional
+            Show a progress bar; by default on a terminal or in a notebook.
+
+        Returns
+        -------
+        DataFrame
+            A row an inference, "P(Flu | Gender=female, Degree=junior)": its `probability`, 0 or 1, the number of
+            `people` it is about, and `because`, a list of statements that force it, together with the published
+            data, while any of them can be spared. That they do is shown by bounds, or by multipliers that are
+            checked against the raw rows.
+
+        Raises
+        ------
+        StatementError
+            If the posterior was loaded from a file, which does not hold its knowledge.
+
+        Notes
+        -----
+        These are certainties of the linear rows. People hold whole values, so that more may be certain still.
+        """
+        if self.model is None:
+            raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+        return certain_table(self, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.

@@ -197,6 +197,11 @@ class Space:
 
         See :meth:`prob` for the arguments and errors.
         """
+        if isinstance(given, Mapping) and (turned := [name for name in given if name in self.view.sensitive]):
+            raise StatementError(
+                f"{turned[0]!r} is sensitive: statements are of P({turned[0]} | quasi-identifiers); turn it round, "
+                "with Bayes' rule where it is known the other way"
+            )
         is_value = self._is_value(value)[self.codes["s"]]
         if who is None:
             q = self.described(given)

@@ -119,7 +119,7 @@ MISTAKES = {
     "P(Flu | Gender=male)": (21, "=, <= or >= is expected"),
     "P(Flu | Gender=male) < 0.3": (22, "a strict < has no maximum-entropy answer of its own; write <="),
     "P(Flu) = 0.3 0.4": (14, "the end is expected"),
-    "P(Flu) = 30%": (12, "the end is expected"),
+    "P(Flu) = 30%": (12, "the end is expected: write 0.3 for 30%"),
     "P(Flu) <= 0.3 +- 0.1": (15, "+- is read after P(...) = number only"),
     "P(Flu) = 0.3 +- x": (17, "a number, by how much it may be off, is expected"),
     "0.4 >= P(Flu) >= 0.3": (15, "two relations are read as number <= P(...) <= number only"),

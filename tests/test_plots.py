@@ -139,3 +139,30 @@ def test_figures(post, tmp_path):
     for number in plt.get_fignums():
         plt.close(number)
     assert plt.get_fignums() == []
+
+
+def test_prices(release):
+    """A bar a statement, the dearest on top; what has no limit says so, and how many do not fit is said."""
+    model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4", "P(HIV) <= 0.9")
+    table = model.solve().prices()
+    ax = mx.plots.prices(table)
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(table.index)
+    assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros "]
+    assert sum(bar.get_width() > 0 for bar in ax.patches) == 2
+    assert "the 1 dearest of 3" in mx.plots.prices(table, max_rows=1).get_title()
+    with refused(mx.StatementError, "no price to draw"):
+        mx.plots.prices(mx.MaxEnt(release).solve().prices())
+
+
+def test_sweep(release):
+    """A line a value against eps, or a line an eps against the value, whichever there are more of."""
+    asked = mx.P("HIV", given={"Gender": "male"})
+    table = mx.sweep(mx.MaxEnt(release), asked, value=[0.1, 0.2], eps=[0, 0.05, 0.1])
+    ax = mx.plots.sweep(table, "entropy")
+    assert [line.get_label() for line in ax.lines] == ["value = 0.1", "value = 0.2"]
+    assert list(ax.lines[0].get_ydata()) == table["entropy"][:3].tolist()
+    assert ax.get_ylabel() == "entropy, nats"
+    other = mx.plots.sweep(mx.sweep(mx.MaxEnt(release), asked, value=[0.1, 0.2, 0.3, 0.9]))
+    assert other.get_xlabel() == "the value that is known"
+    with refused(mx.UnknownName, "'entrpy'", "did you mean 'entropy'?"):
+        mx.plots.sweep(table, "entrpy")

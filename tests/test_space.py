@@ -144,7 +144,7 @@ def test_given_everybody(space, hospital):
         (["Flu", "HVI"], None, ["'HVI' is not a value of 'Disease'", "did you mean 'HIV'?"]),
         (3, None, ["3 is not a value of 'Disease'", "expected one of 'Breast Cancer'"]),
         ("Flu", {"Gendr": "male"}, ["'Gendr' is not a quasi-identifier of the release", "did you mean 'Gender'?"]),
-        ("Flu", {"Disease": "Flu"}, ["'Disease' is not a quasi-identifier", "'Gender', 'Degree'"]),
+        ("Flu", {"Bucket": 1}, ["'Bucket' is not a quasi-identifier", "'Gender', 'Degree'"]),
         ("Flu", {"Gender": "mail"}, ["'mail' is not a value of 'Gender'", "did you mean 'male'"]),
         ({"Diseese": "Flu"}, None, ["'Diseese' is not a sensitive attribute", "did you mean 'Disease'?"]),
         ({"Gender": "male"}, None, ["'Gender' is not a sensitive attribute", "'Disease'"]),

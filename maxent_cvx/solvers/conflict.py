@@ -14,7 +14,7 @@ from .linear_form import LinearForm
 from .lumping import lump
 from .presolve import reduce
 
-__all__ = ["Conflict", "conflict"]
+__all__ = ["Conflict", "conflict", "irreducible"]
 
 #: Statements that an error names.
 MOST = 5
@@ -57,7 +57,13 @@ class Conflict:
 
 
 def conflict(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Conflict | None:
-    """Find a smallest contradiction among the knowledge; None if all rows can hold together.
+    """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together."""
+    rows = irreducible(form, closed_form, n_records)
+    return None if rows is None else Conflict(rows, _table(form, rows))
+
+
+def irreducible(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> np.ndarray | None:
+    """Find rows of knowledge that cannot hold together, while any of them can be spared; None if all can hold.
 
     Facts, the published rows above all, are never to blame.
 
@@ -86,7 +92,7 @@ def conflict(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_rec
     for row in rows[::-1]:
         if len(rows) > 1 and contradictory(fewer := rows[rows != row]):
             rows = fewer
-    return Conflict(rows, _table(form, rows))
+    return rows
 
 
 def _among(form: LinearForm, rows: np.ndarray) -> LinearForm:
@@ -98,13 +104,13 @@ def _contradictory(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray],
     """Whether no x satisfies the rows."""
     try:
         smaller = lump(reduce(form, closed_form, n_records).posed).form
+        off = least_change(smaller).off
+        if not (off > CLEAR * smaller.tolerance).any() and off.any():
+            # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
+            smaller = lump(form).form
+            off = least_change(smaller).off
     except Infeasible:
         return True
-    off = least_change(smaller).off
-    if not (off > CLEAR * smaller.tolerance).any() and off.any():
-        # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
-        smaller = lump(form).form
-        off = least_change(smaller).off
     return bool((off > smaller.tolerance).any())
 
 

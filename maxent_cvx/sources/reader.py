@@ -194,7 +194,8 @@ class Reader:
     def end(self) -> None:
         """Refuse what is left."""
         if self.at < len(self.text):
-            raise self.error("the end is expected")
+            percent = ": write 0.3 for 30%" * (self.text[self.next()] == "%")
+            raise self.error(f"the end is expected{percent}")
 
     def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
         """Match a token if it comes next."""

@@ -1,0 +1,93 @@
+"""Certain inferences: what is forced, by what, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from random_models import QI, SA, random_model
+from solving import examples
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, P, StatementError
+from maxent_cvx.sources import read_probability
+
+
+def span(model: MaxEnt, labels: list[str], inference: str) -> tuple[float, float]:
+    """What an inference can be, given some statements only."""
+    return MaxEnt(model.view).add(*(model.knowledge[label] for label in labels)).bounds(inference)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_reasons_are_irreducible(seed: int):
+    """The statements force the inference, and no fewer of them do; it was open before."""
+    model, _ = random_model(seed, statements=5)
+    for inference, found in model.solve().certain().iterrows():
+        because = found["because"]
+        assert because
+        assert set(because) <= set(model.knowledge)
+        assert span(model, because, str(inference)) == pytest.approx((found["probability"],) * 2, abs=1e-6)
+        for label in because:
+            low, high = span(model, [other for other in because if other != label], str(inference))
+            assert high - low > 1e-6
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_nothing_is_missing(seed: int):
+    """Every P(s | q) that the knowledge forces to 0 or 1, and the release does not, is there."""
+    model, records = random_model(seed, statements=5)
+    found = model.solve().certain()["probability"]
+    for q in records[list(QI)].drop_duplicates().to_dict("records"):
+        certain = {}
+        for s in sorted(set(records[SA])):
+            asked = P(s, given=q)
+            before, after = MaxEnt(model.view).bounds(asked), model.bounds(asked)
+            if before[1] - before[0] > 1e-6 and after[1] - after[0] < 1e-7 and round(after[0], 6) in (0, 1):
+                certain[str(asked)] = round(after[0], 6)
+        if 1 in certain.values():  # the others go without saying
+            certain = {text: value for text, value in certain.items() if value == 1}
+        described = {text for text in found.index if str(text).endswith(str(P("x", given=q))[3:])}
+        assert {text: found[text] for text in described} == certain
+
+
+def test_hospital(release):
+    """Grace's bucket gives her away, as soon as men are known not to have breast cancer (section 1)."""
+    people = {"Grace": {"Gender": "female", "Degree": "junior"}, "Cathy": {"Gender": "female", "Degree": "college"}}
+    model = MaxEnt(release, people=people).add(P("Breast Cancer", given={"Gender": "male"}) == 0, label="common sense")
+    model.add("P(Flu | Gender=female) = 0.25")
+    found = model.solve().certain()
+    assert found.loc["P(Breast Cancer | Grace)"].tolist() == [1, 1, ["common sense"]]
+    assert found.loc["P(Breast Cancer | Degree=junior, Gender=female)", "because"] == ["common sense"]
+    both = ["common sense", "P(Flu | Gender=female) = 0.25"]
+    assert sorted(found.loc["P(Pneumonia | Cathy)", "because"]) == sorted(both)
+    assert found.loc["P(Pneumonia | Cathy)", "probability"] == 0
+    assert "P(Flu | Grace)" not in found.index  # goes without saying
+    assert all(mx.MaxEnt(release, people=people).solve().certain().columns == found.columns)
+
+
+def test_what_the_release_says_alone(hospital):
+    """What a bucket of one value says needs no knowledge, and is not listed."""
+    alike = hospital.assign(Disease=np.where(hospital["Bucket"] == 3, "Flu", hospital["Disease"]))
+    release = mx.Release.from_buckets(alike, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    post = MaxEnt(release).add("P(HIV | Gender=male) >= 0.05").solve()
+    assert post.prob("Flu", {"Degree": "graduate"}) == 1
+    assert post.certain().empty
+
+
+def test_the_inference_is_a_statement(release):
+    """Inferences are written as statements are, and can be asked about."""
+    model = MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0")
+    post = model.solve()
+    for inference, found in post.certain().iterrows():
+        assert post.prob(read_probability(str(inference))) == pytest.approx(found["probability"], abs=1e-9)
+
+
+def test_loaded(release, tmp_path):
+    """A file holds no knowledge."""
+    MaxEnt(release).solve().save(tmp_path / "post.parquet")
+    with refused(StatementError, "loaded from a file", "solve it again"):
+        mx.load_posterior(tmp_path / "post.parquet").certain()
