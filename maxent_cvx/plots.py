@@ -93,13 +93,13 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
         ax.text(edge, i, "no limit: forces zeros ", ha="right", va="center", color="white", fontsize="small")
     names = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..." for name in map(str, shown.index)]
     ax.set_yticks(place, names, fontsize="small")
-    ax.invert_yaxis()
+    ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlim(0, edge)
     ax.set_xlabel("|dH / d value|, nats for a change of the value by 1")
     if len(table) > max_rows:
-        ax.set_title(f"the {max_rows} dearest of {len(table)} statements")
+        ax.set_title(f"the {max_rows} dearest of {len(table)} statements", pad=24)
     if (price != 0).any():
-        ax.legend(fontsize="small", loc="lower right")
+        ax.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return ax
 
 
