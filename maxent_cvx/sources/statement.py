@@ -55,7 +55,9 @@ class Event:
         """Coefficients on p, shape (1, terms)."""
         value: object = {name: choice for name, choice in self.value if name is not None}
         value = value or next(choice for _, choice in self.value)
-        return space.row(value, dict(self.given)) if self.who is None else space.row(value, who=self.who)
+        if self.who is not None:
+            return space.row(value, who=self.who)
+        return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
 
 
 @dataclass(frozen=True, eq=False)
