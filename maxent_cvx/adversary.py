@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_name
-from .knowledge import Entry, emit
+from .knowledge import Changed, Entry, emit
 from .people import People
 from .solvers.linear_form import LinearForm
 from .sources import BucketInvariants, Custom, NamedPeople, Source, as_source, read_statement
@@ -98,6 +98,28 @@ class Adversary:
         """Copy the model; sources are shared, and adding to one copy leaves the other alone."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)  # everything held is immutable
+        return twin
+
+    def without_row(self, row: int) -> Self:
+        """Copy the model without one row of its knowledge, by its number among the rows of `form`."""
+        end = self.form.n_facts
+        for name in self.knowledge:
+            entry = self._entries[name]
+            start, end = end, end + sum(map(len, entry.rows))
+            if row < end:
+                break
+        twin = self.copy()
+        if end - start == 1 and not entry.convex:
+            return twin.remove(name)
+        left = []
+        for rows in entry.rows:
+            left.append(rows.at(np.arange(start, start + len(rows)) != row))
+            start += len(rows)
+        source = Changed(entry.source, tuple(left))
+        twin._replace(
+            {**self._entries, name: Entry(source, tuple(left), entry.convex)},
+            {**{i: label for i, label in self._labels.items() if label != name}, source.identity: name},
+        )
         return twin
 
     def _name(self, held: dict[str, Entry], same: str | None, entry: Entry, label: str | None) -> str | None:

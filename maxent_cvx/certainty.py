@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["certain_table"]
 
+#: Terms with fewer people may be empty: an answer that is not exact leaves some there. Proof decides.
+SMALL = 1e-5
+
 
 def certain_table(post: Posterior, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
     form, closed_form = model.form, model.invariants.closed_form(space)
-    found = list(_inferences(space, post.counts == 0))
+    found = list(_inferences(space, post.counts < SMALL))
     known = np.arange(form.n_facts, form.shape[0])
     sets: list[np.ndarray] = []
     because: list[np.ndarray | None] = [None] * len(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,28 @@ from .solvers.constraints import read_constraint
 from .sources import Source, several
 from .space import Space
 
-__all__ = ["Entry", "emit"]
+__all__ = ["Changed", "Entry", "emit"]
+
+
+class Changed(Source):
+    """low <= rows <= high: what another source emitted, with some rows moved or left out.
+
+    Attributes
+    ----------
+    original : Source
+    """
+
+    def __init__(self, original: Source, emitted: tuple[Rows, ...]) -> None:
+        self.original, self.emitted = original, emitted
+
+    @property
+    def label(self) -> str:
+        """That of the original."""
+        return self.original.label
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows as they are now."""
+        yield from self.emitted
 
 
 @dataclass(frozen=True, eq=False)

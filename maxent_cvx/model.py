@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from .posterior import Posterior
 from .relaxation import Relaxation, moved, prices, relaxed
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
-from .solvers.linear_form import LinearForm
 from .solvers.run import contradiction, presolved, run
 from .sources import (
     Probability,
@@ -123,46 +121,20 @@ class MaxEnt(Adversary):
         SolverError
             If the solver stops without an answer, is not installed, or cannot take the model.
         """
-        return self._answer(
-            self.form,
-            solver,
-            presolve=presolve,
-            allow_inaccurate=allow_inaccurate,
-            warm_start=warm_start,
-            polish=polish,
-            **options,
-        )
-
-    def _answer(
-        self,
-        form: LinearForm,
-        solver: str,
-        *,
-        presolve: bool = True,
-        allow_inaccurate: bool = False,
-        warm_start: Posterior | None = None,
-        **options: Any,
-    ) -> Posterior:
-        """Solve a form of this model's rows."""
         closed_form = self.invariants.closed_form(self.space)
         solution = run(
-            form,
+            self.form,
             closed_form,
             self.space.groups,
             solver,
             presolve=presolve,
             convex=Convex(self.space.counts, self.convex) if self.convex else None,
             allow_inaccurate=allow_inaccurate,
+            polish=polish,
             start=None if warm_start is None else self._start(warm_start, closed_form[1]),
             **options,
         )
-        return Posterior.of(self.space, solution, form, self.copy())
-
-    def without_row(self, row: int, start: Posterior) -> Posterior:
-        """Solve with one row of the knowledge left open, beginning with an earlier posterior."""
-        low, high = self.form.low.copy(), self.form.high.copy()
-        low[row], high[row] = -np.inf, np.inf
-        return self._answer(replace(self.form, low=low, high=high), "auto", warm_start=start)
+        return Posterior.of(self.space, solution, self.form, self.copy())
 
     def bounds(
         self, asked: Probability | str | Iterable[Probability | str], *, progress: bool | None = None

@@ -59,7 +59,7 @@ class People:
             If a person is named twice, or lacks an attribute; if nobody in the release is as described, or
             fewer people than are named so.
         """
-        if described is None or (isinstance(described, Mapping) and not described):
+        if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
             return cls.at([], np.empty(0, dtype=np.int64), view)
         table = _table(described, view)
         names = _checked(table.index)
@@ -150,6 +150,9 @@ def _table(described: object, view: Release) -> pd.DataFrame:
         raise StatementError("a column is called 'who', which stands for named people here; rename the column")
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name("quasi-identifier of the release", strangers[0], view.qi)
+    if described.columns.has_duplicates:
+        twice = described.columns[described.columns.duplicated()]
+        raise StatementError(f"people are described by two columns called {listing(twice)}; leave one out")
     for attribute in view.qi:
         if attribute not in described.columns or (missing := described[attribute].isna()).all():
             raise StatementError(f"people are described without {attribute!r}; every QI attribute is needed, of each")
@@ -181,7 +184,8 @@ def _is_name(name: object) -> bool:
 def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
     """Number the values of one attribute as the release does."""
     try:
-        codes = level.get_indexer(pd.Index(column.to_numpy(dtype=object)))
+        # As objects: a number is not the interval that it lies in.
+        codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
     except TypeError as error:  # a list, say
         raise StatementError(f"{column.name!r} of some person is no single value: {error}; name one") from error
     if (codes < 0).any():

@@ -125,6 +125,26 @@ class Posterior:
         table = np.bincount(key, self.counts, shape[0] * shape[1]).reshape(shape)[:-1]
         return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)
 
+    def inferences(self) -> tuple[pd.DataFrame, np.ndarray]:
+        """P(s | .) of everybody who is told apart: :meth:`conditional`, but for named people :meth:`people`.
+
+        Returns
+        -------
+        DataFrame
+            Probabilities. Where people are named a row a person, and one for the others of every QI tuple;
+            the first level of the index is "who", "(others)" of those without a name.
+        ndarray
+            How many people each row is about.
+        """
+        if not len(self.space.people):
+            return self.conditional(), self.space.view.n_q
+        group, people = self.space.groups
+        values = self.space.view.sensitive_values
+        table = np.bincount(group * len(values) + self.space.codes["s"], self.counts, len(people) * len(values))
+        first = np.unique(group, return_index=True)[1]
+        index = self.space.index[first].droplevel([*self.space.view.sensitive, self.space.view.bucket])
+        return pd.DataFrame(table.reshape(len(people), -1) / people[:, None], index=index, columns=values), people
+
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
         """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
 
@@ -174,8 +194,8 @@ class Posterior:
         ------
         StatementError
             If the posterior was loaded from a file, which does not hold its knowledge.
-        Inaccurate
-            If the answer has no multipliers to the precision that is needed.
+        Inaccurate, SolverError
+            If the answer has no multipliers to the precision that is needed, or a constraint is not linear.
         """
         if self.model is None:
             raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from .errors import Inaccurate
+from .errors import Inaccurate, SolverError
 from .solvers.pricing import pricing
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ __all__ = ["price_table"]
 def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posterior], float] | None) -> pd.DataFrame:
     """List the statements with their prices, see :meth:`maxent_cvx.Posterior.prices`."""
     model = post.model
+    if model.convex:
+        raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
     form = model.form
     known = np.arange(form.n_facts, form.shape[0])
     multipliers = pricing(form, post.counts)[known]
@@ -36,7 +38,7 @@ def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posteri
     if leave_one_out:
         measured = measure or (lambda posterior: posterior.entropy)
         bar = tqdm(known, desc="without", disable=None)
-        table["without"] = [measured(model.without_row(int(row), post)) for row in bar]
+        table["without"] = [measured(model.without_row(int(row)).solve(warm_start=post)) for row in bar]
         table["change"] = table["without"] - measured(post)
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .errors import BadProbability, unknown_name
-from .knowledge import Entry
+from .knowledge import Changed, Entry
 from .rows import Rows
 from .solvers.feasibility import least_change
 from .solvers.linear_form import LinearForm
 from .solvers.lumping import lump
-from .sources import Source, Statement
+from .sources import Statement
 
 if TYPE_CHECKING:
     from .model import MaxEnt
-    from .space import Space
 
-__all__ = ["Relaxation", "Relaxed", "moved", "prices", "relaxed"]
+__all__ = ["Relaxation", "moved", "prices", "relaxed"]
+
+#: Largest ratio of two priorities.
+WIDEST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,37 +50,22 @@ class Relaxation:
         return self.changes.to_html(border=0)
 
 
-class Relaxed(Source):
-    """low - move <= rows <= high + move: a source whose rows have been moved apart.
-
-    Attributes
-    ----------
-    original : Source
-    """
-
-    def __init__(self, original: Source, emitted: tuple[Rows, ...]) -> None:
-        self.original, self.emitted = original, emitted
-
-    @property
-    def label(self) -> str:
-        """That of the original."""
-        return self.original.label
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows as they are now."""
-        yield from self.emitted
-
-
 def prices(knowledge: Mapping[str, Entry], priority: Mapping[str, float]) -> np.ndarray:
     """What it costs to move each row of the knowledge by one person."""
     unknown = [label for label in priority if label not in knowledge]
     if unknown:
         raise unknown_name("label of the model's knowledge", unknown[0], knowledge)
     for label, value in priority.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
             raise BadProbability(
                 f"the priority of {label!r} is {value!r}; a number above 0 is expected, inf for what must not move"
             )
+    finite = [float(value) for value in (1.0, *priority.values()) if np.isfinite(value)]
+    if max(finite) > WIDEST * min(finite):
+        raise BadProbability(
+            f"priorities from {min(finite):g} to {max(finite):g} (1 where none is given) are too far apart to be "
+            f"weighed; stay within a factor of {WIDEST:g}, or give inf to what must not move"
+        )
     return np.concatenate(
         [np.empty(0), *(np.full(sum(map(len, e.rows)), float(priority.get(name, 1))) for name, e in knowledge.items())]
     )
@@ -87,9 +75,10 @@ def moved(form: LinearForm, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By how much each row of the knowledge must be lowered on its low side, and raised on its high side, as typed."""
     lumping = lump(form)
     change = least_change(lumping.form, price)
-    off, direction = (vector[lumping.row][form.n_facts :] for vector in (change.off, change.direction))
-    typed = off / form.scale[form.n_facts :]
-    return np.where(direction > 0, typed, 0.0), np.where(direction < 0, typed, 0.0)
+    low, high = (
+        side[lumping.row][form.n_facts :] / form.scale[form.n_facts :] for side in (change.below, change.above)
+    )
+    return low, high
 
 
 def relaxed(
@@ -106,7 +95,8 @@ def relaxed(
             continue
         wider = _widened(entry, down, up)
         own = wider.source.label  # a statement's own text, unless it was given another name
-        entries[own if name == entry.source.label and own not in knowledge else name] = wider
+        taken = own in knowledge or own in entries
+        entries[own if name == entry.source.label and not taken else name] = wider
         tables.append(_changes(entry.rows, wider.rows))
     moved_rows = [table for table in tables if len(table)]
     return entries, (pd.concat(moved_rows) if moved_rows else tables[0]).rename_axis("statement")
@@ -118,7 +108,7 @@ def _widened(entry: Entry, lower: np.ndarray, upper: np.ndarray) -> Entry:
     parts = zip(entry.rows, np.split(lower, ends), np.split(upper, ends), strict=True)
     rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
     if not isinstance(entry.source, Statement):
-        return Entry(Relaxed(entry.source, rows), rows, entry.convex)
+        return Entry(Changed(entry.source, rows), rows, entry.convex)
     said = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
     if rows[0].label == entry.source.label:
         rows = (replace(rows[0], label=said.label),)
@@ -132,5 +122,8 @@ def _changes(before: tuple[Rows, ...], after: tuple[Rows, ...]) -> pd.DataFrame:
     )
     names = [rows.name(i) for rows in before for i in range(len(rows))]
     table = pd.DataFrame({"low": old[0], "high": old[1], "new_low": new[0], "new_high": new[1]}, index=names)
-    down, up = (np.where(a == b, 0.0, np.abs(a - b)) for a, b in zip(old, new, strict=True))  # infinite ends stay
+    down, up = (
+        np.abs(np.subtract(a, b, out=np.zeros(len(a)), where=a != b))  # infinite sides stay
+        for a, b in zip(old, new, strict=True)
+    )
     return table.assign(move=down + up)[down + up > 0]

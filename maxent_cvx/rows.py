@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -68,6 +68,11 @@ class Rows:
         if np.isneginf(self.low).all():
             return "<="
         return ">=" if np.isposinf(self.high).all() else "between"
+
+    def at(self, rows: np.ndarray) -> Rows:
+        """Keep some of the rows, by a mask or by position."""
+        index = None if self.index is None else self.index[rows]
+        return replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""

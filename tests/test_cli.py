@@ -298,3 +298,14 @@ def test_demo_is_light():
     code = f"import sys; from maxent_cvx.cli import main; main(['demo']); print({heavy})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_people(tmp_path, capsys):
+    """People are read from a file, spoken of by name, and printed."""
+    file = tmp_path / "people.csv"
+    file.write_text("name,Gender,Degree\nAlice,female,college\n")
+    assert main(["quantify", "hospital", "--people", str(file), "--know", "P(HIV | Alice) = 1"]) == 0
+    printed = capsys.readouterr().out
+    assert "H(I, Q, S, B)" in printed
+    assert "Alice" in printed.split("P(Disease | person):")[1]
+    assert "1 of 10 people exposed" in printed

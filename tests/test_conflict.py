@@ -213,3 +213,28 @@ def test_three_of_five_hundred():
     clash = model.diagnose()
     assert set(clash.index) == set(clashing)
     assert len(clash) == 3
+
+
+def test_priorities_that_cannot_be_weighed(rumours):
+    """Beyond a factor of a million a linear program no longer sees the smaller ones."""
+    with refused(BadProbability, "too far apart", "inf to what must not move"):
+        rumours.relax({"gossip": 1e15})
+    assert rumours.relax({"gossip": np.float64(1e5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
+    assert rumours.relax({"gossip": np.int64(5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
+
+
+def test_two_statements_that_become_one(release):
+    """Two statements that are moved to say the same stay two."""
+    relaxed = MaxEnt(release).add("P(HIV) <= 0.1", "P(HIV) <= 0.05").relax()
+    assert len(relaxed.changes) == 2
+    assert len(relaxed.model.knowledge) == 2
+    assert relaxed.model.solve().prob("HIV") == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("value", "end"), [(0.2222222, "0.222222222222"), (0.222, "0.22222222"), (0.2, "0.222222")])
+def test_the_end_is_told_from_what_it_was(value, end):
+    """A small move is told with as many digits as it takes to see it."""
+    table = pd.DataFrame({"A": list("aabbbabab"), "S": list("xyzzzxyzz"), "B": 1})
+    model = MaxEnt(mx.Release.from_buckets(table, qi="A", sa="S", bucket="B")).add(mx.P("x") == value)
+    with refused(Infeasible, f"to {end}. Correct it"):
+        model.solve()

@@ -441,3 +441,44 @@ def test_a_column_called_who(hospital):
     assert mx.MaxEnt(release).solve().prob("Flu") == pytest.approx(0.3)
     with refused(StatementError, "a column is called 'who'"):
         mx.MaxEnt(release, people={"Alice": {"who": "male", "Degree": "college"}})
+
+
+# -- what else looks at people -----------------------------------------------------------------------------
+
+
+def test_measures_see_people(release):
+    """Somebody whose disease is known is exposed, though nobody else with the same QI is."""
+    post = mx.MaxEnt(release, people=FIG_4).add("P(HIV | Alice) = 1").solve()
+    inferred, people = post.inferences()
+    assert people.sum() == 10
+    assert dict(zip(inferred.index.get_level_values("who"), people, strict=True))["Alice"] == 1
+    by_tuple = (inferred.T * people).T.groupby(level=["Gender", "Degree"]).sum()
+    by_tuple = by_tuple.div(pd.Series(people, inferred.index).groupby(level=["Gender", "Degree"]).sum(), axis=0)
+    np.testing.assert_allclose(by_tuple, post.conditional(), atol=1e-9)
+    found = mx.measures.exposed(post, 0.9)
+    assert found.people == 1
+    assert found.who.index.get_level_values("who").tolist() == ["Alice"]
+    assert mx.measures.disclosure(post, worst=True)["max_p"].iloc[0] == pytest.approx(1)
+    alone = mx.MaxEnt(release).solve()
+    assert alone.inferences()[0].equals(alone.conditional())
+
+
+def test_intervals_that_overlap():
+    """A person has a generalised value, not a number inside; values may overlap."""
+    ages = [pd.Interval(0, 10), pd.Interval(0, 20)] * 3
+    table = pd.DataFrame({"Age": ages, "S": list("xyxyyx"), "B": [1, 1, 1, 2, 2, 2]})
+    release = mx.Release.from_buckets(table, qi="Age", sa="S", bucket="B")
+    people = mx.MaxEnt(release, people={"Alice": {"Age": pd.Interval(0, 20)}}).solve().people()
+    assert people.loc["Alice"].sum() == pytest.approx(1)
+    with refused(UnknownName, "5 is not a value of 'Age' (of 'Alice')"):
+        mx.MaxEnt(release, people={"Alice": {"Age": 5}})
+
+
+def test_tables_of_people(release, hospital):
+    """An empty table names nobody, and a column must not be there twice."""
+    table = hospital.set_index("Name")[["Gender", "Degree"]]
+    assert len(mx.MaxEnt(release, people=table.head(0)).space.people) == 0
+    with refused(StatementError, "two columns called 'Gender'"):
+        mx.MaxEnt(release, people=pd.concat([table[["Gender"]], table], axis=1))
+    with refused(StatementError, "['Bob', 'Charlie'] is no person's name"):
+        SameValue("Alice", ["Bob", "Charlie"])

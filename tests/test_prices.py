@@ -14,7 +14,7 @@ from random_models import random_model
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import Infeasible, MaxEnt, Posterior, Statement, StatementError
+from maxent_cvx import Infeasible, MaxEnt, P, Posterior, SolverError, Statement, StatementError
 
 MEN = {"Gender": "male"}
 #: How far a value is moved.
@@ -140,3 +140,40 @@ def test_solved_model_is_kept(post):
     before = post.prices()
     post.model.copy().add("P(HIV) <= 0.1")
     pd.testing.assert_frame_equal(post.prices(), before)
+
+
+def test_answers_that_are_not_exact(release):
+    """A few millionths of a person, where nobody can be, do not make a price finite."""
+    model = MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4")
+    rough = model.solve("DUAL_LBFGS", presolve=False, allow_inaccurate=True)
+    assert 0 < rough.counts.min() < 1e-6
+    pd.testing.assert_frame_equal(rough.prices(), model.solve().prices(), atol=1e-3)
+
+
+def test_without_means_without(release):
+    """The posterior that is measured is that of the model without the statement."""
+    asked = P("Breast Cancer", given=MEN)
+    post = MaxEnt(release).add(asked == 0).solve()
+    prices = post.prices(leave_one_out=True, measure=lambda p: p.model.bounds(asked)[1])
+    assert prices["without"].iloc[0] == pytest.approx(1 / 3)
+    assert prices["change"].iloc[0] == pytest.approx(1 / 3)
+
+
+def test_rows_of_a_source_are_left_out_one_by_one(release):
+    """Of a source with many rows one is left out at a time, and the others stay."""
+    model = MaxEnt(release).add(lambda space: space.conditional("Disease", given="Gender") <= 0.3)
+    post = model.solve()
+    without = post.prices(leave_one_out=True)
+    assert len(without) == model.form.shape[0] - model.form.n_facts
+    assert (without["change"] >= -1e-9).all()
+    assert (without["change"] > 1e-6).any()
+    first = model.without_row(model.form.n_facts)
+    assert first.form.shape[0] == model.form.shape[0] - 1
+    assert list(first.knowledge) == list(model.knowledge)
+
+
+def test_convex_knowledge(release):
+    """A constraint that is no row has no price."""
+    model = MaxEnt(release).add(lambda space: space.prob("Flu", MEN) ** 2 <= 0.05)
+    with refused(SolverError, "prices are of linear knowledge"):
+        model.solve().prices()

@@ -76,9 +76,41 @@ def test_the_models_own_statement(release):
 def test_refusals(release):
     """What is swept must be a probability, with a value."""
     model = MaxEnt(release).add("P(Flu | Gender=male) >= 0.2")
-    with refused(StatementError, "the model holds 0 statements of a value of P(Flu | Gender=male)", "value=..."):
+    with refused(
+        StatementError, "the model holds 1 statements of P(Flu | Gender=male), not one with a value", "value=..."
+    ):
         mx.sweep(model, P("Flu", given=MEN), eps=[0.1])
     with refused(StatementError, "a sweep is of a probability such as P('Flu'), not of 3"):
         mx.sweep(model, 3, value=0.1)
     with refused(StatementError, "measure must be a function of the posterior"):
         mx.sweep(model, P("Flu"), value=0.3, measure="entropy")
+
+
+@pytest.mark.parametrize(
+    "text", ["P(Flu | Gender=male) <= 0.2", "2 P(Flu | Gender=male) = 0.4", "-1 P(Flu | Gender=male) = -0.2"]
+)
+def test_what_is_replaced(release, text):
+    """Whatever the model says of the same probability, or of a multiple of it, is replaced."""
+    model = MaxEnt(release).add(text)
+    found = mx.sweep(model, P("Flu", given=MEN), value=[0.2, 0.4])
+    assert (found["status"] == "optimal").all()
+    if "<=" not in text:
+        assert mx.sweep(model, P("Flu", given=MEN), eps=[0])["value"].tolist() == pytest.approx([0.2])
+
+
+def test_arguments(release):
+    """What cannot be swept or measured is refused by name."""
+    model, asked = MaxEnt(release), P("Flu", given=MEN)
+    with refused(StatementError, "a sweep solves a MaxEnt model"):
+        mx.sweep(release, asked, value=0.3)
+    with refused(mx.BadProbability, "value must be a finite number, not 'a'"):
+        mx.sweep(model, asked, value="a")
+    with refused(mx.BadProbability, "eps must be a finite number, not a list"):
+        mx.sweep(model, asked, value=0.3, eps=[[0, 0.1]])
+    with refused(StatementError, "leave warm_start out"):
+        mx.sweep(model, asked, value=0.3, warm_start=model.solve())
+    with refused(StatementError, "a measure cannot be called 'entropy'"):
+        mx.sweep(model, asked, value=0.3, measure={"entropy": lambda post: 1})
+    with refused(StatementError, "measure must be a function of the posterior", "not 3"):
+        mx.sweep(model, asked, value=0.3, measure={"x": 3})
+    assert len(mx.sweep(model.copy().add(P("HIV") <= 0.5, label="swept"), asked, value=0.3)) == 1

@@ -36,7 +36,8 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     Returns
     -------
     DataFrame
-        Indexed as ``post.conditional()``, with the columns
+        Indexed as ``post.conditional()``, and by person where people are named (see
+        :meth:`maxent_cvx.Posterior.inferences`), with the columns
 
         people
             k of (alpha, k)-anonymity: people with the tuple.
@@ -63,7 +64,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     """
     whole(l, "l", 1)
     view = post.space.view
-    conditional = post.conditional()
+    conditional, people = post.inferences()
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
     decreasing = -np.sort(-p, axis=1)
     tail = decreasing[:, l - 1 :].sum(axis=1)
@@ -71,7 +72,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
         recursive = np.where(tail > 0, decreasing[:, 0] / tail, np.inf)
     found = pd.DataFrame(
         {
-            "people": view.n_q,
+            "people": people,
             "max_p": decreasing[:, 0],
             "value": view.sensitive_values.to_flat_index()[p.argmax(axis=1)],
             "distinct_l": (p > 0).sum(axis=1),

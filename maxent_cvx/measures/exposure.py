@@ -25,12 +25,13 @@ class Exposure:
     people : int
         How many people's most likely value has at least that probability.
     who : DataFrame
-        Their QI tuples (index), the value inferred, its probability, and people with the tuple.
+        Their QI tuples, and names where people are named (index), the value inferred, its probability, and how
+        many people each row is.
     histogram : Series
         People by their largest P(s | q), in tenths.
     attack_success : float or None
         Share of all people whose most likely value is their true one, P(argmax = truth); given the original
-        records only. A tie counts as a guess among its values.
+        records only. A tie counts as a guess among its values, and names are not made use of.
     """
 
     threshold: float
@@ -77,24 +78,25 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     if not 0 <= threshold <= 1:
         raise BadProbability(f"threshold={threshold!r} must be a probability, from 0 to 1")
     view = post.space.view
-    conditional = post.conditional()
+    conditional, people = post.inferences()
     p = conditional.to_numpy()
     slack = min(post.certificate.bound, 1.0)
     largest = p.max(axis=1)
     likeliest = view.sensitive_values[p.argmax(axis=1)].to_frame(index=False).set_index(conditional.index)
-    who = likeliest.assign(P=largest, people=view.n_q)
+    who = likeliest.assign(P=largest, people=people)
     is_exposed = largest >= threshold - slack
     tenth = np.minimum((largest * 10 + 10 * slack).astype(int), 9)
     bins = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
-    histogram = pd.Series(np.bincount(tenth, view.n_q, 10).astype(int), index=bins, name="people")
+    histogram = pd.Series(np.bincount(tenth, people, 10).astype(int), index=bins, name="people")
     success = None
     if original is not None:
-        guess = p >= (largest - slack)[:, None]
+        p = post.conditional().to_numpy()  # whose record a name is on, the records do not say
+        guess = p >= (p.max(axis=1) - slack)[:, None]
         right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
         success = float(right.sum() / view.n_records)
     return Exposure(
         threshold,
-        int(view.n_q[is_exposed].sum()),
+        int(people[is_exposed].sum()),
         who[is_exposed].sort_values(["P", "people"], ascending=False),
         histogram,
         success,

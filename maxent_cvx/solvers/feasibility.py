@@ -27,15 +27,22 @@ class Change:
 
     Attributes
     ----------
-    off : ndarray, one a row
-        By how many people each row is missed, >= 0; rounding is none. Zero throughout: all can hold as they are.
+    below, above : ndarray, one a row
+        How many people each row lacks of its low side, and has beyond its high side, >= 0; rounding is none. Zero
+        throughout: all can hold as they are.
     direction : ndarray, one a row
         Multipliers d that tell why: no x has d' A x as large as d' (sides), which every x that satisfied
         the rows would have.
     """
 
-    off: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
     direction: np.ndarray
+
+    @property
+    def off(self) -> np.ndarray:
+        """By how many people each row is missed."""
+        return self.below + self.above
 
 
 def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
@@ -57,9 +64,9 @@ def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
     """
     n_rows, n_terms = form.shape
     price = np.ones(n_rows - form.n_facts) if price is None else price
-    off = np.zeros(n_rows)
+    below, above = np.zeros(n_rows), np.zeros(n_rows)
     if len(price) == 0:
-        return Change(off, off)
+        return Change(below, above, below)
     gives = np.flatnonzero(np.isfinite(price))
     n = len(gives)
     give = sp.csr_array((np.ones(n), (form.n_facts + gives, np.arange(n))), shape=(n_rows, n))
@@ -79,5 +86,6 @@ def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
         attained = float(cost @ optimum.x)
         if attained - proved(form, np.zeros(n_terms), direction) <= GAP * max(attained, 1.0):
             break
-    off[form.n_facts + gives] = optimum.x[n_terms : n_terms + n] + optimum.x[n_terms + n :]
-    return Change(np.where(off > 10 * precision, off, 0.0), direction)
+    given = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
+    below[form.n_facts + gives], above[form.n_facts + gives] = given[:n], given[n:]
+    return Change(below, above, direction)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .face import face_proof
+from .implied_zeros import empty_terms
 from .linear_form import LinearForm
 from .newton_system import newton_system
 
@@ -19,6 +20,8 @@ PRECISE = 1e-5
 ROUNDS, REFINEMENTS = 20, 5
 #: Relative precision of the least-squares solution, and its ridge.
 PRECISION, RIDGE = 1e-10, 1e-13
+#: A term with fewer people may be empty, which is then looked into.
+SMALL = 1e-6
 #: A part of a direction that is no more than rounding.
 NOTHING = 1e-6
 
@@ -44,9 +47,14 @@ def pricing(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     The smallest least-squares solution of A' m = log(x / w) + 1 over the terms that are not empty. Inequalities
     with room, or that would press from an open side, have 0.
     """
-    held = counts > 0
     value = form.exact_sums(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
+    tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
+    if ((counts > 0) & (counts < SMALL)).any():  # an answer that is not exact leaves somebody where nobody can be
+        direction = _pressing(form, at_low, at_high, lambda takes_part: _forcing(tight, counts, takes_part))
+        nobody = counts == 0
+        counts = np.where(empty_terms(form, direction, nobody, np.zeros(len(counts))), 0.0, counts)
+    held = counts > 0
     m = _pressing(form, at_low, at_high, lambda takes_part: _finite(form, counts, takes_part))
     with np.errstate(divide="ignore"):
         off = np.where(held, np.log(counts / form.weights) + 1 - form.spread(m), 0.0)
@@ -54,8 +62,8 @@ def pricing(form: LinearForm, counts: np.ndarray) -> np.ndarray:
         return np.full(form.shape[0], np.nan)
     if held.all():
         return m
-    tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
-    forces = _pressing(form, at_low, at_high, lambda takes_part: _forcing(tight, held, takes_part))
+    exact = held.astype(float)
+    forces = _pressing(form, at_low, at_high, lambda takes_part: _forcing(tight, exact, takes_part))
     return np.where(forces != 0, np.copysign(np.inf, forces), m)
 
 
@@ -86,9 +94,9 @@ def _finite(form: LinearForm, counts: np.ndarray, takes_part: np.ndarray) -> np.
     return m
 
 
-def _forcing(form: LinearForm, held: np.ndarray, takes_part: np.ndarray) -> np.ndarray:
-    """A direction of multipliers that proves the empty terms empty; its largest part is 1."""
+def _forcing(form: LinearForm, counts: np.ndarray, takes_part: np.ndarray) -> np.ndarray:
+    """A direction of multipliers that proves the nearly empty terms empty; its largest part is 1."""
     direction = np.zeros(form.shape[0])
-    direction[takes_part] = face_proof(form.select(takes_part), held.astype(float))
+    direction[takes_part] = face_proof(form.select(takes_part), counts)
     direction /= max(np.abs(direction).max(initial=0.0), NOTHING)
     return np.where(np.abs(direction) > NOTHING, direction, 0.0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import BadProbability, StatementError, number
+from ..errors import BadProbability, StatementError, number, shown
 from ..rows import Rows
 from ..selection import written
 from ..space import Space
@@ -42,6 +43,11 @@ class SameValue(Source):
     def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:
         if not 0 <= (at_least := number(at_least, "at_least")) <= 1:
             raise BadProbability(f"at_least={at_least:.12g} is no probability; it lies between 0 and 1")
+        for name in (first, second):
+            if not isinstance(name, str | Integral) or isinstance(name, bool):
+                raise StatementError(
+                    f"{shown(name)} is no person's name; two people are expected, each a text or a number"
+                )
         if first == second:
             raise StatementError(f"{first!r} has the same value as {second!r} for certain; name two people")
         self.first, self.second, self.at_least = first, second, at_least
