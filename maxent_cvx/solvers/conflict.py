@@ -15,7 +15,7 @@ from .linear_form import LinearForm
 from .lumping import lump
 from .presolve import reduce
 
-__all__ = ["FORGIVEN", "Conflict", "conflict", "irreducible"]
+__all__ = ["Conflict", "conflict", "irreducible"]
 
 #: Statements that an error names.
 MOST = 5

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import Inaccurate, Infeasible, SolverError
 from .certificate import Certificate, certify, uncertified
 from .components import solve_by_parts
-from .conflict import FORGIVEN, conflict
+from .conflict import conflict
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
 from .face import face_proof
@@ -188,11 +188,9 @@ def polished(form: LinearForm, answer: Answer, multipliers: np.ndarray) -> Answe
     )
 
 
-def contradiction(
-    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float = FORGIVEN
-) -> Infeasible | None:
-    """Find an irreducible contradiction of the knowledge; None if it is consistent."""
-    found = conflict(form, closed_form, n_records, forgiven)
+def contradiction(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Infeasible | None:
+    """Find why there is no answer: an irreducible contradiction of the knowledge; None if it is consistent."""
+    found = conflict(form, closed_form, n_records, forgiven=1)  # what is else forgiven as rounding was too much
     return None if found is None else found.error
 
 
@@ -207,11 +205,8 @@ def failure(
 ) -> SolverError | Infeasible:
     """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
     doubtful = certificate is None or not np.isfinite(certificate.bound)
-    if doubtful and (clash := contradiction(form, closed_form, n_records)) is not None:
-        return clash
-    # Precise, and no end: the knowledge may miss by what is otherwise forgiven as rounding.
-    stuck = certificate is not None and certificate.holds and not convex
-    if stuck and (clash := contradiction(form, closed_form, n_records, forgiven=1)) is not None:
+    stuck = certificate is not None and certificate.holds and not convex  # precise, and no end
+    if (doubtful or stuck) and (clash := contradiction(form, closed_form, n_records)) is not None:
         return clash
     if certificate is None and answer.status is Status.INFEASIBLE and convex:
         return Infeasible(
