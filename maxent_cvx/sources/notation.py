@@ -66,7 +66,8 @@ def read_probability(text: str) -> Probability:
     """
     reader = Reader(text)
     found = reader.sum()
-    reader.end()
+    if reader.at < len(reader.text):
+        raise reader.error("the end is expected")
     return found
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -20,12 +22,14 @@ RELATION = re.compile(r"<=|>=|==|=|<|>|≤|≥")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
 SIGN = re.compile(r"\+(?!-)|-")
-OPEN, CLOSE, BAR, COMMA, EQUALS = (re.compile(token) for token in (r"P\s*\(|#\(", r"\)", r"\|", ",", "="))
-COLON = re.compile(":")
+OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(re.compile, (r"P\s*\(|#\(", r"\)", r"\|", ",", ":", "="))
 OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
 WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
+LONE = re.compile(rf"(?:{QUOTED.pattern}|{NAME.pattern})(?=\s*\))")
 COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
+RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
+OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
 
 
@@ -47,28 +51,26 @@ class Reader:
 
     def statement(self) -> Statement:
         """Read the whole text."""
+        relate, *sides = self.relation()
+        if self.at < len(self.text):
+            raise self.error("the end is expected" + ": write 0.3 for 30%" * (self.text[self.next()] == "%"))
+        return relate(*sides)
+
+    def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
         left = self.sum()
         if self.take(ANYTHING):
-            self.end()
-            return left.anything()
-        relation = self.relation()
-        right = self.sum()
+            return Probability.anything, left
+        relation, right = self.sign(), self.sum()
         if self.sees(RELATION):
-            if (relation, self.relation()) != ("<=", "<=") or left.terms or not right.terms:
+            if (relation, self.sign()) != ("<=", "<=") or left.terms or not right.terms:
                 raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
-            high = self.signed("the upper value")
-            self.end()
-            return right.between(left.constant, high)
+            return Probability.between, right, left.constant, self.signed("the upper value")
         if self.take(GIVE_OR_TAKE):
             if relation != "=" or right.terms:
                 raise self.error("+- is read after P(...) = number only", self.begun)
-            eps = self.number("by how much it may be off")
-            self.end()
-            return left.about(right.constant, eps)
-        self.end()
-        if relation == "=":
-            return left == right
-        return left <= right if relation == "<=" else left >= right
+            return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
+        return RELATE[relation], left, right
 
     def sum(self) -> Probability:
         """``["-"] term { ("+" | "-") term }``."""
@@ -87,51 +89,37 @@ class Reader:
 
     def probability(self) -> Probability:
         """``"P(" choice ["|" (person | condition {"," condition})] ")"``, from the choice on."""
-        value, given = self.sensitive(), None
+        value, given, who = self.sensitive(), None, None
         if self.take(BAR):
-            if person := self.person():
-                return P(value, who=person[0])
-            name, chosen = self.choice(named=True)
-            given = self.conditions({str(name): chosen})
+            if self.sees(LONE):
+                who = self.word(NAME, "a person")
+            else:
+                given = self.conditions({})
         self.need(CLOSE, "')'" if given else "'|' or ')'")
-        return P(value, given=given)
-
-    def conditions(self, found: dict[str, object]) -> dict[str, object]:
-        """``{"," condition}``, after the first."""
-        while self.take(COMMA):
-            begun = self.next()
-            name, chosen = self.choice(named=True)
-            if name in found:
-                raise self.error(f"{name!r} is named twice; write {name}=one or other", begun)
-            found[str(name)] = chosen
-        return found
-
-    def person(self) -> list[Any]:
-        """Read a person's name and what closes it; nothing, and no further, if it is no such thing."""
-        begun = self.at
-        if self.sees(QUOTED) or self.sees(NAME):
-            name = self.word(NAME, "a person")
-            if self.take(CLOSE):
-                return [name]
-        self.at = begun
-        return []
+        return P(value, given=given, who=who)
 
     def count(self) -> Probability:
         """``"#(" choice ":" person {"," person} ")"``, from the choice on."""
         value = self.sensitive()
         self.need(COLON, "'or' or ':'")
-        names = [self.word(NAME, "a person")]
-        while self.take(COMMA):
-            names.append(self.word(NAME, "a person"))
+        names = self.words(NAME, "a person", COMMA)
         self.need(CLOSE, "',' or ')'")
         return Count(value, who=names)
 
     def sensitive(self) -> object:
         """``choice {"," choice}``; of several, each names its attribute."""
         attribute, value = self.choice(named=False)
-        if attribute is None:
-            return value
-        return self.conditions({attribute: value})
+        return value if attribute is None else self.conditions({attribute: value})
+
+    def conditions(self, found: dict[str, object]) -> dict[str, object]:
+        """``condition {"," condition}``, or what follows the first."""
+        while not found or self.take(COMMA):
+            begun = self.next()
+            name, chosen = self.choice(named=True)
+            if name in found:
+                raise self.error(f"{name!r} is named twice; write {name}=one or other", begun)
+            found[str(name)] = chosen
+        return found
 
     def choice(self, *, named: bool) -> tuple[str | None, object]:
         """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""
@@ -145,10 +133,7 @@ class Reader:
             if named:
                 raise self.error("'=' or 'in' is expected")
             name, self.at = None, begun
-        values = [self.word(WORDS, "a value")]
-        while self.take(OR):
-            values.append(self.word(WORDS, "a value"))
-        return name, values
+        return name, self.words(WORDS, "a value", OR)
 
     def interval(self) -> pd.Interval:
         """``("[" | "(") number "," number ("]" | ")")``."""
@@ -163,6 +148,13 @@ class Reader:
 
     # -- tokens ----------------------------------------------------------------------------------
 
+    def words(self, plain: re.Pattern[str], what: str, between: re.Pattern[str]) -> list[object]:
+        """Read one or several."""
+        found = [self.word(plain, what)]
+        while self.take(between):
+            found.append(self.word(plain, what))
+        return found
+
     def word(self, plain: re.Pattern[str], what: str) -> object:
         """Read a text in quotes, or words, which may be a number."""
         is_text = self.sees(QUOTED)
@@ -175,27 +167,17 @@ class Reader:
             return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
         return self.need(plain, what)
 
-    def number(self, what: str) -> float:
-        """Read a number without a sign."""
-        return float(self.need(NUMBER, f"a number, {what},"))
-
     def signed(self, what: str) -> float:
         """Read a number, whole if it is written so."""
         sign = self.take(MINUS) or ""
         return constant(sign + self.need(END, f"a number, {what},"))  # type: ignore[return-value]
 
-    def relation(self) -> str:
+    def sign(self) -> str:
         """Read =, <= or >=, however they are written."""
         found = self.need(RELATION, "=, <= or >=")
         if found in "<>":
             raise self.error(f"a strict {found} has no maximum-entropy answer of its own; write {found}=", self.begun)
         return {"==": "=", "≤": "<=", "≥": ">="}.get(found, found)
-
-    def end(self) -> None:
-        """Refuse what is left."""
-        if self.at < len(self.text):
-            percent = ": write 0.3 for 30%" * (self.text[self.next()] == "%")
-            raise self.error(f"the end is expected{percent}")
 
     def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
         """Match a token if it comes next."""
