@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .axes import Axes, level_of, several_names
 from .block import Block
 from .errors import StatementError, TableError, listing, unknown_name
 from .people import OTHERS, People
 from .selection import choose
-from .tables import Microdata, group_codes, multi_index, sort_distinct
+from .tables import Microdata, group_codes, sort_distinct
 from .views import Release
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class Space:
         """Number the terms of a published view, of named people apart from the others."""
         people = People.of(None, view) if people is None else people
         return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
+
+    @cached_property
+    def axes(self) -> Axes:
+        """The columns and roles by which terms are named."""
+        return Axes(self.view, self.people, self.codes)
 
     def __len__(self) -> int:
         return len(self.codes["s"])
@@ -119,7 +125,7 @@ class Space:
     @cached_property
     def index(self) -> pd.MultiIndex:
         """The labels of the terms: QI attributes, sensitive attribute, bucket."""
-        return self._labels([*["who"][: len(self.people)], "q", "s", "bucket"], slice(None))
+        return self.axes.labels([*["who"][: len(self.people)], "q", "s", "bucket"], slice(None))
 
     # -- the verbs -------------------------------------------------------------------------------
 
@@ -151,16 +157,16 @@ class Space:
         >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
         9
         """
-        names = _names(by)
-        axes = [self._axis(name) for name in names]
+        names = several_names(by)
+        axes = [self.axes.of(name) for name in names]
         terms = np.arange(len(self))
         if "who" in names:
             terms = np.flatnonzero(self.codes["who"] < len(self.people))
         group = group_codes([codes[terms] for codes, _ in axes], [len(values) for _, values in axes])
         first = np.unique(group, return_index=True)[1]
         matrix = sp.csr_array((np.ones(len(terms)), (group, terms)), shape=(len(first), len(self)))
-        index = self._labels(names, terms[first])
-        label = f"P({', '.join(self._columns(names))})"
+        index = self.axes.labels(names, terms[first])
+        label = f"P({', '.join(self.axes.columns(names))})"
         return Block(self, matrix, index if index.nlevels > 1 else index.get_level_values(0), label)
 
     def conditional(self, of: str | Sequence[str], given: str | Sequence[str]) -> Block:
@@ -174,22 +180,22 @@ class Space:
             QI attributes, or "q" for all of them: P(given) is known from the release
             (Privacy-MaxEnt, section 4.1), which makes the expression linear. Or "who", for named people.
         """
-        of, given = _names(of), _names(given)
+        of, given = several_names(of), several_names(given)
         if given == ["who"] and len(self.people):
             joint = self.marginal([*of, "who"])
-            label = f"P({', '.join(self._columns(of))} | who)"
+            label = f"P({', '.join(self.axes.columns(of))} | who)"
             return replace(joint, matrix=joint.matrix * float(self.n_records), label=label)
         if stranger := [name for name in given if name not in ("q", *self.view.qi)]:
             raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
         tuples = self.view.quasi_identifiers
-        levels = [self.view.qi.index(column) for column in self._columns(given)]
+        levels = [self.view.qi.index(column) for column in self.axes.columns(given)]
         group = group_codes([np.asarray(tuples.codes[i]) for i in levels], [len(tuples.levels[i]) for i in levels])
         share = np.bincount(group, weights=self.view.n_q) / self.n_records  # P(given)
         # All terms of a joint row have the same `given`: look it up at the row's first term.
         q = self.codes["q"][joint.matrix.indices[joint.matrix.indptr[:-1]]]
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)
-        label = f"P({', '.join(self._columns(of))} | {', '.join(self._columns(given))})"
+        label = f"P({', '.join(self.axes.columns(of))} | {', '.join(self.axes.columns(given))})"
         return Block(self, matrix, joint.index, label)
 
     def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
@@ -230,7 +236,7 @@ class Space:
             raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
         mask = np.ones(len(values), dtype=bool)
         for attribute, chosen in value.items():
-            codes, level = _level(values, attributes.index(attribute))
+            codes, level = level_of(values, attributes.index(attribute))
             mask &= choose(chosen, attribute).mask(level, attribute)[codes]
         return mask
 
@@ -269,7 +275,7 @@ class Space:
         for attribute, chosen in (given or {}).items():
             if attribute not in self.view.qi:
                 raise unknown_name("quasi-identifier of the release", attribute, self.view.qi)
-            codes, level = _level(tuples, self.view.qi.index(attribute))
+            codes, level = level_of(tuples, self.view.qi.index(attribute))
             mask &= choose(chosen, attribute).mask(level, attribute)[codes]
         if not mask.any():
             asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
@@ -321,55 +327,3 @@ class Space:
                     f"{self.n_records} people counts by {' and '.join(by)}; pass the table that was published"
                 )
         return counts
-
-    # -- book-keeping ----------------------------------------------------------------------------
-
-    def _columns(self, by: Sequence[str]) -> list[str]:
-        """Write the roles "q", "s" and "bucket" as the columns that play them."""
-        roles = {"q": self.view.qi, "s": self.view.sensitive, "bucket": (self.view.bucket,), "who": ("who",)}
-        return list(dict.fromkeys(column for name in by for column in roles.get(name, (name,))))
-
-    def _axis(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Codes over the terms of one column or role, and the values that the codes stand for."""
-        if name == "q":
-            return self.codes["q"], self.view.quasi_identifiers
-        if name == "s":
-            return self.codes["s"], self.view.sensitive_values
-        return self._column(self.view.bucket if name == "bucket" else name)
-
-    def _column(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Codes over the terms of one column, and its values."""
-        view = self.view
-        if name == "who" and len(self.people):
-            return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))
-        if name == view.bucket:
-            return self.codes["bucket"], view.buckets
-        for axis, columns, index in (
-            ("q", view.qi, view.quasi_identifiers),
-            ("s", view.sensitive, view.sensitive_values),
-        ):
-            if name in columns:
-                codes, level = _level(index, columns.index(name))
-                return codes[self.codes[axis]], level
-        roles = ["q", "s", "bucket", *["who"][: len(self.people)]]
-        raise unknown_name("column of the release", name, [*view.qi, *view.sensitive, view.bucket, *roles])
-
-    def _labels(self, by: Sequence[str], at: Any) -> pd.MultiIndex:
-        """Label terms from their codes; the levels are shared with the view, not copied."""
-        columns = self._columns(by)
-        axes = [self._column(column) for column in columns]
-        return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
-
-
-def _level(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
-    """One level of an index: codes of its labels, and the values that the codes stand for."""
-    if isinstance(index, pd.MultiIndex):
-        return np.asarray(index.codes[level]), index.levels[level]
-    return np.arange(len(index)), index
-
-
-def _names(by: str | Sequence[str]) -> list[str]:
-    """Read one name or several; a sum over nothing in particular has no labels."""
-    if names := [by] if isinstance(by, str) else list(by):
-        return names
-    raise StatementError("at least one name is needed, e.g. marginal(['q', 'bucket'])")
