@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, contradictions, larger, solvers
+from tests.benchmarks import boundary, contradictions, larger, questions, solvers
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -48,6 +48,13 @@ def test_contradictions():
     """The three statements that clash are found among fifty."""
     table = contradictions.main(["--statements", "50"])
     assert table["right"].all()
+
+
+def test_questions():
+    """Bounds, prices and certain inferences of either kind of knowledge."""
+    table = questions.main(["--records", "1000", "--rows", "6"])
+    assert list(table["knowledge"]) == ["generic", "strongest"]
+    assert (table["width"] >= 0).all()
 
 
 def test_boundary():
