@@ -19,10 +19,7 @@ from .relaxation import Relaxation, moved, prices, relaxed
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.run import contradiction, presolved, run
-from .sources import (
-    Probability,
-    read_probability,
-)
+from .sources import Probability, read_probability
 from .views import Release
 
 if TYPE_CHECKING:
@@ -246,8 +243,8 @@ class MaxEnt(Adversary):
         try:
             lower, upper = moved(self.form, price)
         except Infeasible as error:
-            firm = np.flatnonzero(np.concatenate([np.ones(self.form.n_facts, dtype=bool), np.isinf(price)]))
-            clash = contradiction(self.form.select(firm), self.invariants.closed_form(self.space), self.view.n_records)
+            firm = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
+            clash = contradiction(firm, self.invariants.closed_form(self.space), self.view.n_records)
             raise clash or error from None
         entries, changes = relaxed(held, lower, upper)
         facts = {fact.label: self._entries[fact.label] for fact in self.facts}

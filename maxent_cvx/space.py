@@ -258,7 +258,7 @@ class Space:
         UnknownName
             For an attribute that is not a QI, a value that was not published, or a person not named.
         StatementError
-            If nobody in the release is as described, or a person is named twice.
+            If nobody in the release is as described, or the model names nobody.
 
         Notes
         -----

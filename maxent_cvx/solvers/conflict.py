@@ -21,7 +21,6 @@ __all__ = ["Conflict", "conflict", "irreducible"]
 MOST = 5
 #: Rounding that knowledge is forgiven, as a multiple of what its rows are, as in presolve.
 FORGIVEN = 10
-
 #: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
 CLEAR = 1e3
 
@@ -86,7 +85,7 @@ def irreducible(
     """
 
     def contradictory(rows: np.ndarray) -> bool:
-        return _contradictory(_among(form, rows), closed_form, n_records, forgiven)
+        return _contradictory(form.among(rows), closed_form, n_records, forgiven)
 
     lumping = lump(form)
     change = least_change(lumping.form)
@@ -111,11 +110,6 @@ def irreducible(
         return np.append(needed(with_last if len(of_last) else given, first), of_last)
 
     return needed(order[:0], order[:n])
-
-
-def _among(form: LinearForm, rows: np.ndarray) -> LinearForm:
-    """The facts, and some rows of knowledge."""
-    return form.select(np.concatenate([np.arange(form.n_facts), np.sort(rows)]))
 
 
 def _contradictory(
@@ -145,8 +139,7 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
     """The least and the largest value of a row, people, where the facts and the others hold; NaN if it is not found."""
-    asked = _among(form, np.append(others, row))
-    place = form.n_facts + int(np.searchsorted(np.sort(np.append(others, row)), row))
+    asked, place = form.among(np.append(others, row)), form.n_facts + int((others < row).sum())
     low, high = asked.low.copy(), asked.high.copy()
     low[place], high[place] = -np.inf, np.inf
     lumping = lump(replace(asked, low=low, high=high))

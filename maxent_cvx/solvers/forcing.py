@@ -24,7 +24,7 @@ SUPPOSED = 1e-2
 def forced_by(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarray:
     """Mark the terms that bounds show to be empty, given the facts and some rows of knowledge."""
     try:
-        upper = term_bounds(_among(form, rows), n_records)[1]
+        upper = term_bounds(form.among(rows), n_records)[1]
     except Infeasible:
         return np.zeros(form.shape[1], dtype=bool)
     return upper == 0
@@ -58,14 +58,13 @@ def forcing(
     if clash is None:
         return None
     rows = np.sort(clash) - 1
-    direction = least_change(_among(supposed, rows + 1)).direction
+    direction = least_change(supposed.among(rows + 1)).direction
     pressed = direction[form.n_facts]
     if not pressed > 0:
         return None
-    some = _among(form, rows)
     proof = whole(np.delete(direction, form.n_facts) / pressed)
     nobody = np.zeros(form.shape[1], dtype=bool)
-    proved = empty_terms(some, proof, nobody, np.zeros(form.shape[1]))
+    proved = empty_terms(form.among(rows), proof, nobody, np.zeros(form.shape[1]))
     return rows if proved[terms].all() else None
 
 
@@ -81,8 +80,3 @@ def _supposing(form: LinearForm, terms: np.ndarray) -> LinearForm:
         scale=np.insert(form.scale, n, 1.0),
         n_facts=n + 1,
     )
-
-
-def _among(form: LinearForm, rows: np.ndarray) -> LinearForm:
-    """The facts, and some rows of knowledge."""
-    return form.select(np.concatenate([np.arange(form.n_facts), rows]))

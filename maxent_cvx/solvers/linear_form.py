@@ -116,6 +116,10 @@ class LinearForm:
             smaller.__dict__["known"] = self.known  # all of it: a cached property is taken along
         return smaller
 
+    def among(self, rows: np.ndarray) -> LinearForm:
+        """Keep the facts, and some rows of the knowledge by their numbers, in their order."""
+        return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and terms."""
