@@ -107,3 +107,13 @@ def test_beside_a_convex_constraint(release):
     found = model.solve().certain()
     model.add(lambda space: space.prob("Flu", {"Gender": "male"}) ** 2 <= 0.2)
     assert set(model.solve().certain().index) == set(found.index)
+
+
+def test_nearly_certain_is_not_certain(release):
+    """P = 1 but for a ten-millionth is no certainty, and does not hide what is one beside it."""
+    model = MaxEnt(release).add("P(Breast Cancer | Degree=junior) >= 0.9999999", "P(HIV | Degree=junior) = 0")
+    post = model.solve()
+    assert post.prob("Pneumonia", {"Degree": "junior"}) > 0
+    found = post.certain()
+    assert found["probability"].to_dict() == {"P(HIV | Degree=junior, Gender=female)": 0}
+    assert found["because"].to_list() == [["P(HIV | Degree=junior) = 0"]]
