@@ -17,6 +17,7 @@ from .errors import (
     LabelMismatch,
     MaxEntError,
     RepeatedStatement,
+    RulesLeftOut,
     SolverError,
     StatementError,
     TableError,
@@ -27,10 +28,20 @@ from .model import MaxEnt
 from .posterior import Posterior, load_posterior
 from .quantify import quantify
 from .rows import Rows
-from .sources import BucketInvariants, Count, P, SameValue, Source, Statement, StrongestAssociations, read_knowledge
+from .sources import (
+    BucketInvariants,
+    Count,
+    P,
+    PublishedRules,
+    SameValue,
+    Source,
+    Statement,
+    StrongestAssociations,
+    read_knowledge,
+)
 from .space import Space
 from .sweep import sweep
-from .views import Release
+from .views import QITable, Release, RuleSet, View
 
 __all__ = [
     "BadProbability",
@@ -45,9 +56,13 @@ __all__ = [
     "MaxEntError",
     "P",
     "Posterior",
+    "PublishedRules",
+    "QITable",
     "Release",
     "RepeatedStatement",
     "Rows",
+    "RuleSet",
+    "RulesLeftOut",
     "SameValue",
     "SolverError",
     "Source",
@@ -57,6 +72,7 @@ __all__ = [
     "StrongestAssociations",
     "TableError",
     "UnknownName",
+    "View",
     "compare_solvers",
     "datasets",
     "disguise",

@@ -15,28 +15,29 @@ from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_n
 from .knowledge import Changed, Entry, emit
 from .people import People
 from .solvers.linear_form import LinearForm
-from .sources import BucketInvariants, Custom, NamedPeople, Source, as_source, read_statement
+from .sources import Custom, NamedPeople, PublishedRows, Source, as_source, facts_of, read_statement
 from .space import Space
-from .views import Release
+from .views import View
 
 __all__ = ["Adversary"]
 
 
 class Adversary:
-    """Sources over one space, by label: facts, which are true of any release, and knowledge, which may be anything.
+    """Sources over one space, by label: facts, true of what is published, and knowledge, which may be anything.
 
     Parameters
     ----------
-    view : Release
+    view : View
     people : People
         Who is known by name.
     """
 
-    def __init__(self, view: Release, people: People) -> None:
+    def __init__(self, view: View, people: People) -> None:
         self.view = view
         self.space = Space.of(view, people)
-        self.invariants = BucketInvariants(view)
-        self.facts: list[Source] = [self.invariants, *[NamedPeople()][: len(people)]]
+        self.invariants: PublishedRows
+        self.invariants, *others = facts_of(view)
+        self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
         self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
         self._labels: dict[Hashable, str] = {fact.identity: fact.label for fact in self.facts}
 

@@ -12,39 +12,37 @@ import pandas as pd
 from .errors import StatementError, unknown_name
 from .people import OTHERS, People
 from .tables import multi_index
-from .views import Release
+from .views import View
 
 __all__ = ["Axes", "level_of", "several_names"]
 
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """By what terms are named: the columns of the release, and the roles "q", "s", "bucket" and "who".
+    """By what terms are named: the columns of the view, and the roles "q", "s", "bucket" (of releases) and "who".
 
     Attributes
     ----------
-    view : Release
+    view : View
     people : People
     codes : dict of str to ndarray
         For every term, its position along each role, see :class:`maxent_cvx.Space`.
     """
 
-    view: Release
+    view: View
     people: People
     codes: Mapping[str, np.ndarray]
 
     def columns(self, by: Sequence[str]) -> list[str]:
         """Write roles as the columns that play them."""
-        roles = {"q": self.view.qi, "s": self.view.sensitive, "bucket": (self.view.bucket,), "who": ("who",)}
+        roles = {"who": ("who",)} | {role: columns for role, (columns, _) in self.view.axes.items()}
         return list(dict.fromkeys(column for name in by for column in roles.get(name, (name,))))
 
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column or role, and the values that the codes stand for."""
-        if name == "q":
-            return self.codes["q"], self.view.quasi_identifiers
-        if name == "s":
-            return self.codes["s"], self.view.sensitive_values
-        return self._column(self.view.bucket if name == "bucket" else name)
+        if name in self.view.axes:
+            return self.codes[name], self.view.axes[name][1]
+        return self._column(name)
 
     def labels(self, by: Sequence[str], at: Any) -> pd.MultiIndex:
         """Label terms from their codes; the levels are shared with the view, not copied."""
@@ -54,18 +52,14 @@ class Axes:
 
     def _column(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column, and its values."""
-        view = self.view
         if name == "who" and len(self.people):
             return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))
-        if name == view.bucket:
-            return self.codes["bucket"], view.buckets
-        tuples = (("q", view.qi, view.quasi_identifiers), ("s", view.sensitive, view.sensitive_values))
-        for role, columns, index in tuples:
+        for role, (columns, index) in self.view.axes.items():
             if name in columns:
                 codes, level = level_of(index, columns.index(name))
                 return codes[self.codes[role]], level
-        roles = ["q", "s", "bucket", *["who"][: len(self.people)]]
-        raise unknown_name("column of the release", name, [*view.qi, *view.sensitive, view.bucket, *roles])
+        roles = [*self.view.axes, *["who"][: len(self.people)]]
+        raise unknown_name(f"column of the {self.view.noun}", name, [*self.view.columns, *roles])
 
 
 def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
@@ -79,4 +73,4 @@ def several_names(by: str | Sequence[str]) -> list[str]:
     """Read one name or several; a sum over nothing in particular has no labels."""
     if found := [by] if isinstance(by, str) else list(by):
         return found
-    raise StatementError("at least one name is needed, e.g. marginal(['q', 'bucket'])")
+    raise StatementError("at least one name is needed, e.g. marginal(['q', 's'])")

@@ -96,7 +96,7 @@ def _forced_by_one(
 
 def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
     """Give each P(s | q) and P(s | person) that may be 0 or 1; where a bucket allows one value, nothing was open."""
-    view, s, n_s = space.view, space.codes["s"], space.view.n_sb.shape[0]
+    view, s, n_s = space.view, space.codes["s"], len(space.view.sensitive_values)
     axes = [(space.codes["q"], len(view.n_q), view.n_q)]
     if len(space.people):
         axes.append((space.codes["who"], len(space.people), np.ones(len(space.people), dtype=int)))

@@ -20,6 +20,7 @@ __all__ = [
     "LabelMismatch",
     "MaxEntError",
     "RepeatedStatement",
+    "RulesLeftOut",
     "SolverError",
     "StatementError",
     "TableError",
@@ -81,6 +82,10 @@ class SolverError(MaxEntError):
 
 class Inaccurate(SolverError):
     """An answer whose certificate does not reach :data:`maxent_cvx.solvers.ACCURACY`."""
+
+
+class RulesLeftOut(UserWarning):
+    """Rules say something that is not read: what they reveal is left out of the model."""
 
 
 class RepeatedStatement(UserWarning):

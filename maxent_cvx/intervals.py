@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -16,7 +16,11 @@ __all__ = ["intervals"]
 
 
 def intervals(
-    asked: Iterable[Probability], space: Space, form: LinearForm, smaller: Reduced
+    asked: Iterable[Probability],
+    space: Space,
+    form: LinearForm,
+    smaller: Reduced,
+    closed_bounds: Callable[[Space, np.ndarray], tuple[float, float]],
 ) -> Iterator[tuple[float, float]]:
     """Find the least and the largest value of each of some linear combinations of probabilities.
 
@@ -28,14 +32,15 @@ def intervals(
         All rows.
     smaller : Reduced
         What presolve has settled.
+    closed_bounds : callable
+        How many people any of some terms can hold together, as far as the published rows alone say.
 
     Notes
     -----
-    In a bucket that no knowledge speaks of, n(Q, S) people of n(Q) and n(S) among n(b) are between
-    max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) (Frechet); the rest is a linear program over those
-    independent parts of the model that the probability is about.
+    What no knowledge speaks of has a closed form; the rest is a linear program over those independent parts of
+    the model that the probability is about.
     """
-    settled, bucket = np.where(smaller.fixed, smaller.counts, 0.0), space.codes["bucket"]
+    settled, bucket = np.where(smaller.fixed, smaller.counts, 0.0), form.bucket[1]
     part = form.parts(~smaller.fixed)[1]
     untouched = (np.bincount(bucket, form.known.touched | smaller.fixed) == 0)[bucket]
     for combination in asked:
@@ -47,7 +52,7 @@ def intervals(
         free = ~smaller.fixed & np.isin(part, part[weight != 0])
         if len(rows) == 1:  # one coefficient, and in every bucket a rectangle of QI tuples and values
             at = np.flatnonzero(free & untouched & (weight != 0))
-            ends = weight[at[:1]].sum() * _frechet(space, at)
+            ends = weight[at[:1]].sum() * np.array(closed_bounds(space, at))
             low, high = low + ends.min(), high + ends.max()
             free &= ~untouched
         if free.any():
@@ -56,16 +61,3 @@ def intervals(
         # What is possible at all is a bound, too: rounding shall not lead out of it.
         low, high = np.clip((low, high), *combination.attainable())
         yield float(low), float(high)
-
-
-def _frechet(space: Space, at: np.ndarray) -> np.ndarray:
-    """Least and most people that rectangles of QI tuples and values, one a bucket, can hold, added up."""
-    view, bucket = space.view, space.codes["bucket"][at]
-    n = []
-    for axis, table in (("q", view.n_qb), ("s", view.n_sb)):
-        pairs = np.unique(np.column_stack([space.codes[axis][at], bucket]), axis=0)
-        people = np.asarray(table[pairs[:, 0], pairs[:, 1]]).ravel()
-        n.append(np.bincount(pairs[:, 1], people, len(view.buckets)))
-    n_b = np.asarray(view.n_qb.sum(axis=0))
-    held = np.unique(bucket)
-    return np.array([np.maximum(n[0] + n[1] - n_b, 0)[held].sum(), np.minimum(*n).sum()])

@@ -79,7 +79,7 @@ def emit(source: Source, space: Space, label: str | None = None) -> Entry:
         elif isinstance(said, Rows):
             if said.matrix.shape[1] != len(space) or (said.view is not None and said.view is not space.view):
                 raise StatementError(
-                    f"{name!r} speaks of the {said.matrix.shape[1]} terms of another release, the model has "
+                    f"{name!r} speaks of the {said.matrix.shape[1]} terms of another view, the model has "
                     f"{len(space)}; make rows from this model's own space (one column a term)"
                 )
             rows.append(said if label is None else replace(said, label=label))

@@ -20,7 +20,7 @@ from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.run import contradiction, presolved, run
 from .sources import Probability, read_probability
-from .views import Release
+from .views import View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -33,7 +33,7 @@ class MaxEnt(Adversary):
 
     Parameters
     ----------
-    view : Release
+    view : View
         What is published. Its invariants are the model's first source.
     people : dict of dict, or DataFrame, optional
         The QI values of people who are known by name, so that ``P("Flu", who="Alice")`` can be spoken of:
@@ -60,8 +60,8 @@ class MaxEnt(Adversary):
     Privacy-MaxEnt, Definition 3.1.
     """
 
-    def __init__(self, view: Release, people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None) -> None:
-        if not isinstance(view, Release):
+    def __init__(self, view: View, people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None) -> None:
+        if not isinstance(view, View):
             raise StatementError(
                 f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
             )
@@ -178,7 +178,7 @@ class MaxEnt(Adversary):
         settled = presolved(self.form, closed_form, self.view.n_records)
         bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
         try:
-            found = list(intervals(bar, self.space, self.form, settled))
+            found = list(intervals(bar, self.space, self.form, settled, self.invariants.closed_bounds))
         except Infeasible as error:
             raise contradiction(self.form, closed_form, self.view.n_records) or error from None
         if isinstance(asked, Probability | str):

@@ -1,4 +1,4 @@
-"""Named people: who of the release somebody knows by name, and what each one's quasi-identifiers are."""
+"""Named people: who of those in a view somebody knows by name, and what each one's quasi-identifiers are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import StatementError, listing, shown, unknown_name
-from .views import Release
+from .views import View
 
 __all__ = ["OTHERS", "People"]
 
@@ -20,7 +20,7 @@ OTHERS = "(others)"
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The people who have a name, among those of a release.
+    """The people who have a name, among those of a view.
 
     Naming i, who has QI tuple q, splits each term P(q, s, b) into P(i, q, s, b) and what is left for the others
     with q. Those are interchangeable, so that one term stands for all of them, with their number as its weight.
@@ -41,15 +41,15 @@ class People:
     unnamed: np.ndarray
 
     @classmethod
-    def of(cls, described: Mapping[object, Mapping[str, object]] | pd.DataFrame | None, view: Release) -> People:
-        """Find the people of a release who are described.
+    def of(cls, described: Mapping[object, Mapping[str, object]] | pd.DataFrame | None, view: View) -> People:
+        """Find the people of a view who are described.
 
         Parameters
         ----------
         described : dict of dict, or DataFrame
             All QI values of every person, by name: ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or
             a table with a column for every QI attribute, indexed by name.
-        view : Release
+        view : View
 
         Raises
         ------
@@ -68,21 +68,21 @@ class People:
         q = known.get_indexer(pd.MultiIndex.from_arrays(levels))
         if (q < 0).any():
             raise StatementError(
-                f"nobody in the release has the {', '.join(view.qi)} of {listing(names[q < 0])}: each value occurs, "
-                "but not together; correct the description"
+                f"nobody in the {view.noun} has the {', '.join(view.qi)} of {listing(names[q < 0])}: "
+                "each value occurs, but not together; correct the description"
             )
         found = cls.at(names, q, view)
         if (few := found.unnamed < 0).any():
             first = int(few.argmax())
             alike = names[q == first]
             raise StatementError(
-                f"{len(alike)} people are described alike, {listing(alike)}, and the release has "
+                f"{len(alike)} people are described alike, {listing(alike)}, and the {view.noun} has "
                 f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer"
             )
         return found
 
     @classmethod
-    def at(cls, names: Sequence[object] | pd.Index, q: np.ndarray, view: Release) -> People:
+    def at(cls, names: Sequence[object] | pd.Index, q: np.ndarray, view: View) -> People:
         """Name people by the positions of their QI tuples."""
         return cls(pd.Index(names, dtype=object, name="who"), q, view.n_q - np.bincount(q, minlength=len(view.n_q)))
 
@@ -90,25 +90,26 @@ class People:
         return len(self.names)
 
     def split(self, codes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Split the terms P(q, s, b), sorted by bucket and QI tuple, into a copy for every person who has q.
+        """Split the terms, sorted by bucket and QI tuple, into a copy for every person who has q.
 
         Returns
         -------
         dict
-            Codes of "who", "q", "s" and "bucket", still sorted by bucket, then q; those without a name, whose
+            Codes of "who" and of all roles, still sorted by bucket, then q; those without a name, whose
             code is the number of names, come after those who have one.
         """
         by_q = np.argsort(self.q, kind="stable")
         named = np.bincount(self.q, minlength=len(self.unnamed))
         copies = (named + (self.unnamed > 0))[codes["q"]]
-        q, s, bucket = (np.repeat(codes[axis], copies) for axis in ("q", "s", "bucket"))
+        of = {axis: np.repeat(code, copies) for axis, code in codes.items()}
+        q = of["q"]
         copy = np.arange(len(q)) - np.repeat(np.cumsum(copies) - copies, copies)
         first = np.cumsum(named) - named  # where the names of each QI tuple begin in `by_q`
         is_named = copy < named[q]
         who = np.full(len(q), len(self))
         who[is_named] = by_q[(first[q] + copy)[is_named]]
-        order = np.lexsort((s, copy, q, bucket))
-        return {"who": who[order], "q": q[order], "s": s[order], "bucket": bucket[order]}
+        order = np.lexsort((of["s"], copy, q, of.get("bucket", np.zeros(len(q)))))
+        return {"who": who[order]} | {axis: code[order] for axis, code in of.items()}
 
     def find(self, who: object) -> np.ndarray:
         """Mark the named people, by name: one, or several in a list.
@@ -132,7 +133,7 @@ class People:
         return np.asarray(self.names.isin(wanted))
 
 
-def _table(described: object, view: Release) -> pd.DataFrame:
+def _table(described: object, view: View) -> pd.DataFrame:
     """Read descriptions as a table of the release's QI columns, indexed by name; nothing may be missing."""
     if isinstance(described, Mapping):
         if strange := [name for name, of in described.items() if not isinstance(of, Mapping)]:
@@ -146,10 +147,10 @@ def _table(described: object, view: Release) -> pd.DataFrame:
             "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
             f"not {shown(described)}"
         )
-    if "who" in (*view.qi, *view.sensitive, view.bucket):
+    if "who" in view.columns:
         raise StatementError("a column is called 'who', which stands for named people here; rename the column")
     if strangers := [column for column in described.columns if column not in view.qi]:
-        raise unknown_name("quasi-identifier of the release", strangers[0], view.qi)
+        raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
     if described.columns.has_duplicates:
         twice = described.columns[described.columns.duplicated()]
         raise StatementError(f"people are described by two columns called {listing(twice)}; leave one out")
@@ -182,7 +183,7 @@ def _is_name(name: object) -> bool:
 
 
 def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
-    """Number the values of one attribute as the release does."""
+    """Number the values of one attribute as the view does."""
     try:
         # As objects: a number is not the interval that it lies in.
         codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))

@@ -83,7 +83,8 @@ class Posterior:
     def joint(self) -> pd.Series:
         """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
 
-        Where people are named, P(i, q, s, b): the first label is "who", "(others)" for all those without a name.
+        Without buckets P(q, s). Where people are named, P(i, q, s, b): the first label is "who", "(others)" for
+        all those without a name.
         """
         return pd.Series(self.counts / self.space.n_records, index=self.space.index, name=self.space.term)
 
@@ -142,7 +143,7 @@ class Posterior:
         values = self.space.view.sensitive_values
         table = np.bincount(group * len(values) + self.space.codes["s"], self.counts, len(people) * len(values))
         first = np.unique(group, return_index=True)[1]
-        index = self.space.index[first].droplevel([*self.space.view.sensitive, self.space.view.bucket])
+        index = self.space.axes.labels(["who", "q"], first)
         return pd.DataFrame(table.reshape(len(people), -1) / people[:, None], index=index, columns=values), people
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:

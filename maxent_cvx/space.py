@@ -1,4 +1,4 @@
-"""The space of a model: its terms P(q, s, b), and linear expressions over them.
+"""The space of a model: its terms, P(q, s, b) or P(q, s), and linear expressions over them.
 
 Every information source is written with two verbs. ``space.marginal(by)`` sums the terms into a
 labelled :class:`~maxent_cvx.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
@@ -22,7 +22,7 @@ from .errors import StatementError, TableError, listing, unknown_name
 from .people import OTHERS, People
 from .selection import choose
 from .tables import Microdata, group_codes, sort_distinct
-from .views import Release
+from .views import View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -36,21 +36,21 @@ class Space:
 
     Attributes
     ----------
-    view : Release
+    view : View
         What is published.
     people : People
         Who is known by name.
     codes : dict of str to ndarray
-        For every term, the positions of its "q", "s" and "bucket" in the view's indices; and of its "who"
-        among the names, if people are named.
+        For every term, the positions of its "q", "s" and (of a release) "bucket" in the view's indices; and of its
+        "who" among the names, if people are named.
     """
 
-    view: Release
+    view: View
     people: People
     codes: Mapping[str, np.ndarray]
 
     @classmethod
-    def of(cls, view: Release, people: People | None = None) -> Space:
+    def of(cls, view: View, people: People | None = None) -> Space:
         """Number the terms of a published view, of named people apart from the others."""
         people = People.of(None, view) if people is None else people
         return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
@@ -68,8 +68,8 @@ class Space:
 
     @property
     def term(self) -> str:
-        """What a term is: P(q, s, b), or P(i, q, s, b) where people are named."""
-        return "P(i, q, s, b)" if len(self.people) else "P(q, s, b)"
+        """What a term is: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) where people are named."""
+        return f"P({', '.join(['i'] * bool(len(self.people)) + [role[0] for role in self.view.axes])})"
 
     @cached_property
     def pseudonyms(self) -> np.ndarray:
@@ -125,7 +125,7 @@ class Space:
     @cached_property
     def index(self) -> pd.MultiIndex:
         """The labels of the terms: QI attributes, sensitive attribute, bucket."""
-        return self.axes.labels([*["who"][: len(self.people)], "q", "s", "bucket"], slice(None))
+        return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], slice(None))
 
     # -- the verbs -------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class Space:
         Raises
         ------
         UnknownName
-            If a name is neither a column of the release nor a role.
+            If a name is neither a column of the view nor a role.
 
         Examples
         --------
@@ -197,6 +197,23 @@ class Space:
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)
         label = f"P({', '.join(self.axes.columns(of))} | {', '.join(self.axes.columns(given))})"
         return Block(self, matrix, joint.index, label)
+
+    def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
+        """Coefficients of P(Q, s) on p for many patterns, a set Q of QI tuples with a value s each.
+
+        Parameters
+        ----------
+        members : csr_array, shape (patterns, QI tuples)
+            1 for the tuples of each.
+        s : ndarray of int, one a pattern
+            The position of its sensitive value.
+        """
+        n_values = len(self.view.sensitive_values)
+        cell = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
+        shape = (members.shape[1] * n_values, len(self))
+        of_cell = sp.csr_array((np.ones(len(cell)), (cell, np.arange(len(cell)))), shape=shape)
+        picked = members.indices.astype(np.int64) * n_values + np.repeat(s, np.diff(members.indptr))
+        return sp.csr_array(sp.csr_array((members.data, picked, members.indptr), shape=(len(s), shape[0])) @ of_cell)
 
     def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
         """Coefficients of P(value | given), or of P(value | who), on p, shape (1, terms); the divisor is a constant.
@@ -274,13 +291,13 @@ class Space:
         mask = np.ones(len(tuples), dtype=bool)
         for attribute, chosen in (given or {}).items():
             if attribute not in self.view.qi:
-                raise unknown_name("quasi-identifier of the release", attribute, self.view.qi)
+                raise unknown_name(f"quasi-identifier of the {self.view.noun}", attribute, self.view.qi)
             codes, level = level_of(tuples, self.view.qi.index(attribute))
             mask &= choose(chosen, attribute).mask(level, attribute)[codes]
         if not mask.any():
             asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
             raise StatementError(
-                f"nobody in the release has {asked}: each value occurs, but not together; "
+                f"nobody in the {self.view.noun} has {asked}: each value occurs, but not together; "
                 "P(value | given) would be 0/0: take a condition out"
             )
         return mask
@@ -291,7 +308,7 @@ class Space:
         Parameters
         ----------
         records : DataFrame
-            With the release's QI, sensitive and bucket columns.
+            With the view's columns: QI, sensitive, and the bucket of a release.
         id : str, optional
             The column of names; needed where the model names people.
 
@@ -301,8 +318,8 @@ class Space:
             If they are not the records that were published.
         """
         view = self.view
-        data = Microdata(records, view.qi, view.sensitive, view.bucket, id)
-        known = data.frame[[*view.qi, *view.sensitive, view.bucket]]
+        data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), id)
+        known = data.frame[view.columns]
         if len(self.people):
             if id is None:
                 raise TableError("the model names people, so say which column of the records does: id=...")
@@ -315,15 +332,16 @@ class Space:
         at = self.index.get_indexer(labels)
         if (at < 0).any() or len(records) != self.n_records:
             raise TableError(
-                f"{int((at < 0).sum())} combinations in these {len(records)} records are not terms of the release of "
-                f"{self.n_records} people; pass the table that was published, with its buckets"
+                f"{int((at < 0).sum())} combinations in these {len(records)} records are not terms of the {view.noun} "
+                f"of {self.n_records} people; pass the table that was published"
+                f"{', with its buckets' * ('bucket' in view.axes)}"
             )
         counts = np.bincount(at[group], minlength=len(self))
-        for by, published in ((["q", "bucket"], view.n_qb), (["s", "bucket"], view.n_sb)):
-            off = self.marginal(by).matrix @ counts != published.data
+        for by, published in view.published.items():
+            off = self.marginal(by).matrix @ counts != published.to_numpy()
             if off.any():
                 raise TableError(
-                    f"in {int(off.sum())} of {len(off)} places these records are not what the release of "
+                    f"in {int(off.sum())} of {len(off)} places these records are not what the {view.noun} of "
                     f"{self.n_records} people counts by {' and '.join(by)}; pass the table that was published"
                 )
         return counts

@@ -14,18 +14,18 @@ import pandas as pd
 from .errors import TableError
 from .people import People
 from .space import Space
-from .views import Release
+from .views import QITable, Release, View
 
 __all__ = ["read_terms", "write_terms"]
 
 #: Where the file keeps what is not a column.
 METADATA = b"maxent_cvx"
-#: The last three columns of the file.
-COUNTS = ("N P(q,b)", "N P(s,b)", "N P(q,s,b)")
+#: The column of a published table that holds its counts, while it is read back.
+COUNT = "N P"
 
 
 def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, about: dict[str, Any]) -> None:
-    """Write one row a term: its labels, n(q, b), n(s, b) and the inferred count; whole or not at all.
+    """Write one row a term: its labels, the published counts and the inferred one; whole or not at all.
 
     Raises
     ------
@@ -35,8 +35,9 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    view, codes = space.view, space.codes
-    roles = {"qi": list(view.qi), "sa": list(view.sensitive), "bucket": view.bucket}
+    view = space.view
+    roles = {"view": type(view).__name__} | {role: list(columns) for role, (columns, _) in view.axes.items()}
+    domain = [_encode(level) for level in map(view.sensitive_values.get_level_values, range(len(view.sensitive)))]
     people = {"names": [n if isinstance(n, str) else int(n) for n in space.people.names], "q": space.people.q.tolist()}
     frame = _labels(space)
     columns, categories = {}, {}
@@ -49,10 +50,13 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
             columns[name] = pa.Array.from_pandas(column)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             raise TableError(f"Parquet cannot store the values of {name!r} together: {error.args[0]}") from error
-    published = (view.n_qb[codes["q"], codes["bucket"]], view.n_sb[codes["s"], codes["bucket"]])
-    arrays = [*columns.values(), *(pa.array(np.asarray(n).ravel()) for n in published), pa.array(counts)]
-    table = pa.Table.from_arrays(arrays, names=[*columns, *COUNTS])
-    metadata = json.dumps({"roles": roles, "people": people, "categories": categories, "about": about}).encode()
+    for by, count in view.published.items():
+        row = space.marginal(by).matrix.tocsc().indices  # every term is in one row
+        columns[str(count.name)] = pa.array(count.to_numpy()[row])
+    columns[f"N {space.term.replace(' ', '')}"] = pa.array(counts)
+    table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
+    about = {"roles": roles, "domain": domain, "people": people, "categories": categories, "about": about}
+    metadata = json.dumps(about).encode()
     pq.write_table(table.replace_schema_metadata({METADATA: metadata}), path)
 
 
@@ -77,18 +81,31 @@ def read_terms(path: str | PathLike[str]) -> tuple[Space, np.ndarray, dict[str, 
     frame = stored.to_pandas()
     for name, (encoded, ordered) in metadata["categories"].items():
         frame[name] = pd.Categorical(frame[name], categories=_decode(encoded), ordered=ordered)
-    roles = metadata["roles"]
-    qi, sa, bucket = roles["qi"], roles["sa"], roles["bucket"]
-    tables = [
-        frame[labels].assign(**{COUNTS[i]: frame.iloc[:, -3 + i]}).drop_duplicates()
-        for i, labels in enumerate(([*qi, bucket], [bucket, *sa]))
-    ]
-    tables[1].columns = pd.Index([bucket, *sa, COUNTS[0]])
-    view = Release.from_tables(*tables, qi=qi, sa=sa, bucket=bucket, count=COUNTS[0])
+    view = _view(frame, metadata["roles"], metadata["domain"])
     space = Space.of(view, People.at(metadata["people"]["names"], np.array(metadata["people"]["q"], dtype=int), view))
     if not all(frame[name].equals(column) for name, column in _labels(space).items()):
         raise TableError(f"the terms in {str(path)!r} are not in the order in which they were written")
     return space, frame.iloc[:, -1].to_numpy(), metadata["about"]
+
+
+def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str]) -> View:
+    """Make the view again, from the counts that were published."""
+    qi, sa = roles["q"], roles["s"]
+    if roles["view"] == "Release":
+        bucket = roles["bucket"][0]
+        qi_table, sa_table = (
+            frame[[*labels, bucket, count]].drop_duplicates().rename(columns={count: COUNT})
+            for labels, count in ((qi, "N P(q,b)"), (sa, "N P(s,b)"))
+        )
+        return Release.from_tables(qi_table, sa_table, qi=qi, sa=sa, bucket=bucket, count=COUNT)
+    levels = [_decode(level).rename(name) for level, name in zip(domain, sa, strict=True)]
+    values = pd.MultiIndex.from_arrays(levels) if len(sa) > 1 else levels[0]
+    distribution = None
+    if "N P(s)" in frame.columns:
+        by_value = frame[[*sa, "N P(s)"]].drop_duplicates().set_index(sa if len(sa) > 1 else sa[0])["N P(s)"]
+        distribution = by_value.reindex(values, fill_value=0)
+    people = frame[[*qi, "N P(q)"]].drop_duplicates()
+    return QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count="N P(q)")
 
 
 def _labels(space: Space) -> pd.DataFrame:

@@ -8,18 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .errors import TableError, listing, unknown_name
+from .errors import StatementError, TableError, listing, unknown_name
 
 __all__ = [
     "Microdata",
     "check_columns",
     "count_column",
+    "counted",
+    "densely",
     "distinct",
     "factorize",
     "group_codes",
     "multi_index",
     "names",
     "ranges",
+    "sizes_of",
     "sort_distinct",
 ]
 
@@ -79,6 +82,8 @@ class Microdata:
         return distinct(self.frame[list(self.sa)])
 
 
+#: Counting is faster than sorting up to so many possible numbers for each that is there.
+ROOM = 64
 #: A count beyond this is no exact number of records in floating point.
 MOST = 2**53
 
@@ -90,6 +95,19 @@ def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     if not (found := tuple(columns)):
         raise TableError(f"{role} names no column; name at least one")
     return found
+
+
+def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[int]:
+    """Read how many QI attributes a pattern may set; None is any number."""
+    sizes = list(range(1, n_attributes + 1))
+    if attributes is None:
+        return sizes
+    asked = list(attributes) if isinstance(attributes, Iterable) else [attributes]
+    if not asked or not set(asked) <= set(sizes) or isinstance(attributes, bool):
+        raise StatementError(
+            f"attributes={attributes!r}: an association can set 1 to {n_attributes} of the QI attributes"
+        )
+    return sorted(set(asked))
 
 
 def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
@@ -133,6 +151,20 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
             f"{int(bad.sum())} of {len(bad)} are not (first at row {int(bad.argmax())})"
         )
     return values.astype(np.int64)
+
+
+def counted(
+    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
+    if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
+        check_columns(table, roles, what)
+        return table, None
+    check_columns(table, {**roles, "count": (count,)}, what)
+    counts = count_column(table[count], what)
+    if not counts.any():
+        raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")
+    return table[counts > 0], counts[counts > 0]
 
 
 def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
@@ -182,5 +214,15 @@ def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray
     group = np.zeros(len(codes[0]), dtype=np.int64)
     for code, size in zip(codes, sizes, strict=True):
         # Dense again after each column, so that the mixed-radix key cannot overflow.
-        group = np.unique(group * size + code, return_inverse=True)[1]
+        group = densely(group * size + code)
     return group
+
+
+def densely(key: np.ndarray) -> np.ndarray:
+    """Number the distinct whole numbers, none negative, in sorted order from 0."""
+    size = int(key.max(initial=-1)) + 1
+    if size > ROOM * len(key):
+        return np.unique(key, return_inverse=True)[1]
+    occurs = np.zeros(size, dtype=bool)
+    occurs[key] = True
+    return (np.cumsum(occurs) - 1)[key]

@@ -17,9 +17,10 @@ import maxent_cvx as mx
 ROOT = Path(mx.__file__).parent
 #: The floors, bottom up; a package is one floor. What is imported by all of them is at the bottom.
 FLOORS = [
-    "errors", "tables", "selection", "views", "people", "axes", "rows", "block", "space", "mining", "sources",
-    "solvers", "knowledge", "adversary", "intervals", "storage", "prices", "certainty", "posterior", "relaxation",
-    "model", "testing", "datasets", "disguise", "measures", "quantify", "sweep", "compare", "plots", "demo", "cli",
+    "errors", "tables", "selection", "views", "people", "axes", "rows", "block", "space", "cubes", "mining",
+    "rules", "sources", "solvers", "knowledge", "adversary", "intervals", "storage", "prices", "certainty", "posterior",
+    "relaxation", "model", "testing", "datasets", "disguise", "measures", "quantify", "sweep", "compare", "plots",
+    "demo", "cli",
 ]  # fmt: skip
 #: Data files, and the script that made one of them: no part of the house.
 CELLAR = "data"

@@ -29,6 +29,13 @@ def classes() -> dict[str, type[Source]]:
     return found
 
 
+def table_of(hospital: pd.DataFrame) -> mx.QITable:
+    """Everybody's QI, and how frequent the diseases are."""
+    return mx.QITable(
+        hospital, qi=["Gender", "Degree"], sa="Disease", sa_distribution=hospital["Disease"].value_counts()
+    )
+
+
 #: How to make each of them, true of the hospital; a new class needs a line here.
 TRUE = {
     "BucketInvariants": lambda release, hospital: [sources.BucketInvariants(release)],
@@ -38,6 +45,15 @@ TRUE = {
         Custom(lambda space: [P("Flu") == 0.3, space.marginal("s") >= 0.1]),
     ],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
+    "PublishedRules": lambda release, hospital: [
+        sources.PublishedRules(rules, **options)
+        for options in [{}, {"integer": False}, {"scores": "support"}, {"prune": False}, {"non_rules": False}]
+        for rules in [
+            mx.disguise.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.1, confidence=0.3)
+        ]
+    ],
+    "QIConstraints": lambda release, hospital: [sources.QIConstraints(table_of(hospital))],
+    "SAConstraints": lambda release, hospital: [sources.SAConstraints(table_of(hospital))],
     "SameValue": lambda release, hospital: [
         sources.SameValue("Allen", "David", at_least=0.5),
         sources.SameValue("Ethan", "Helen", at_least=1),
@@ -64,6 +80,8 @@ PEOPLE |= {
     name: {"Gender": "female", "Degree": degree} for name, degree in [("Helen", "college"), ("Iris", "graduate")]
 }
 KNOWN = {"NamedPeople": PEOPLE, "SameValue": PEOPLE}
+#: What these sources are about; the others are tried on the release.
+VIEWS = {"QIConstraints": table_of, "SAConstraints": table_of}
 
 
 def test_every_source_is_tested():
@@ -76,7 +94,8 @@ def test_sources_keep_the_contract(name, release, hospital):
     """Each source has a label and named rows of numbers, says the same twice, and is true of its data."""
     for source in TRUE[name](release, hospital):
         assert type(source) is classes()[name]
-        space = mx.MaxEnt(release, people=KNOWN.get(name)).space
+        view = VIEWS[name](hospital) if name in VIEWS else release
+        space = mx.MaxEnt(view, people=KNOWN.get(name)).space
         assert check_source(source, space, truth=hospital, id="Name") is None
 
 

@@ -96,16 +96,15 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
     if (q < 0).any() or (s < 0).any():
         raise TableError(
             f"{int((q < 0).sum())} QI tuples and {int((s < 0).sum())} sensitive values of the original records are not "
-            "in the release; pass the table that was published"
+            f"in the {view.noun}; pass the table that was published"
         )
     n_values = len(view.sensitive_values)
     counts = np.bincount(q[group] * n_values + s[value], minlength=len(view.n_q) * n_values).reshape(-1, n_values)
-    n_s = np.asarray(view.n_sb.sum(axis=1))
     same_q = np.array_equal(counts.sum(axis=1), view.n_q)
-    if not same_q or not np.array_equal(counts.sum(axis=0), n_s):
+    if not same_q or not (view.n_s is None or np.array_equal(counts.sum(axis=0), view.n_s)):
         which = "sensitive value" if same_q else "QI"
         raise TableError(
-            f"the original {len(original)} records have other {which} counts than the release's {view.n_records}; "
+            f"the original {len(original)} records have other {which} counts than the {view.noun}'s {view.n_records}; "
             "pass the table that was published"
         )
     return counts

@@ -53,7 +53,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
             The largest probability by the sum of the l-th and smaller ones: recursive (c, l)-diversity
             holds for every larger c. Infinite if fewer than l values are possible.
         t
-            Distance of P(. | q) from P(.): t-closeness.
+            Distance of P(. | q) from P(.): t-closeness. NaN where P(.) is not published.
         r
             1 / max_p: no inference is more likely than 1/r.
 
@@ -78,7 +78,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
             "distinct_l": (p > 0).sum(axis=1),
             "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
             "recursive_c": recursive,
-            "t": _distance(p, np.asarray(view.n_sb.sum(axis=1)) / view.n_records, view.sensitive_values, distance),
+            "t": _distance(p, view.n_s, view.sensitive_values, distance),
             "r": 1 / decreasing[:, 0],
         },
         index=conditional.index,
@@ -91,13 +91,15 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     return pd.DataFrame([extreme], columns=found.columns, index=["worst"]).astype({c: found[c].dtype for c in low})
 
 
-def _distance(p: np.ndarray, overall: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
-    """Earth mover's distance of every row of p from the overall distribution, between 0 and 1."""
+def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance: str) -> np.ndarray:
+    """Earth mover's distance of every row of p from the overall distribution, between 0 and 1; NaN if it is unknown."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     kinds = {"auto": ordered, "equal": False, "ordered": True}
     if distance not in kinds:
         raise StatementError(f"distance={distance!r}: one of {list(kinds)} is expected")
-    difference = p - overall
+    if n_s is None:
+        return np.full(len(p), np.nan)
+    difference = p - n_s / n_s.sum()
     if kinds[distance]:
         return np.abs(np.cumsum(difference, axis=1)).sum(axis=1) / max(len(values) - 1, 1)
     return np.abs(difference).sum(axis=1) / 2

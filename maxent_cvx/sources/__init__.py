@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from .base import Custom, Source, as_source, several
 from .bucket_invariants import BucketInvariants
+from .facts import facts_of
 from .named_people import NamedPeople
 from .notation import read_knowledge, read_probability, read_statement
 from .probability import Count, P, Probability
+from .published import PublishedRows
+from .published_rules import PublishedRules
+from .qi_constraints import QIConstraints, SAConstraints
 from .same_value import SameValue
 from .statement import Statement
 from .strongest_associations import StrongestAssociations
@@ -18,11 +22,16 @@ __all__ = [
     "NamedPeople",
     "P",
     "Probability",
+    "PublishedRows",
+    "PublishedRules",
+    "QIConstraints",
+    "SAConstraints",
     "SameValue",
     "Source",
     "Statement",
     "StrongestAssociations",
     "as_source",
+    "facts_of",
     "read_knowledge",
     "read_probability",
     "read_statement",

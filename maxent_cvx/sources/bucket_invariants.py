@@ -9,12 +9,12 @@ import numpy as np
 from ..rows import Rows
 from ..space import Space
 from ..views import Release
-from .base import Source
+from .published import PublishedRows
 
 __all__ = ["BucketInvariants"]
 
 
-class BucketInvariants(Source):
+class BucketInvariants(PublishedRows):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
     These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): they say
@@ -64,3 +64,18 @@ class BucketInvariants(Source):
         q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
         counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
         return counts * space.weights / among[q], multipliers
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """Add up what rectangles of QI tuples and values, one a bucket, can hold, people.
+
+        Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
+        together (Frechet).
+        """
+        bucket, n = space.codes["bucket"][at], []
+        for axis, table in (("q", self.release.n_qb), ("s", self.release.n_sb)):
+            pairs = np.unique(np.column_stack([space.codes[axis][at], bucket]), axis=0)
+            people = np.asarray(table[pairs[:, 0], pairs[:, 1]]).ravel()
+            n.append(np.bincount(pairs[:, 1], people, table.shape[1]))
+        n_b = np.asarray(self.release.n_qb.sum(axis=0))
+        held = np.unique(bucket)
+        return float(np.maximum(n[0] + n[1] - n_b, 0)[held].sum()), float(np.minimum(*n).sum())

@@ -69,31 +69,25 @@ class StrongestAssociations(Source):
         """Emit one row for each positive association, then one for each negative one."""
         mined = self._mined(space)
         q, s = self._same_people(mined, space)
-        cells = space.marginal(["q", "s"])  # P(Q, S) is a sum of these
-        first = cells.matrix.indices[cells.matrix.indptr[:-1]]
-        n_values = len(space.view.sensitive_values)
-        key = space.codes["q"][first] * n_values + space.codes["s"][first]
         for ranked, negative in mined.top(self.positive, self.negative):
-            members = mined.members(ranked).tocoo()
-            wanted = q[members.col] * n_values + s[ranked["s"]][members.row]
-            at = np.searchsorted(key, wanted).clip(max=len(key) - 1)
-            exists = key[at] == wanted  # no bucket of these people holds the value: P(q, S) has no term
-            share = ranked["n_q"][members.row[exists]] / space.n_records  # P(Q), section 4.1
-            shape = (len(ranked), len(cells))
-            pick = sp.csr_array((1 / share, (members.row[exists], at[exists])), shape=shape)
+            members = mined.members(ranked)
+            members.indices = q[members.indices].astype(members.indices.dtype)  # the view's QI tuples
+            joint = space.joint(members, s[ranked["s"]])
+            share = ranked["n_q"] / space.n_records  # P(Q), section 4.1
             n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
             exact = n_qs / ranked["n_q"]
-            index = pd.Index([f"P({value} | {given})" for given, value in mined.names(ranked)])
+            given, value = mined.names(ranked)
+            index = pd.Index("P(" + value + " | " + given + ")")
             label = f"{'negative' if negative else 'positive'} association"
-            yield Rows(sp.csr_array(pick @ cells.matrix), exact, exact, label, index, space.view)
+            yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), exact, exact, label, index, space.view)
 
     def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Find the miner's QI tuples and sensitive values in the release, which must be of the same people."""
+        """Find the miner's QI tuples and sensitive values in the view, which must be of the same people."""
         view = space.view
         if mined.qi != view.qi or mined.sensitive != view.sensitive:
             raise StatementError(
-                f"the associations were mined of {list(mined.sensitive)} given {list(mined.qi)}, and the release has "
-                f"{list(view.sensitive)} given {list(view.qi)}; mine the release's columns, in its order"
+                f"the associations were mined of {list(mined.sensitive)} given {list(mined.qi)}, and the {view.noun} "
+                f"has {list(view.sensitive)} given {list(view.qi)}; mine those columns, in that order"
             )
         q = view.quasi_identifiers.get_indexer(mined.tuples)
         s = view.sensitive_values.get_indexer(mined.sensitive_values)
@@ -104,13 +98,13 @@ class StrongestAssociations(Source):
         elif (q < 0).any():
             strange = f"{int((q < 0).sum())} of {len(q)} QI tuples were not published"
         elif len(q) < len(view.n_q) or not np.array_equal(mined.n_tuple, view.n_q[q]):
-            strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the release's {view.n_records}"
-        elif len(s) < view.n_sb.shape[0] or not np.array_equal(mined.n_value, np.asarray(view.n_sb.sum(axis=1))[s]):
+            strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the {view.noun}'s {view.n_records}"
+        elif view.n_s is not None and not np.array_equal(np.bincount(s, mined.n_value, len(view.n_s)), view.n_s):
             strange = f"their counts of {', '.join(mined.sensitive)} are not those that were published"
         else:
             return q, s
         raise StatementError(
-            f"the original records are not the people of the release ({strange}); associations are true "
+            f"the original records are not the people of the {view.noun} ({strange}); associations are true "
             "of the records they were mined from: pass the table that was published"
         )
 

@@ -1,35 +1,33 @@
-"""What is published: the views of the microdata that an adversary is handed.
-
-A view says which terms P(q, s, b) can be non-zero, and holds the counts its invariants are about.
-"""
+"""Buckets: the release of a disguised table, whose terms are P(q, s, b)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .errors import TableError, listing, unknown_name
-from .tables import (
+from ..errors import TableError, listing, unknown_name
+from ..tables import (
     Microdata,
-    check_columns,
-    count_column,
+    counted,
     distinct,
     factorize,
-    multi_index,
     names,
     ranges,
     sort_distinct,
 )
+from .base import View, attach, check_roles
 
 __all__ = ["Release"]
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(View):
     """Bucketized data D': within a bucket, QI tuples and sensitive values are both known, their links are not.
 
     Make one with :meth:`from_buckets` or :meth:`from_tables`; nothing that links a QI tuple to a
@@ -56,6 +54,7 @@ class Release:
     buckets: pd.Index
     n_qb: sp.csr_array
     n_sb: sp.csr_array
+    noun: ClassVar[str] = "release"
 
     @classmethod
     def from_buckets(
@@ -82,7 +81,7 @@ class Release:
         UnknownName, TableError
         """
         data = Microdata(table, names(qi, "qi"), names(sa, "sa"), bucket, id)
-        check_roles(data.qi, data.sa, bucket)
+        _check_roles(data.qi, data.sa, bucket)
         return cls._count(
             data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket]
         )
@@ -115,11 +114,11 @@ class Release:
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
         """
         qi, sa = names(qi, "qi"), names(sa, "sa")
-        qi_table, n_qb = _counted(qi_table, {"qi": qi, "bucket": (bucket,)}, count, "the QI table")
-        sa_table, n_sb = _counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
+        qi_table, n_qb = counted(qi_table, {"qi": qi, "bucket": (bucket,)}, count, "the QI table")
+        sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
         if count is not None and n_qb is None and n_sb is None:
             raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
-        check_roles(qi, sa, bucket)
+        _check_roles(qi, sa, bucket)
         return cls._count(
             qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)],
             qi_table[bucket], sa_table[bucket], n_qb, n_sb,
@@ -157,14 +156,13 @@ class Release:
         return cls(qi, sa, bucket, quasi_identifiers, sensitive_values, buckets, n_qb, n_sb)
 
     @property
-    def sa(self) -> str | tuple[str, ...]:
-        """The sensitive attribute's column; of several, all their columns."""
-        return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
-
-    @property
-    def n_records(self) -> int:
-        """N, the number of people in the release."""
-        return int(self.n_qb.sum())
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """QI tuples, sensitive values, buckets."""
+        return {
+            "q": (self.qi, self.quasi_identifiers),
+            "s": (self.sensitive, self.sensitive_values),
+            "bucket": ((self.bucket,), self.buckets),
+        }
 
     @property
     def n_q(self) -> np.ndarray:
@@ -172,18 +170,27 @@ class Release:
         return np.asarray(self.n_qb.sum(axis=1))
 
     @property
+    def n_s(self) -> np.ndarray:
+        """Records of each sensitive value, counts, in the order of `sensitive_values`."""
+        return np.asarray(self.n_sb.sum(axis=1))
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """Records of every QI tuple in every bucket, and of every sensitive value."""
+        (q, b), (s, in_b) = self.n_qb.nonzero(), self.n_sb.nonzero()
+        n_qb = pd.Series(self.n_qb.data, attach(self.quasi_identifiers, q, self.buckets, b), name="N P(q,b)")
+        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, in_b), name="N P(s,b)")
+        return {("q", "bucket"): n_qb, ("s", "bucket"): n_sb}
+
+    @property
     def p_qb(self) -> pd.Series:
         """P(q, b): the right sides of the QI-invariants (Eq. (4)), probabilities."""
-        q, b = self.n_qb.nonzero()
-        index = attach(self.quasi_identifiers, q, self.buckets, b)
-        return pd.Series(self.n_qb.data / self.n_records, index=index, name="P(q, b)")
+        return (self.published["q", "bucket"] / self.n_records).rename("P(q, b)")
 
     @property
     def p_sb(self) -> pd.Series:
         """P(s, b): the right sides of the SA-invariants (Eq. (5)), probabilities."""
-        s, b = self.n_sb.nonzero()
-        index = attach(self.sensitive_values, s, self.buckets, b)
-        return pd.Series(self.n_sb.data / self.n_records, index=index, name="P(s, b)")
+        return (self.published["s", "bucket"] / self.n_records).rename("P(s, b)")
 
     def terms(self) -> dict[str, np.ndarray]:
         """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6)).
@@ -225,43 +232,11 @@ class Release:
         )
 
 
-def check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
-    """Refuse columns whose names sources would read as another role: "q", "s" and "bucket"."""
+def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
+    """Check the columns of a release; the bucket is one column."""
     if not isinstance(bucket, str):
         raise TableError(f"bucket must name the column of the published buckets, not {bucket!r}")
-    for name, players in (("q", qi), ("s", sa), ("bucket", (bucket,))):
-        if name in (*qi, *sa, bucket) and players != (name,):
-            raise TableError(
-                f"a column is called {name!r}, which stands for {', '.join(map(repr, players))} here; rename the column"
-            )
-
-
-def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> pd.MultiIndex:
-    """Pair entries of two indices, by position, into one MultiIndex; their levels are shared, not copied."""
-    levels, codes, labels = [], [], []
-    for index, position in ((first, i), (second, j)):
-        if isinstance(index, pd.MultiIndex):
-            levels += list(index.levels)
-            codes += [np.asarray(code)[position] for code in index.codes]
-        else:
-            levels.append(index)
-            codes.append(position)
-        labels += list(index.names)
-    return multi_index(levels, codes, labels)
-
-
-def _counted(
-    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str
-) -> tuple[pd.DataFrame, np.ndarray | None]:
-    """Check one published table; rows that count nobody say nothing and are left out."""
-    if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
-        check_columns(table, roles, what)
-        return table, None
-    check_columns(table, {**roles, "count": (count,)}, what)
-    counts = count_column(table[count], what)
-    if not counts.any():
-        raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")
-    return table[counts > 0], counts[counts > 0]
+    check_roles({"q": qi, "s": sa, "bucket": (bucket,)})
 
 
 def _tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:

@@ -1,0 +1,21 @@
+"""What is true of a published view, whatever else is known: the sources that every model of it begins with."""
+
+from __future__ import annotations
+
+from ..errors import StatementError
+from ..views import QITable, Release, View
+from .base import Source
+from .bucket_invariants import BucketInvariants
+from .published import PublishedRows
+from .qi_constraints import QIConstraints, SAConstraints
+
+__all__ = ["facts_of"]
+
+
+def facts_of(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
+    """List the facts: first what links the terms of a bucket, or a QI tuple, and no others; then the rest."""
+    if isinstance(view, Release):
+        return (BucketInvariants(view),)
+    if isinstance(view, QITable):
+        return (QIConstraints(view), *([] if view.n_s is None else [SAConstraints(view)]))
+    raise StatementError(f"nothing is known of what a {type(view).__name__} says")

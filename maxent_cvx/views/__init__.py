@@ -1,0 +1,11 @@
+"""What is published: the views of the microdata that an adversary is handed, and rules mined from them."""
+
+from __future__ import annotations
+
+from .base import View
+from .qi_table import QITable
+from .release import Release
+from .rule_set import RuleSet
+from .thresholds import Thresholds
+
+__all__ = ["QITable", "Release", "RuleSet", "Thresholds", "View"]

@@ -1,0 +1,110 @@
+"""The published view: which terms can be non-zero, and what is counted of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ..errors import TableError
+from ..tables import multi_index
+
+__all__ = ["View", "attach", "check_roles"]
+
+
+class View(ABC):
+    """What an adversary is handed: everybody's quasi-identifiers, and something of the sensitive values.
+
+    A term is one combination of a label of each role: P(q, s, b) of a release, P(q, s) where there are no
+    buckets.
+
+    Attributes
+    ----------
+    qi, sensitive : tuple of str
+        Column names.
+    quasi_identifiers : MultiIndex
+        The distinct QI tuples q, sorted, one level an attribute.
+    sensitive_values : Index
+        The distinct sensitive values s. Of several sensitive attributes s is a combination of their values,
+        and the index has a level for each.
+    noun : str
+        What it is called in messages.
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    quasi_identifiers: pd.MultiIndex
+    sensitive_values: pd.Index
+    noun: ClassVar[str]
+
+    @property
+    def sa(self) -> str | tuple[str, ...]:
+        """The sensitive attribute's column; of several, all their columns."""
+        return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
+
+    @property
+    def n_records(self) -> int:
+        """N, the number of people."""
+        return int(self.n_q.sum())
+
+    @property
+    @abstractmethod
+    def n_q(self) -> np.ndarray:
+        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
+
+    @property
+    @abstractmethod
+    def n_s(self) -> np.ndarray | None:
+        """Records of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
+
+    @property
+    @abstractmethod
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """The roles by which terms are numbered, "q" and "s" first: the columns that play each, and its labels."""
+
+    @property
+    @abstractmethod
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """The counts that are published, by roles: records of each label of those roles that occurs, sorted."""
+
+    @abstractmethod
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms that can be non-zero: codes of every role, sorted by bucket, if any, then q, then s."""
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that play a role."""
+        return [column for columns, _ in self.axes.values() for column in columns]
+
+
+def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse columns whose names sources would read as another role.
+
+    Parameters
+    ----------
+    players : dict of str to tuple of str
+        The columns that play each role.
+    """
+    columns = {column for some in players.values() for column in some}
+    for name, some in players.items():
+        if name in columns and some != (name,):
+            raise TableError(
+                f"a column is called {name!r}, which stands for {', '.join(map(repr, some))} here; rename the column"
+            )
+
+
+def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> pd.MultiIndex:
+    """Pair entries of two indices, by position, into one MultiIndex; their levels are shared, not copied."""
+    levels, codes, labels = [], [], []
+    for index, position in ((first, i), (second, j)):
+        if isinstance(index, pd.MultiIndex):
+            levels += list(index.levels)
+            codes += [np.asarray(code)[position] for code in index.codes]
+        else:
+            levels.append(index)
+            codes.append(position)
+        labels += list(index.names)
+    return multi_index(levels, codes, labels)
