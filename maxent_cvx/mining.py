@@ -7,38 +7,20 @@ An association Q => S ("positive") has confidence P(S | Q) and support n(Q, S); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .cubes import Cube, cubes, members, pattern_names
 from .errors import StatementError, whole
-from .tables import Microdata, group_codes, names, ranges
+from .selection import written
+from .tables import Microdata, names, sizes_of
 
-__all__ = ["Associations", "mine_associations"]
-
-
-@dataclass(frozen=True, eq=False)
-class Cube:
-    """Records counted over one subset of the QI attributes.
-
-    Attributes
-    ----------
-    attributes : tuple of int
-        Positions of the attributes in `qi`.
-    group : ndarray, one a distinct QI tuple
-        The combination of their values that the tuple belongs to, numbered in sorted order.
-    counts : ndarray, shape (combinations, sensitive values)
-        Records n(Q, S).
-    """
-
-    attributes: tuple[int, ...]
-    group: np.ndarray
-    counts: np.ndarray
+__all__ = ["Associations", "mine_associations", "value_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +41,10 @@ class Associations:
         The distinct QI tuples and sensitive values of the records.
     n_tuple, n_value : ndarray
         Records of each distinct QI tuple, and of each sensitive value.
+    cubes : tuple of Cube
+        The records counted over subsets of the attributes, where there is enough support.
+    has_negative : bool
+        Whether Q => not S were mined.
     """
 
     qi: tuple[str, ...]
@@ -69,6 +55,7 @@ class Associations:
     n_tuple: np.ndarray
     n_value: np.ndarray
     cubes: tuple[Cube, ...]
+    has_negative: bool = True
 
     @cached_property
     def positive(self) -> np.ndarray:
@@ -78,11 +65,13 @@ class Associations:
     @cached_property
     def negative(self) -> np.ndarray:
         """Ranked Q => not S: a record array of (cube, group, s, n_q, support)."""
+        if not self.has_negative:
+            raise StatementError("only positive associations were mined; mine them with negative=True")
         return self._rank(negative=True)
 
     def _rank(self, negative: bool) -> np.ndarray:
         """List and sort the associations of one sign."""
-        found = []
+        found = [np.empty(0, dtype=RANKED)]
         for i, cube in enumerate(self.cubes):
             n_q = cube.counts.sum(axis=1)
             support = n_q[:, None] - cube.counts if negative else cube.counts
@@ -115,17 +104,13 @@ class Associations:
 
     def members(self, ranked: np.ndarray) -> sp.csr_array:
         """Mark which distinct QI tuples each association speaks of, shape (associations, tuples)."""
-        rows, columns = [], []
-        for i in np.unique(ranked["cube"]):
-            at = np.flatnonzero(ranked["cube"] == i)
-            group = self.cubes[i].group
-            # Tuples sorted by group, so that those of each association are one slice.
-            order = np.argsort(group, kind="stable")
-            start, stop = np.searchsorted(group[order], [ranked["group"][at], ranked["group"][at] + 1])
-            rows.append(np.repeat(at, stop - start))
-            columns.append(order[ranges(start, stop - start)])
-        where = (np.concatenate(rows), np.concatenate(columns)) if rows else (np.empty(0, int), np.empty(0, int))
-        return sp.csr_array((np.ones(len(where[0])), where), shape=(len(ranked), len(self.tuples)))
+        return members(self.cubes, ranked["cube"], ranked["group"])
+
+    def first(self, ranked: np.ndarray) -> np.ndarray:
+        """The position of a distinct QI tuple that each association speaks of."""
+        starts = np.cumsum([0, *map(len, self.cubes)])
+        every = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
+        return every[starts[ranked["cube"]] + ranked["group"]]
 
     def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
         """Write the strongest associations as a table.
@@ -137,7 +122,8 @@ class Associations:
         """
         parts = []
         for ranked, is_negative in self.top(positive, negative):
-            rules = [f"{given} => {'not ' * is_negative}{value}" for given, value in self.names(ranked)]
+            given, value = self.names(ranked)
+            rules = given + (" => not " if is_negative else " => ") + value
             sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
             parts.append(
                 pd.DataFrame(
@@ -151,16 +137,10 @@ class Associations:
             )
         return pd.concat(parts, ignore_index=True)
 
-    def names(self, ranked: np.ndarray) -> Iterator[tuple[str, object]]:
+    def names(self, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Name each association: "Gender=male, Degree=college", and the sensitive value."""
-        first = [np.unique(cube.group, return_index=True)[1] for cube in self.cubes]
-        for rule in ranked:
-            values = self.tuples[first[rule["cube"]][rule["group"]]]
-            given = ", ".join(f"{self.qi[i]}={values[i]}" for i in self.cubes[rule["cube"]].attributes)
-            value = self.sensitive_values[rule["s"]]
-            if isinstance(value, tuple):
-                value = ", ".join(f"{name}={one}" for name, one in zip(self.sensitive, value, strict=True))
-            yield given, value
+        given = pattern_names(self.qi, self.tuples, self.cubes, ranked["cube"], ranked["group"])
+        return given, value_names(self.sensitive, self.sensitive_values)[ranked["s"]]
 
 
 #: One ranked association: which combination of QI values, which sensitive value, and its counts.
@@ -174,6 +154,7 @@ def mine_associations(
     sa: str | Iterable[str],
     min_support: int = 3,
     attributes: int | Iterable[int] | None = None,
+    negative: bool = True,
 ) -> Associations:
     """Mine every association of every subset of the QI attributes, positive and negative.
 
@@ -187,6 +168,8 @@ def mine_associations(
         Records that must support an association.
     attributes : int or several, optional
         The number T of QI attributes an association may set; None is any number.
+    negative : bool
+        Mine Q => not S, too.
 
     Raises
     ------
@@ -197,27 +180,32 @@ def mine_associations(
 
     Notes
     -----
-    Privacy-MaxEnt, section 4.4. One pass over the distinct QI tuples for each of the 2^k - 1 subsets
-    of k attributes.
+    Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
+    attributes, without those that fall short of the support already where fewer attributes are set.
     """
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     whole(min_support, "min_support", 1)
-    sizes = list(range(1, len(data.qi) + 1))
-    if attributes is not None:
-        asked = list(attributes) if isinstance(attributes, Iterable) else [attributes]
-        if not asked or not set(asked) <= set(sizes) or isinstance(attributes, bool):
-            raise StatementError(
-                f"attributes={attributes!r}: an association can set 1 to {len(data.qi)} of the QI attributes"
-            )
-        sizes = sorted(set(asked))
+    sizes = sizes_of(attributes, len(data.qi))
     q, tuples = data.tuples()
     s, values = data.values()
     counts = np.bincount(q * len(values) + s, minlength=len(tuples) * len(values)).reshape(len(tuples), -1)
-    by_name = sorted(range(len(data.qi)), key=data.qi.__getitem__)
-    subsets = [subset for size in sizes for subset in combinations(by_name, size)]
-    cubes = []
-    for subset in subsets:
-        group = group_codes([np.asarray(tuples.codes[i]) for i in subset], [len(tuples.levels[i]) for i in subset])
-        member = sp.csr_array((np.ones(len(group), dtype=np.int64), (group, np.arange(len(group)))))
-        cubes.append(Cube(subset, group, np.asarray(member @ counts)))
-    return Associations(data.qi, data.sa, min_support, tuples, values, np.bincount(q), np.bincount(s), tuple(cubes))
+    n_each = np.bincount(q), np.bincount(s)
+
+    def too_few(cube: Cube) -> np.ndarray:
+        """Mark the patterns, and values, of which no association has the support, nor has any that sets more."""
+        n_q = cube.counts.sum(axis=1, keepdims=True)
+        most = np.maximum(cube.counts, n_q - cube.counts) if negative else cube.counts
+        return np.asarray(most < min_support)
+
+    found = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
+    return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, found, negative)
+
+
+def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
+    """Name the sensitive values: "Flu"; of several attributes, "Disease=Flu, Salary=high"."""
+    if not isinstance(values, pd.MultiIndex):
+        return np.array([written(value) for value in values], dtype=object)
+    texts = [
+        ", ".join(f"{name}={written(one)}" for name, one in zip(sensitive, value, strict=True)) for value in values
+    ]
+    return np.array(texts, dtype=object)
