@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
+from .mine_rules import mine_rules
 
-__all__ = ["anatomy", "anatomy_buckets"]
+__all__ = ["anatomy", "anatomy_buckets", "mine_rules"]

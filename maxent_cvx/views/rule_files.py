@@ -1,0 +1,114 @@
+"""Rules in files, and in the tables of other programs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
+
+if TYPE_CHECKING:
+    from .rule_set import RuleSet
+
+__all__ = ["SCORES", "read_items", "read_rules", "write_rules"]
+
+#: The columns of a rule's published scores.
+SCORES = ("support", "confidence")
+#: What a file has to say of its rules, or else the reader.
+NEEDED = ("qi", "sa", "support", "confidence")
+
+
+def write_rules(rules: RuleSet, path: str | PathLike[str]) -> None:
+    """Write a first line that says what the rules are, then a row a rule."""
+    said = {
+        "qi": list(rules.qi), "sa": list(rules.sensitive), "support": rules.support, "confidence": rules.confidence,
+        "strict": rules.strict, "complete": rules.complete, "attributes": rules.attributes,
+    }  # fmt: skip
+    Path(path).write_text(f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}", encoding="utf-8")
+
+
+def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:
+    """Read the arguments of a RuleSet from a file, with those that a user adds.
+
+    Raises
+    ------
+    TableError
+        If there is no such file.
+    StatementError
+        If an argument is missing, or is not what the file says.
+    """
+    if not Path(path).is_file():
+        raise TableError(f"there is no file {str(path)!r}")
+    with Path(path).open(encoding="utf-8") as file:
+        first = file.readline()
+    held: dict[str, Any] = {}
+    if first.startswith("# {"):
+        try:
+            held = json.loads(first[2:])
+        except json.JSONDecodeError as error:
+            raise TableError(f"the first line of {str(path)!r} is no description of rules: {error}") from error
+    for name, value in said.items():
+        as_held = [value] if name in ("qi", "sa") and isinstance(value, str) else value
+        if name in held and held[name] != (list(as_held) if isinstance(as_held, tuple) else as_held):
+            convention = (
+                ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
+                "no rules"
+                if name == "strict"
+                else ""
+            )
+            raise StatementError(
+                f"{str(path)!r} says {name}={held[name]!r}, and {name}={value!r} is asked for{convention}; leave it out"
+            )
+    told = held | said
+    if missing := [name for name in NEEDED if name not in told]:
+        raise StatementError(
+            f"{str(path)!r} does not say what {listing(missing)} of its rules is; pass it: {missing[0]}=..."
+        )
+    # An empty cell is an attribute that is not set; "NA" and "None" may be values.
+    table = pd.read_csv(path, skiprows=1 if held else 0, keep_default_na=False, na_values=[""], encoding="utf-8")
+    return {"table": table, **told}
+
+
+def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
+    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute.
+
+    Warns
+    -----
+    RulesLeftOut
+        If rules that are not of the form QI => SA say something of the sensitive attribute. Rules among QI say
+        nothing that those who know everybody's QI do not know.
+    """
+    columns = ["antecedents", "consequents", *SCORES]
+    if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
+        found = shown(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
+        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {found}")
+    known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")
+             for some in rules[items] for item in some}  # fmt: skip
+    kept, left_out = [], Counter[str]()
+    for left, right, *scores in rules[columns].itertuples(index=False):
+        given, then = dict(known[item] for item in left), dict(known[item] for item in right)
+        if given.keys() <= set(qi) and then.keys() == set(sa):
+            kept.append({**given, **then, **dict(zip(SCORES, scores, strict=True))})
+        elif (given.keys() | then.keys()) & set(sa):
+            left_out["sensitive values on the left" if given.keys() & set(sa) else "QI on the right"] += 1
+    if left_out:
+        kinds = ", ".join(f"{count} with {kind}" for kind, count in left_out.items())
+        warnings.warn(f"{left_out.total()} rules are not read ({kinds}): only QI => SA is", RulesLeftOut, stacklevel=3)
+    return pd.DataFrame(kept, columns=[*qi, *sa, *SCORES], dtype=object)
+
+
+def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
+    """Read one item, "attribute_value"; a longer attribute's name is tried first."""
+    for name in sorted(attributes, key=len, reverse=True):
+        if isinstance(item, str) and item.startswith(name + separator):
+            return name, item[len(name + separator) :]
+    error = unknown_name(f"item 'attribute{separator}value' of {', '.join(attributes)}", item, [])
+    raise StatementError(
+        f"{str(error).partition(';')[0]}; name every attribute in qi or sa, and what stands between in separator="
+    )
