@@ -16,6 +16,7 @@ from .intervals import intervals
 from .people import People
 from .posterior import Posterior
 from .relaxation import Relaxation, moved, prices, relaxed
+from .rows import Rows
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.run import contradiction, presolved, run
@@ -261,9 +262,13 @@ class MaxEnt(Adversary):
         if earlier.space.view is not self.view:
             raise StatementError("warm_start is a posterior of another release; start from one of this release")
         default = self.form.by_label(np.concatenate([alone, np.zeros(self.form.shape[0] - len(alone))]))
-        known = earlier.multipliers
+        known, rows = earlier.multipliers, self.form.labelled
+        before = {} if earlier.model is None else earlier.model.form.labelled
         return np.concatenate(
-            [known[label] if len(known.get(label, ())) == len(value) else value for label, value in default.items()]
+            [
+                value if label not in known else matched(known[label], value, before.get(label), rows[label])
+                for label, value in default.items()
+            ]
         )
 
     def __repr__(self) -> str:
@@ -273,3 +278,13 @@ class MaxEnt(Adversary):
     def _repr_html_(self) -> str:
         size = f"{len(self.space)} terms {self.space.term}, {self.view.n_records} people"
         return f"<p>{size}</p>{self.describe().to_html(border=0)}"
+
+
+def matched(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:
+    """Take multipliers from the rows that had a label to those that have it now, row by row where they have names."""
+    if len(known) == 0 or before is now:
+        return known if before is now else default
+    if before is not None and before.index is not None and now.index is not None and before.index.is_unique:
+        at = before.index.get_indexer(now.index)
+        return np.where(at >= 0, known[at], default)
+    return known if len(known) == len(default) else default

@@ -297,7 +297,7 @@ class TestRefused:
         table = people_of(EXAMPLE_1)
         with refused(StatementError, "0.89", "not whole", "decimals="):
             MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence"))
-        with refused(StatementError, "more than 1 decimals", "rounded(decimals)"):
+        with refused(StatementError, "more than 1 decimals", "round them first"):
             MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence", decimals=1))
         odd = mined().rounded(2)
         odd = RuleSet(odd.table.assign(confidence=0.9), qi=QI, sa="Salary", support=0.3, confidence=0.8)

@@ -11,6 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, Rows, Source, sources
@@ -36,6 +39,12 @@ def table_of(hospital: pd.DataFrame) -> mx.QITable:
     )
 
 
+def tree_of(hospital: pd.DataFrame) -> Pipeline:
+    """A decision tree of the diseases, with two splits."""
+    tree = make_pipeline(OneHotEncoder(), DecisionTreeClassifier(max_depth=2, random_state=0))
+    return tree.fit(hospital[["Gender", "Degree"]], hospital["Disease"])
+
+
 #: How to make each of them, true of the hospital; a new class needs a line here.
 TRUE = {
     "BucketInvariants": lambda release, hospital: [sources.BucketInvariants(release)],
@@ -45,6 +54,13 @@ TRUE = {
         Custom(lambda space: [P("Flu") == 0.3, space.marginal("s") >= 0.1]),
     ],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
+    "PublishedRuleList": lambda release, hospital: [
+        sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
+        sources.PublishedRuleList([({"Degree": ["college", "graduate"]}, "Flu", 0.29), ({}, "HIV", None)], decimals=2),
+    ],
+    "PublishedTree": lambda release, hospital: [
+        sources.PublishedTree(tree_of(hospital), leaves=leaves) for leaves in ("counts", "class")
+    ],
     "PublishedRules": lambda release, hospital: [
         sources.PublishedRules(rules, **options)
         for options in [{}, {"integer": False}, {"scores": "support"}, {"prune": False}, {"non_rules": False}]

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
 from .mine_rules import mine_rules
+from .sanitize import Sanitized, sanitize
 
-__all__ = ["anatomy", "anatomy_buckets", "mine_rules"]
+__all__ = ["Sanitized", "anatomy", "anatomy_buckets", "mine_rules", "sanitize"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .accuracy import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
+from .differences import top_differences
 from .disclosure import disclosure
 from .exposure import Exposure, exposed
 
@@ -14,4 +15,5 @@ __all__ = [
     "individual_divergence",
     "overall_divergence",
     "term_divergence",
+    "top_differences",
 ]

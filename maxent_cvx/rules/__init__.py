@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .non_rules import NonRules, count_patterns, non_rules
-from .patterns import Patterns, rule_patterns
-from .scores import score_bounds
+from .patterns import Patterns, find_values, rule_patterns
+from .scores import people_of_scores
 
-__all__ = ["NonRules", "Patterns", "count_patterns", "non_rules", "rule_patterns", "score_bounds"]
+__all__ = ["NonRules", "Patterns", "count_patterns", "find_values", "non_rules", "people_of_scores", "rule_patterns"]

@@ -12,7 +12,7 @@ from ..errors import StatementError, unknown_name
 from ..tables import densely, group_codes, ranges
 from ..views import RuleSet, View
 
-__all__ = ["Patterns", "rule_patterns"]
+__all__ = ["Patterns", "find_values", "rule_patterns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
     """Number the values of one attribute as the view does; -1 where none is set."""
     is_set = column.notna().to_numpy()
     codes = np.full(len(column), -1)
-    codes[is_set] = _find(column[is_set], level, f"value of {column.name!r}")
+    codes[is_set] = find_values(column[is_set], level, f"value of {column.name!r}")
     return codes
 
 
@@ -103,8 +103,8 @@ def _values(table: pd.DataFrame, view: View) -> np.ndarray:
     """Number the sensitive values as the view does."""
     known, what = view.sensitive_values, "value of {!r}"
     if not isinstance(known, pd.MultiIndex):
-        return _find(table[view.sensitive[0]], known, what.format(view.sensitive[0]))
-    each = [_find(table[name], known.levels[i], what.format(name)) for i, name in enumerate(view.sensitive)]
+        return find_values(table[view.sensitive[0]], known, what.format(view.sensitive[0]))
+    each = [find_values(table[name], known.levels[i], what.format(name)) for i, name in enumerate(view.sensitive)]
     at = pd.MultiIndex.from_arrays([np.asarray(code) for code in known.codes]).get_indexer(
         pd.MultiIndex.from_arrays(each)
     )
@@ -113,7 +113,7 @@ def _values(table: pd.DataFrame, view: View) -> np.ndarray:
     return np.asarray(at)
 
 
-def _find(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
+def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     """Find values; those of a file, which are texts or numbers, by how they are written if not as they are."""
     wanted = pd.Index(column.to_numpy(dtype=object), dtype=object)
     at = pd.Index(known, dtype=object).get_indexer(wanted)

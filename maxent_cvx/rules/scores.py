@@ -1,35 +1,35 @@
-"""Printed scores of rules, as numbers of people."""
+"""Printed scores, as numbers of people."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from ..errors import StatementError, whole
-from ..views import RuleSet
-from .patterns import Patterns
 
-__all__ = ["score_bounds"]
+__all__ = ["people_of_scores"]
 
 #: How far a score may be from a whole number of people, for floating point, relative to their number.
 WHOLE = 1e-9
 
 
-def score_bounds(
-    rules: RuleSet, found: Patterns, n: int, which: str, decimals: int | None, *, integer: bool
+def people_of_scores(
+    score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read the published scores: the least and the most people n(Q, X) of each rule.
+    """Read shares of people: the least and the most people that each says.
 
     Parameters
     ----------
-    rules : RuleSet
-    found : Patterns
-        Whom of the view they speak of.
-    n : int
-        How many people there are.
-    which : str
-        "support" or "confidence".
+    score : ndarray
+        Shares, as they are printed.
+    of : ndarray of int
+        Of how many people each is a share.
+    names : sequence of str
+        What each is about, for errors.
+    what : str
+        What the scores are: "confidence", say.
     decimals : int or None
         To how many decimals they are printed; None is exactly.
     integer : bool
@@ -38,12 +38,8 @@ def score_bounds(
     Raises
     ------
     StatementError
-        If the rules have no such scores, or a score is of no whole number of people.
+        If a score is of no whole number of people.
     """
-    if which not in rules.table:
-        raise StatementError(f"the rules have no column {which!r}: their scores are not published; pass scores=None")
-    of = np.full(len(rules), n) if which == "support" else found.n_q
-    score = rules.table[which].to_numpy(dtype=float)
     if decimals is None:
         people = score * of
         nearest = np.rint(people)
@@ -51,16 +47,16 @@ def score_bounds(
         if integer and off.any():
             first = int(off.argmax())
             raise StatementError(
-                f"the {which} {score[first]:.12g} of {found.names[first]!r} would be {people[first]:.6g} of "
-                f"{of[first]} people, which is not whole: printed scores are rounded; say how, decimals=..."
+                f"the {what} {score[first]:.12g} of {names[first]!r} would be {people[first]:.6g} of {of[first]} "
+                "people, which is not whole: printed scores are rounded; say how, decimals=..."
             )
         return (nearest, nearest) if integer else (people, people)
     half = Fraction(1, 2 * 10 ** whole(decimals, "decimals", 0, 15))
     printed = [Fraction(round(value * 10**decimals), 10**decimals) for value in score]
     if unlike := [i for i, value in enumerate(printed) if abs(float(value) - score[i]) > 1e-12]:
         raise StatementError(
-            f"the {which} {score[unlike[0]]:.12g} of {found.names[unlike[0]]!r} has more than {decimals} decimals; "
-            "say to how many they were rounded, or round them first: rules.rounded(decimals)"
+            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; say to how "
+            "many they were rounded, or round them first"
         )
     ends = [((value - half) * int(m), (value + half) * int(m)) for value, m in zip(printed, of, strict=True)]
     if not integer:
@@ -71,7 +67,7 @@ def score_bounds(
     if (nobody := low > high).any():
         first = int(nobody.argmax())
         raise StatementError(
-            f"no number of {of[first]} people has the {which} {score[first]:.12g} of {found.names[first]!r} "
+            f"no number of {of[first]} people has the {what} {score[first]:.12g} of {names[first]!r} "
             f"when rounded to {decimals} decimals; correct decimals=, or the people"
         )
     return low, high

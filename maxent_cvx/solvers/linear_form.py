@@ -275,16 +275,23 @@ class LinearForm:
             row -= len(rows)
         raise IndexError(row)
 
-    def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        """Divide a number a row by the labels of the rows, in order; a label met again is numbered: "P(s) (2)"."""
+    @property
+    def labelled(self) -> dict[str, Rows]:
+        """The blocks of rows by label, in order; a label met again is numbered: "P(s) (2)"."""
         times: Counter[str] = Counter()
         found = {}
-        ends = np.cumsum([len(rows) for rows in self.blocks])
-        for rows, end in zip(self.blocks, ends, strict=True):
+        for rows in self.blocks:
             times[rows.label] += 1
             number = f" ({times[rows.label]})" if times[rows.label] > 1 else ""
-            found[rows.label + number] = values[end - len(rows) : end]
+            found[rows.label + number] = rows
         return found
+
+    def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Divide a number a row by the labels of the rows, in order."""
+        ends = np.cumsum([len(rows) for rows in self.blocks])
+        return {
+            label: values[end - len(rows) : end] for (label, rows), end in zip(self.labelled.items(), ends, strict=True)
+        }
 
     def require(self, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.

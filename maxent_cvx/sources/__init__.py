@@ -9,7 +9,9 @@ from .named_people import NamedPeople
 from .notation import read_knowledge, read_probability, read_statement
 from .probability import Count, P, Probability
 from .published import PublishedRows
+from .published_rule_list import PublishedRuleList
 from .published_rules import PublishedRules
+from .published_tree import PublishedTree
 from .qi_constraints import QIConstraints, SAConstraints
 from .same_value import SameValue
 from .statement import Statement
@@ -23,7 +25,9 @@ __all__ = [
     "P",
     "Probability",
     "PublishedRows",
+    "PublishedRuleList",
     "PublishedRules",
+    "PublishedTree",
     "QIConstraints",
     "SAConstraints",
     "SameValue",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..errors import StatementError, shown
 from ..rows import Rows
-from ..rules import Patterns, count_patterns, non_rules, rule_patterns, score_bounds
+from ..rules import Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
 from ..space import Space
 from ..views import RuleSet, Thresholds, View
 from .base import Source
@@ -145,7 +145,11 @@ class PublishedRules(Source):
             )
         low, high = least.copy(), found.n_q.astype(float)
         for which in self.scores:
-            fewest, most = score_bounds(self.rules, found, n, which, self.decimals, integer=self.integer)
+            if which not in self.rules.table:
+                raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
+            score = self.rules.table[which].to_numpy(dtype=float)
+            of = found.n_q if which == "confidence" else np.full(len(found), n)
+            fewest, most = people_of_scores(score, of, list(found.names), which, self.decimals, integer=self.integer)
             if (short := most < least - 1e-9 * n).any():
                 first = int(short.argmax())
                 raise StatementError(

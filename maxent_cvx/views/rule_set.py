@@ -106,6 +106,10 @@ class RuleSet:
         kept = self.table[rules] if np.asarray(rules).dtype == bool else self.table.iloc[rules]
         return self._with(kept, complete=self.complete and len(kept) == len(self))
 
+    def incomplete(self) -> RuleSet:
+        """The same rules, without the claim that they are all."""
+        return self._with(self.table, complete=False)
+
     def without_scores(self) -> RuleSet:
         """Withhold the scores: users then know the thresholds alone."""
         return self._with(self.table.drop(columns=[name for name in SCORES if name in self.table]), self.complete)

@@ -1,0 +1,216 @@
+"""Rules withheld so that what is published keeps a promise: no inference too sure, or none too close to the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from ..errors import StatementError, number, shown, whole
+from ..measures import overall_divergence
+from ..model import MaxEnt
+from ..posterior import Posterior
+from ..sources import PublishedRules
+from ..views import RuleSet, View
+from .gains import information, pull
+
+__all__ = ["Sanitized", "sanitize"]
+
+#: A limit is kept if it is missed by no more than the answer may be wrong.
+FORGIVEN = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Sanitized:
+    """Which rules may be published, and what is inferred from them.
+
+    Attributes
+    ----------
+    rules : RuleSet
+        What to publish. Unless all were kept, it is not complete: say so when it is published.
+    withheld : DataFrame
+        A row a rule, in the order of withholding: the `measure` after it, and its scores.
+    posterior : Posterior
+        What the adversary infers from `rules`.
+    measure : float
+        What was limited: the largest P(x | q), or the overall divergence in bits.
+    limit : float
+    """
+
+    rules: RuleSet
+    withheld: pd.DataFrame
+    posterior: Posterior
+    measure: float
+    limit: float
+
+    def __repr__(self) -> str:
+        claim = "" if self.rules.complete else ", no longer said to be all"
+        return (
+            f"<Sanitized: {len(self.rules)} of {len(self.rules) + len(self.withheld)} rules are kept{claim}; "
+            f"{self.measure:.4g} is reached, {self.limit:.4g} was asked for>"
+        )
+
+
+def sanitize(
+    rules: RuleSet,
+    view: View | MaxEnt,
+    *,
+    max_p: float | None = None,
+    divergence: float | None = None,
+    original: pd.DataFrame | None = None,
+    scores: str | list[str] | None = None,
+    decimals: int | None = None,
+    step: int = 1,
+    restore: bool = True,
+    progress: bool | None = None,
+) -> Sanitized:
+    """Withhold rules until no P(x | q) is above `max_p`, or the overall divergence is at least `divergence`.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        What would be published.
+    view : View or MaxEnt
+        Whom it is about; or a model of what the adversary knows without the rules.
+    max_p : float, optional
+        The largest P(x | q) that is allowed, of any x and q.
+    divergence : float, optional
+        Instead: the least overall divergence from the original data, in bits.
+    original : DataFrame, optional
+        The records, for `divergence`.
+    scores, decimals
+        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
+    step : int
+        How many rules to withhold before solving again.
+    restore : bool
+        In the end, try to publish each withheld rule after all, the last one first.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+
+    Returns
+    -------
+    Sanitized
+
+    Raises
+    ------
+    StatementError
+        If not one of the two limits is given, or it cannot be kept by publishing no rule at all.
+
+    Notes
+    -----
+    First the claim that these are all rules is given up, so that nothing follows from what is missing; it must not be
+    made when the rest is published. Then the rule goes that gains most: of max_p, its multiplier m (which is minus its
+    price) times how it moves log P(x | q) of those above the limit; of the divergence D, m (n(Q, X) - N P*(Q, X)) +
+    m^2 V / 2, V being the variance of the number of people that it counts: what D gains to second order. Rules that
+    force zeros come first. Every step is solved from the multipliers of the one before. An adversary who knows that
+    rules were withheld by this method may infer from that, which no measure here includes.
+
+    Published rules, section VII (future work).
+    """
+    if (max_p is None) == (divergence is None):
+        raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
+    if divergence is not None and not isinstance(original, pd.DataFrame):
+        raise StatementError("the divergence is from the original data: pass original=, the table of records")
+    limit = number(max_p if max_p is not None else divergence, "the limit")
+    whole(step, "step", 1)
+    model = MaxEnt(view) if isinstance(view, View) else view
+    if not isinstance(model, MaxEnt):
+        raise StatementError(f"a view, such as a QITable, or a model is expected, not {shown(view)}")
+    measure: Callable[[Posterior], float] = (
+        _surest if max_p is not None else lambda post: overall_divergence(post, original)  # type: ignore[arg-type]
+    )
+    search = _Search(model, rules, scores, decimals, measure, limit, upper=max_p is not None)
+    truth = None if max_p is not None else original
+    return search.run(truth, step, restore, progress)
+
+
+def _surest(post: Posterior) -> float:
+    """The largest P(x | q), of named people P(x | i)."""
+    return float(post.inferences()[0].to_numpy().max())
+
+
+class _Search:
+    """One greedy search."""
+
+    def __init__(
+        self,
+        model: MaxEnt,
+        rules: RuleSet,
+        scores: str | list[str] | None,
+        decimals: int | None,
+        measure: Callable[[Posterior], float],
+        limit: float,
+        *,
+        upper: bool,
+    ) -> None:
+        self.model, self.rules, self.measure, self.limit, self.upper = model, rules, measure, limit, upper
+        self.scores, self.decimals = scores, decimals
+
+    def solve(self, kept: np.ndarray, before: Posterior | None, *, complete: bool = False) -> Posterior:
+        """What is inferred from some of the rules."""
+        some = self.rules if complete else self.rules.at(kept)
+        source = PublishedRules(some, self.scores, self.decimals, non_rules=complete)
+        return self.model.copy().add(source, label="rules").solve(warm_start=before)
+
+    def holds(self, value: float) -> bool:
+        """Whether the limit is kept."""
+        return value <= self.limit + FORGIVEN if self.upper else value >= self.limit - FORGIVEN
+
+    def run(self, truth: pd.DataFrame | None, step: int, restore: bool, progress: bool | None) -> Sanitized:
+        """Withhold, and try to restore."""
+        kept = np.ones(len(self.rules), dtype=bool)
+        if self.rules.complete:
+            post = self.solve(kept, None, complete=True)
+            if self.holds(value := self.measure(post)):
+                return self.result(self.rules, [], {}, post, value)
+        post = self.solve(kept, None)
+        value, order, after = self.measure(post), list[int](), dict[int, float]()
+        bar = tqdm(desc="withheld", total=None, disable=None if progress is None else not progress)
+        while not self.holds(value) and kept.any():
+            gain = self.gains(post, truth)
+            best = np.argsort(-gain, kind="stable")[:step]
+            out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
+            kept[out] = False
+            post = self.solve(kept, post)
+            value = self.measure(post)
+            order += out.tolist()
+            after |= dict.fromkeys(out.tolist(), value)
+            bar.update(len(out))
+        if not self.holds(value):
+            raise StatementError(
+                f"without any rule the measure is {value:.6g} already, and {self.limit:.6g} is asked for: what else is "
+                "known, or published, decides it; ask for less"
+            )
+        for rule in reversed(order) if restore else ():
+            kept[rule] = True
+            tried = self.solve(kept, post)
+            if self.holds(measured := self.measure(tried)):
+                post, value = tried, measured
+            else:
+                kept[rule] = False
+            bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
+        bar.close()
+        incomplete = self.rules.at(kept).incomplete()
+        return self.result(incomplete, [rule for rule in order if not kept[rule]], after, post, value)
+
+    def result(
+        self, rules: RuleSet, withheld: list[int], after: dict[int, float], post: Posterior, value: float
+    ) -> Sanitized:
+        """Report what was kept and what was not."""
+        table = self.rules.table.iloc[withheld]
+        table.insert(0, "measure", [after[rule] for rule in withheld])
+        return Sanitized(rules, table, post, value, self.limit)
+
+    def gains(self, post: Posterior, truth: pd.DataFrame | None) -> np.ndarray:
+        """About how much the measure gains from withholding each rule that is published."""
+        rows = post.model.form.labelled["rules"]
+        prices = post.prices()["price"]
+        multipliers = -prices.reindex([rows.name(i) for i in range(len(rows))]).to_numpy()
+        if truth is None:
+            gain = pull(post, rows, multipliers, self.limit)
+        else:
+            gain = information(post, rows, multipliers, truth)
+        return gain if (gain > 0).any() else np.abs(multipliers)

@@ -1,0 +1,68 @@
+"""Whom two inferences tell apart most: the people for whom more knowledge, say, makes the largest difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, whole
+from ..posterior import Posterior
+from .accuracy import individual_divergence, original_counts
+
+__all__ = ["top_differences"]
+
+
+def top_differences(
+    first: Posterior, second: Posterior, original: pd.DataFrame, k: int | None = 10, base: float = 2
+) -> pd.DataFrame:
+    """The QI tuples q with the largest D2(q) - D1(q), D being the divergence of P(. | q) from each posterior.
+
+    Parameters
+    ----------
+    first, second : Posterior
+        Of the same people: with all rows and with fewer, say; then those come first whom more knowledge exposes most.
+    original : DataFrame
+        The records.
+    k : int or None
+        How many to list; None is all.
+    base : float
+        Of the logarithm: 2 for bits, ``math.e`` for nats.
+
+    Returns
+    -------
+    DataFrame
+        A row a QI tuple, the largest difference first. Columns (top level): "divergence" with "difference", "first",
+        "second"; then "original", "first" and "second" with P(s | q) for every value s. A difference of two infinite
+        divergences is 0.
+
+    Raises
+    ------
+    StatementError
+        If the posteriors are of other people.
+
+    Notes
+    -----
+    Published rules, Fig. 7(a), which is in nats.
+    """
+    one, two = first.space.view, second.space.view
+    if not one.quasi_identifiers.equals(two.quasi_identifiers) or not np.array_equal(one.n_q, two.n_q):
+        raise StatementError("the two posteriors are of different people; compare two models of the same people")
+    if not one.sensitive_values.equals(two.sensitive_values):
+        raise StatementError("the two posteriors are of different sensitive values; give both views the same sa_values")
+    if k is not None:
+        whole(k, "k", 1)
+    divergence = [individual_divergence(post, original, base) for post in (first, second)]
+    with np.errstate(invalid="ignore"):
+        difference = (divergence[1] - divergence[0]).fillna(0.0)
+    truth = pd.DataFrame(
+        original_counts(first, original) / one.n_q[:, None], index=difference.index, columns=one.sensitive_values
+    )
+    parts = {
+        "divergence": pd.DataFrame({"difference": difference, "first": divergence[0], "second": divergence[1]}),
+        "original": truth,
+        "first": first.conditional(),
+        "second": second.conditional(),
+    }
+    order = np.argsort(-difference.to_numpy(), kind="stable")[:k]
+    listed = {name: part.iloc[order].set_axis(part.columns.to_flat_index(), axis=1) for name, part in parts.items()}
+    return pd.concat(listed, axis=1)
