@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, contradictions, larger, questions, solvers
+from tests.benchmarks import boundary, contradictions, larger, questions, rules, solvers
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -55,6 +55,14 @@ def test_questions():
     table = questions.main(["--records", "1000", "--rows", "6"])
     assert list(table["knowledge"]) == ["generic", "strongest"]
     assert (table["width"] >= 0).all()
+
+
+def test_rules():
+    """Rules are mined, and their model is made and solved, with thresholds and with exact confidences."""
+    table = rules.main(["--records", "1000", "--support", "0.2", "--confidence", "0.7", "--times", "1"])
+    assert list(table["scores"]) == ["-", "confidence"]
+    assert (table["certified_error"] < 1e-4).all()
+    assert (table["nar_binding"] <= table["nar_pruned"]).all()
 
 
 def test_boundary():

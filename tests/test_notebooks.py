@@ -9,7 +9,12 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-NAMES = ["01_hospital.ipynb", "02_privacy_maxent_on_adult.ipynb", "03_what_if_they_also_know.ipynb"]
+NAMES = [
+    "01_hospital.ipynb",
+    "02_privacy_maxent_on_adult.ipynb",
+    "03_what_if_they_also_know.ipynb",
+    "04_published_rules.ipynb",
+]
 
 
 def read(name):
