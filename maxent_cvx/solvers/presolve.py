@@ -115,7 +115,7 @@ def reduce(
     form : LinearForm
     closed_form : (counts, multipliers)
         The answer to the published rows alone (Privacy-MaxEnt, Eq. (9)), which every irrelevant
-        bucket keeps (section 5.5, Proposition 1).
+        bucket keeps (section 5.5, Proposition 1). NaN in buckets where it has no closed form.
     n_records : float
     zeros : ndarray of bool, optional
         Terms that are known to be empty for other reasons.
@@ -134,8 +134,8 @@ def reduce(
         lower, upper = term_bounds(form, n_records, zeros)
     fixed = upper - lower <= SAME * form.room
     of_row, bucket = form.bucket
-    # The closed form is that of equal weights.
-    relevant = (np.bincount(bucket, known | fixed | (form.weights != 1)) > 0)[bucket]
+    # The closed form is that of equal weights; where there is none, it is NaN.
+    relevant = (np.bincount(bucket, known | fixed | (form.weights != 1) | np.isnan(alone_counts)) > 0)[bucket]
     terms = relevant & ~fixed
     counts = np.where(fixed, lower, np.where(relevant, 0.0, alone_counts))
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
