@@ -84,7 +84,7 @@ def quantify(
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,
         }
-        if release.bucket in original.columns:
+        if set(release.columns) <= set(original.columns):
             row["term_divergence"] = term_divergence(post, original)
         rows.append(row)
     return pd.DataFrame(rows)

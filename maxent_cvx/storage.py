@@ -37,7 +37,11 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
 
     view = space.view
     roles = {"view": type(view).__name__} | {role: list(columns) for role, (columns, _) in view.axes.items()}
-    domain = [_encode(level) for level in map(view.sensitive_values.get_level_values, range(len(view.sensitive)))]
+    names = [str(count.name) for count in view.published.values()]
+    names.append(f"N {space.term.replace(' ', '')}")
+    if clash := set(names) & set(view.columns):
+        raise TableError(f"a column is called {sorted(clash)[0]!r}, which the file needs for counts; rename the column")
+    domain = [_domain(view.sensitive_values.get_level_values(i), name) for i, name in enumerate(view.sensitive)]
     people = {"names": [n if isinstance(n, str) else int(n) for n in space.people.names], "q": space.people.q.tolist()}
     frame = _labels(space)
     columns, categories = {}, {}
@@ -50,10 +54,10 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
             columns[name] = pa.Array.from_pandas(column)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             raise TableError(f"Parquet cannot store the values of {name!r} together: {error.args[0]}") from error
-    for by, count in view.published.items():
+    for name, (by, count) in zip(names[:-1], view.published.items(), strict=True):
         row = space.marginal(by).matrix.tocsc().indices  # every term is in one row
-        columns[str(count.name)] = pa.array(count.to_numpy()[row])
-    columns[f"N {space.term.replace(' ', '')}"] = pa.array(counts)
+        columns[name] = pa.array(count.to_numpy()[row])
+    columns[names[-1]] = pa.array(counts)
     table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
     about = {"roles": roles, "domain": domain, "people": people, "categories": categories, "about": about}
     metadata = json.dumps(about).encode()
@@ -112,6 +116,16 @@ def _labels(space: Space) -> pd.DataFrame:
     """The labels of the terms; names as texts, since Parquet stores no column of texts and numbers."""
     frame = space.index.to_frame(index=False)
     return frame.astype({"who": str}) if len(space.people) else frame
+
+
+def _domain(values: pd.Index, name: str) -> str:
+    """Write the values of a sensitive attribute."""
+    import pyarrow as pa
+
+    try:
+        return _encode(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"Parquet cannot store the values of {name!r} together: {error.args[0]}") from error
 
 
 def _encode(values: pd.Index) -> str:

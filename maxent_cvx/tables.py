@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from .errors import StatementError, TableError, listing, unknown_name
 __all__ = [
     "Microdata",
     "check_columns",
+    "check_once",
     "count_column",
     "counted",
     "densely",
@@ -42,7 +44,7 @@ class Microdata:
     bucket : str, optional
         The column that says which published bucket a record is in.
     id : str, optional
-        The column that names people. Checked to name each person once, and never published.
+        The column that names people. Checked to name each person once.
 
     Raises
     ------
@@ -64,11 +66,8 @@ class Microdata:
         roles = {"qi": self.qi, "sa": self.sa}
         roles |= {role: (c,) for role in ("bucket", "id") if (c := getattr(self, role)) is not None}
         check_columns(self.frame, roles, what="the table")
-        if self.id is not None and (repeated := self.frame[self.id].value_counts() > 1).any():
-            raise TableError(
-                f"column {self.id!r} names {int(repeated.sum())} people more than once; "
-                "one row a person is expected: drop the repeats, or pass id=None"
-            )
+        if self.id is not None:
+            check_once(self.frame[self.id])
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -80,6 +79,15 @@ class Microdata:
     def values(self) -> tuple[np.ndarray, pd.Index]:
         """Number the distinct sensitive values: a code for every record, and the sorted values."""
         return distinct(self.frame[list(self.sa)])
+
+
+def check_once(column: pd.Series) -> None:
+    """Check that a column names each person once."""
+    if (repeated := column.value_counts() > 1).any():
+        raise TableError(
+            f"column {column.name!r} names {int(repeated.sum())} people more than once; "
+            "one row a person is expected: drop the repeats, or pass id=None"
+        )
 
 
 #: Counting is faster than sorting up to so many possible numbers for each that is there.
@@ -103,11 +111,12 @@ def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[
     if attributes is None:
         return sizes
     asked = list(attributes) if isinstance(attributes, Iterable) else [attributes]
-    if not asked or not set(asked) <= set(sizes) or isinstance(attributes, bool):
+    whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
+    if not asked or not whole_ones or not set(asked) <= set(sizes):
         raise StatementError(
             f"attributes={attributes!r}: an association can set 1 to {n_attributes} of the QI attributes"
         )
-    return sorted(set(asked))
+    return sorted({int(size) for size in asked})
 
 
 def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:

@@ -27,6 +27,13 @@ def fitted(frame: pd.DataFrame, qi, sa="Salary", **options):
     return pipeline.make_pipeline(*steps).fit(frame[qi], frame[sa])
 
 
+def sampled(frame: pd.DataFrame, qi, sa="Salary"):
+    """A tree for which some people count twice."""
+    steps = preprocessing.OneHotEncoder(), sklearn_tree.DecisionTreeClassifier(random_state=0)
+    weights = np.where(frame[sa] == "50K-", 2.0, 1.0)
+    return pipeline.make_pipeline(*steps).fit(frame[qi], frame[sa], decisiontreeclassifier__sample_weight=weights)
+
+
 def test_counts_of_leaves():
     """One split of Example 1, by the tree's own choice: everybody in a leaf has the leaf's distribution."""
     tree = fitted(EXAMPLE_1, QI, max_depth=1)
@@ -106,6 +113,8 @@ def test_a_value_that_is_no_class():
         (lambda: PublishedTree(sklearn_tree.DecisionTreeClassifier()), ["fitted"]),
         (lambda: PublishedTree(fitted(EXAMPLE_1, QI), leaves="paths"), ["'counts' or 'class'"]),
         (lambda: PublishedTree(fitted(EXAMPLE_1, QI, class_weight="balanced")), ["class_weight"]),
+        (lambda: PublishedTree(sampled(EXAMPLE_1, QI)), ["sample_weight"]),
+        (lambda: PublishedTree(fitted(EXAMPLE_1, QI), lambda people: [[0] * 5]), ["1 rows for 4"]),
         (lambda: PublishedTree(fitted(pd.concat([EXAMPLE_1, EXAMPLE_1]), QI)), ["was fitted on", "other people"]),
         (lambda: PublishedTree(fitted(EXAMPLE_1.assign(Age=1), ["Age", "Gender"])), ["cannot take", "encode="]),
     ],

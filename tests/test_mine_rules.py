@@ -11,7 +11,7 @@ import pytest
 from helpers import refused
 from hypothesis import given
 from hypothesis import strategies as st
-from rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, random_table, written_rules
+from rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, people_of, random_table, written_rules
 from solving import examples
 
 import maxent_cvx as mx
@@ -128,6 +128,37 @@ def test_written_and_read(tmp_path, strict):
         RuleSet.from_csv(tmp_path / "rules.csv", strict=not strict)
 
 
+@pytest.mark.parametrize(
+    "values", [["007", "7"], [7, 70], [0.5, 1.0], ["NA", "None"], [True, False], [2**53, 2**53 + 1]]
+)
+def test_values_that_look_like_others(tmp_path, values):
+    """A file says of the same people what the rules say, whatever their values look like."""
+    frame = pd.DataFrame({"A": [values[0]] * 2 + [values[1]] * 2, "B": list("uvuv"), "S": list("yyny")})
+    rules = mx.disguise.mine_rules(frame, qi=["A", "B"], sa="S", support=0.25, confidence=1)
+    rules.to_csv(tmp_path / "rules.csv")
+    again = RuleSet.from_csv(tmp_path / "rules.csv")
+    p = [mx.MaxEnt(people_of(frame, ["A", "B"], "S")).add(mx.PublishedRules(r)).solve() for r in (rules, again)]
+    pd.testing.assert_frame_equal(p[0].conditional(), p[1].conditional())
+
+
+def test_thresholds_survive_a_file(tmp_path):
+    """Five sixths are five sixths; some rules of a complete file may be said not to be all."""
+    frame = pd.DataFrame({"Education": ["a"] * 6, "Gender": "f", "Salary": ["+"] * 5 + ["-"]})
+    rules = mine(frame, Fraction(1, 3), Fraction(5, 6))
+    rules.to_csv(tmp_path / "rules.csv")
+    assert RuleSet.from_csv(tmp_path / "rules.csv", support=Fraction(1, 3)).thresholds == rules.thresholds
+    assert not RuleSet.from_csv(tmp_path / "rules.csv", complete=False).complete
+    with refused(TableError, "empty text", "'Gender'"):
+        mine(frame.assign(Gender=""), 0.1, 0.1).to_csv(tmp_path / "rules.csv")
+
+
+def test_items_that_fit_two_attributes():
+    """A_b_c may be A with b_c, or A_b with c."""
+    found = pd.DataFrame({"antecedents": [{"A_b_c"}], "consequents": [{"S_y"}], "support": [0.5], "confidence": [1.0]})
+    with refused(StatementError, "'A_b_c'", "'A', 'A_b'", "prefix_sep"):
+        RuleSet.from_mlxtend(found, qi=["A", "A_b"], sa="S", support=0.1, confidence=0.1)
+
+
 def test_a_file_of_somebody_else(tmp_path):
     """A plain table of rules needs to be told what it is; it is not taken for complete."""
     path = tmp_path / "rules.csv"
@@ -162,6 +193,7 @@ WRONG = [
     (pd.concat([TABLE, TABLE]), {}, TableError, ["Education=Doctorate => 50K+", "more than once"]),
     (TABLE.assign(support=0.2), {}, StatementError, ["support 0.2", "support >= 0.3"]),
     (TABLE.assign(confidence=1.2), {}, StatementError, ["confidence 1.2"]),
+    (TABLE, {"qi": ["Education", "Education"]}, TableError, ["'Education'", "twice"]),
     (TABLE.assign(confidence="high"), {}, BadProbability, ["'high'", "number"]),
     (TABLE, {"support": 604}, BadProbability, ["support=604", "between 0 and 1"]),
     (TABLE, {"confidence": np.nan}, BadProbability, ["confidence"]),

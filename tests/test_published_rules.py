@@ -292,6 +292,22 @@ class TestRefused:
         else:  # nothing shows it, as no score is just at a threshold, or nobody could know better
             assert post.certificate.holds
 
+    def test_scores_that_are_there_count_even_if_they_are_not_used(self):
+        """0.6 of five people is three, and by > four are needed."""
+        frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
+        rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6)
+        wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, strict=True, complete=True)
+        with refused(StatementError, "3 of 5 people", "mined by >=", "strict=False"):
+            MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
+
+    def test_no_rule_about_anybody(self):
+        """By >= five people of whom no value is a rule need fewer than three each: somebody must have one."""
+        frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
+        rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6, strict=True)
+        wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, complete=True)
+        with refused(StatementError, "A=a is in no rule", "at most 4 of its 5 people", "mined by >", "strict=True"):
+            MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
+
     def test_printed_scores_are_not_exact(self):
         """8 of 9 are not 0.89: decimals must be said, and be right."""
         table = people_of(EXAMPLE_1)

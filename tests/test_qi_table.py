@@ -55,6 +55,24 @@ def test_values_nobody_has():
     assert post.prob("100K+") == 0
 
 
+def test_several_attributes_are_matched_by_name():
+    """A distribution whose levels are named may have them in another order."""
+    frame = pd.DataFrame({"A": list("aabb"), "HIV": ["no", "no", "no", "yes"], "Rich": ["yes", "yes", "yes", "no"]})
+    table = QITable(frame, qi="A", sa=["HIV", "Rich"], sa_distribution=frame[["Rich", "HIV"]].value_counts())
+    assert MaxEnt(table).solve().prob(P({"HIV": "yes"})) == pytest.approx(0.25)
+    with refused(TableError, "['HIV', 'Poor']", "['HIV', 'Rich']"):
+        other = frame.rename(columns={"Rich": "Poor"})
+        QITable(frame, qi="A", sa=["HIV", "Rich"], sa_distribution=other[["HIV", "Poor"]].value_counts())
+
+
+def test_a_column_called_like_a_count(tmp_path):
+    """What could not be read back is not written."""
+    frame = EXAMPLE_1.rename(columns={"Gender": "N P(q)"})
+    post = MaxEnt(QITable(frame, qi=["Education", "N P(q)"], sa="Salary", sa_values=VALUES)).solve()
+    with refused(TableError, "'N P(q)'", "rename"):
+        post.save(tmp_path / "post.parquet")
+
+
 def test_counted_people():
     """One row a QI tuple with its number of people says the same as one row a person."""
     counted = EXAMPLE_1.groupby(QI).size().rename("people").reset_index()
@@ -119,6 +137,8 @@ WRONG = [
     ({"sa_values": []}, TableError, ["at least one"]),
     ({"sa_values": ["a", "a"]}, TableError, ["once"]),
     ({"sa_values": "50K+"}, TableError, ["list"]),
+    ({"sa_values": [("50K+", "50K-")]}, TableError, ["tuples", "only 'Salary'"]),
+    ({"sa_values": [["50K+"], ["50K-"]]}, TableError, ["no single value"]),
     ({"qi": "Educatoin"}, UnknownName, ["'Education'"]),
     ({"sa": "Gender"}, TableError, ["'Gender'", "qi", "sa"]),
     ({"count": "people"}, UnknownName, ["'people'"]),

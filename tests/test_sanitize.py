@@ -44,7 +44,8 @@ def test_nothing_to_withhold():
     """A promise that is kept anyway leaves the set as it is, with its claim."""
     rules = mined()
     found = sanitize(rules, people_of(EXAMPLE_1), max_p=1)
-    assert found.rules is rules
+    assert found.rules.complete
+    assert list(found.rules.table.index) == list(rules.table.index)
     assert found.withheld.empty
 
 
@@ -133,7 +134,7 @@ def test_with_knowledge():
     model = MaxEnt(table).add(P("50K+", given={"Gender": "Female"}) == 8 / 9)
     found = sanitize(mined(), model, max_p=0.9)
     assert len(found.rules) <= len(sanitize(mined(), table, max_p=0.9).rules)
-    assert list(found.posterior.model.knowledge)[-1] == "rules"
+    assert list(found.posterior.model.knowledge)[-1] == "rules to be published"
     with refused(StatementError, "without any rule", "0.888889", "0.8"):
         sanitize(mined(), model, max_p=0.8)
 
@@ -145,6 +146,7 @@ def test_with_knowledge():
         ({"max_p": 0.9, "divergence": 0.1}, "one limit"),
         ({"divergence": 0.1}, "original="),
         ({"max_p": 0.9, "step": 0}, "step"),
+        ({"max_p": 0}, "above 0"),
     ],
 )
 def test_what_is_refused(options, says):
@@ -153,3 +155,26 @@ def test_what_is_refused(options, says):
         sanitize(mined(), people_of(EXAMPLE_1), **options)
     with refused(StatementError, "view"):
         sanitize(mined(), EXAMPLE_1, max_p=0.9)
+    with refused(StatementError, "RuleSet"):
+        sanitize(mined().table, people_of(EXAMPLE_1), max_p=0.9)
+
+
+def test_only_the_scores_that_were_asked_for_are_published():
+    """A promise about thresholds is broken by publishing scores: those that were not counted on are withheld."""
+    frame = pd.DataFrame({"A": ["a"] * 10 + ["b"] * 10, "S": ["y"] * 15 + ["n"] * 5})
+    table = people_of(frame, "A", "S")
+    found = sanitize(mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.3, confidence=0.6), table, max_p=0.8)
+    assert "confidence" not in found.rules.table
+    both = sanitize(mined(), people_of(EXAMPLE_1), max_p=0.99, scores="confidence", decimals=1).rules.table
+    assert set(both) == {*QI, "Salary", "confidence"}
+    assert (both["confidence"] == both["confidence"].round(1)).all()
+
+
+def test_each_of_several_sensitive_attributes():
+    """A promise is about every attribute: 'hiv' with either income is hiv."""
+    frame = pd.DataFrame({"A": ["a"] * 6 + ["b"] * 6, "H": ["hiv"] * 6 + ["flu"] * 6, "I": ["lo", "hi"] * 6})
+    table = mx.QITable(frame, qi="A", sa=["H", "I"], sa_values=[(h, i) for h in ("hiv", "flu") for i in ("lo", "hi")])
+    rules = mx.disguise.mine_rules(frame, qi="A", sa=["H", "I"], support=0.1, confidence=0.4)
+    found = sanitize(rules, table, max_p=0.8)
+    assert len(found.withheld) > 0
+    assert found.posterior.prob(P({"H": "hiv"}, given={"A": "a"})) <= 0.8 + 1e-6

@@ -9,14 +9,16 @@ import scipy.sparse as sp
 from ..measures.accuracy import original_counts
 from ..posterior import Posterior
 from ..rows import Rows
+from ..views import View
 
-__all__ = ["information", "pull"]
+__all__ = ["events", "information", "pull"]
 
 
 def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> np.ndarray:
     """By how much each row raises log P(x | q) of those above a limit, added up over the people concerned.
 
-    log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier.
+    log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
+    sensitive attributes x is a value of each.
 
     Parameters
     ----------
@@ -29,12 +31,24 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
     """
     _, people = post.space.groups
     covered, table = _covered(post, rows)
-    above = table > (limit + 1e-9) * people[:, None]
+    event = events(post.space.view)
+    inferred = table @ event
+    above = inferred > (limit + 1e-9) * people[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        weight = np.where(above, people[:, None] / table, 0.0) - above.sum(axis=1, keepdims=True)
+        weight = np.where(above, people[:, None] / inferred, 0.0) @ event.T - above.sum(axis=1, keepdims=True)
     finite = np.where(np.isfinite(multipliers), multipliers, 0.0) * (covered @ weight.ravel())
     concerned = _groups(post, rows) @ above.any(axis=1).astype(float) > 0
     return np.where(np.isinf(multipliers) & concerned, np.inf, finite)
+
+
+def events(view: View) -> np.ndarray:
+    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute."""
+    values = view.sensitive_values
+    if not isinstance(values, pd.MultiIndex):
+        return np.eye(len(values))
+    return np.concatenate(
+        [np.eye(len(level))[code] for level, code in zip(values.levels, values.codes, strict=True)], 1
+    )
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..mining import mine_associations
+from ..tables import names
 from ..views import RuleSet, Thresholds
+from ..views.rule_set import check_names
 
 __all__ = ["mine_rules"]
 
@@ -32,7 +34,7 @@ def mine_rules(
     qi, sa : str or several
         Column names; Q sets some of `qi`, and X is a value of `sa` (of several, a combination).
     support, confidence : float
-        The thresholds, compared in whole people: 0.1 is one tenth exactly.
+        The thresholds, compared in whole people: 0.1 is one tenth exactly, and five sixths are ``Fraction(5, 6)``.
     strict : bool
         By > instead of >=.
     attributes : int or several, optional
@@ -64,6 +66,7 @@ def mine_rules(
     Name: support, dtype: float64
     """
     thresholds = Thresholds.of(support, confidence, strict)
+    check_names([*names(qi, "qi"), *names(sa, "sa")])
     least = thresholds.least_support(max(len(table), 1)) if isinstance(table, pd.DataFrame) else 1
     mined = mine_associations(table, qi=qi, sa=sa, min_support=least, attributes=attributes, negative=False)
     ranked = mined.positive

@@ -9,16 +9,19 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..errors import StatementError, number, shown, whole
+from ..errors import StatementError, TableError, number, shown, whole
 from ..measures import overall_divergence
 from ..model import MaxEnt
 from ..posterior import Posterior
 from ..sources import PublishedRules
 from ..views import RuleSet, View
-from .gains import information, pull
+from ..views.rule_files import SCORES
+from .gains import events, information, pull
 
 __all__ = ["Sanitized", "sanitize"]
 
+#: The label of the rules in the adversary's model.
+LABEL = "rules to be published"
 #: A limit is kept if it is missed by no more than the answer may be wrong.
 FORGIVEN = 1e-6
 
@@ -30,13 +33,14 @@ class Sanitized:
     Attributes
     ----------
     rules : RuleSet
-        What to publish. Unless all were kept, it is not complete: say so when it is published.
+        What to publish, with the scores that are published. If it is not complete, that must not be said of it.
     withheld : DataFrame
         A row a rule, in the order of withholding: the `measure` after it, and its scores.
     posterior : Posterior
         What the adversary infers from `rules`.
     measure : float
-        What was limited: the largest P(x | q), or the overall divergence in bits.
+        What was limited: the largest P(x | q), of several sensitive attributes also of each alone; or the overall
+        divergence in bits.
     limit : float
     """
 
@@ -76,7 +80,7 @@ def sanitize(
     view : View or MaxEnt
         Whom it is about; or a model of what the adversary knows without the rules.
     max_p : float, optional
-        The largest P(x | q) that is allowed, of any x and q.
+        The largest P(x | q) that is allowed, of any x and q; of several sensitive attributes of each alone.
     divergence : float, optional
         Instead: the least overall divergence from the original data, in bits.
     original : DataFrame, optional
@@ -114,7 +118,15 @@ def sanitize(
         raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
     if divergence is not None and not isinstance(original, pd.DataFrame):
         raise StatementError("the divergence is from the original data: pass original=, the table of records")
+    if not isinstance(rules, RuleSet):
+        raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {shown(rules)}")
+    if "measure" in (*rules.qi, *rules.sensitive):
+        raise TableError("a column is called 'measure', as one of the report is; rename the column")
+    if decimals is not None:
+        rules = rules.rounded(decimals)
     limit = number(max_p if max_p is not None else divergence, "the limit")
+    if max_p is not None and not 0 < limit <= 1:
+        raise StatementError(f"max_p={max_p!r}: a probability above 0 is expected")
     whole(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
     if not isinstance(model, MaxEnt):
@@ -129,7 +141,7 @@ def sanitize(
 
 def _surest(post: Posterior) -> float:
     """The largest P(x | q), of named people P(x | i)."""
-    return float(post.inferences()[0].to_numpy().max())
+    return float((post.inferences()[0].to_numpy() @ events(post.space.view)).max())
 
 
 class _Search:
@@ -153,7 +165,7 @@ class _Search:
         """What is inferred from some of the rules."""
         some = self.rules if complete else self.rules.at(kept)
         source = PublishedRules(some, self.scores, self.decimals, non_rules=complete)
-        return self.model.copy().add(source, label="rules").solve(warm_start=before)
+        return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
 
     def holds(self, value: float) -> bool:
         """Whether the limit is kept."""
@@ -182,7 +194,7 @@ class _Search:
         if not self.holds(value):
             raise StatementError(
                 f"without any rule the measure is {value:.6g} already, and {self.limit:.6g} is asked for: what else is "
-                "known, or published, decides it; ask for less"
+                f"known, or published, decides it; {'allow more' if self.upper else 'ask for less'}"
             )
         for rule in reversed(order) if restore else ():
             kept[rule] = True
@@ -200,13 +212,15 @@ class _Search:
         self, rules: RuleSet, withheld: list[int], after: dict[int, float], post: Posterior, value: float
     ) -> Sanitized:
         """Report what was kept and what was not."""
+        scores = [self.scores] if isinstance(self.scores, str) else self.scores or []
+        rules = rules.without_scores(*(set(SCORES) - set(scores)))
         table = self.rules.table.iloc[withheld]
         table.insert(0, "measure", [after[rule] for rule in withheld])
         return Sanitized(rules, table, post, value, self.limit)
 
     def gains(self, post: Posterior, truth: pd.DataFrame | None) -> np.ndarray:
         """About how much the measure gains from withholding each rule that is published."""
-        rows = post.model.form.labelled["rules"]
+        rows = post.model.form.labelled[LABEL]
         prices = post.prices()["price"]
         multipliers = -prices.reindex([rows.name(i) for i in range(len(rows))]).to_numpy()
         if truth is None:

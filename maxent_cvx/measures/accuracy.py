@@ -7,6 +7,7 @@ safer the larger the divergence.
 from __future__ import annotations
 
 import math
+import numbers
 
 import numpy as np
 import pandas as pd
@@ -112,5 +113,5 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 
 def check_base(base: float) -> None:
     """Refuse what is not the base of a logarithm."""
-    if not base > 1 or not math.isfinite(base):
+    if not isinstance(base, numbers.Real) or not base > 1 or not math.isfinite(base):
         raise BadProbability(f"base={base!r}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats")

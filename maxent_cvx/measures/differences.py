@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, whole
+from ..errors import StatementError, shown, whole
 from ..posterior import Posterior
 from .accuracy import individual_divergence, original_counts
 
@@ -44,6 +44,9 @@ def top_differences(
     -----
     Published rules, Fig. 7(a), which is in nats.
     """
+    for post in (first, second):
+        if not isinstance(post, Posterior):
+            raise StatementError(f"two posteriors are compared, not {shown(post)}")
     one, two = first.space.view, second.space.view
     if not one.quasi_identifiers.equals(two.quasi_identifiers) or not np.array_equal(one.n_q, two.n_q):
         raise StatementError("the two posteriors are of different people; compare two models of the same people")

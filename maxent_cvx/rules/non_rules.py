@@ -24,11 +24,14 @@ class NonRules:
     Attributes
     ----------
     patterns : Patterns
+    given : ndarray of str
+        Their left sides alone.
     n_pruned : int
         How many Theorem 3 leaves, before those that cannot bind are left out.
     """
 
     patterns: Patterns
+    given: np.ndarray
     n_pruned: int
 
 
@@ -62,7 +65,7 @@ def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, pru
     start = np.cumsum(n_q) - n_q
     people = np.concatenate([np.empty(0, dtype=np.int64), *(c.counts[:, 0] for c in seen)])
     patterns = Patterns(names, members(seen, cube, pattern), s, people[start[cube] + pattern])
-    return NonRules(patterns, walk.n_pruned)
+    return NonRules(patterns, given, walk.n_pruned)
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:

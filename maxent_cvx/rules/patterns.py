@@ -116,9 +116,18 @@ def _values(table: pd.DataFrame, view: View) -> np.ndarray:
 def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     """Find values; those of a file, which are texts or numbers, by how they are written if not as they are."""
     wanted = pd.Index(column.to_numpy(dtype=object), dtype=object)
-    at = pd.Index(known, dtype=object).get_indexer(wanted)
-    if (at < 0).any():
-        at = np.where(at < 0, pd.Index(known.map(str), dtype=object).get_indexer(wanted.map(str)), at)
+    try:
+        at = pd.Index(known, dtype=object).get_indexer(wanted)
+    except TypeError as error:
+        raise StatementError(f"{what[0].upper() + what[1:]}: something is no single value: {error}") from error
+    as_texts = pd.Index(known.map(str), dtype=object)
+    if (at < 0).any() and as_texts.is_unique:
+        at = np.where(at < 0, as_texts.get_indexer(wanted.map(str)), at)
+    if (at < 0).any() and pd.api.types.is_numeric_dtype(known) and known.is_unique:
+        texts = pd.to_numeric(
+            pd.Series([w if isinstance(w, str) else None for w in wanted], dtype=object), errors="coerce"
+        )
+        at = np.where(at < 0, pd.Index(known.astype(float)).get_indexer(pd.Index(texts, dtype=float)), at)
     if (at < 0).any():
         raise unknown_name(f"{what} (of the rule {column.index[int((at < 0).argmax())]!r})", wanted[at < 0][0], known)
     return np.asarray(at)

@@ -52,6 +52,8 @@ class PublishedRuleList(Source):
         decimals: int | None = None,
         integer: bool = True,
     ) -> None:
+        if not isinstance(rules, Iterable):
+            raise StatementError(f"a list of rules is expected, not {shown(rules)}")
         self.rules: list[tuple[dict[str, Any], object, float | None]] = []
         for i, rule in enumerate(rules, 1):
             if not isinstance(rule, tuple) or len(rule) != 3 or not isinstance(rule[0], Mapping):

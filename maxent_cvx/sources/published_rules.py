@@ -9,9 +9,10 @@ import pandas as pd
 
 from ..errors import StatementError, shown
 from ..rows import Rows
-from ..rules import Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
+from ..rules import NonRules, Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
 from ..space import Space
 from ..views import RuleSet, Thresholds, View
+from ..views.rule_set import decimals_of
 from .base import Source
 
 __all__ = ["PublishedRules"]
@@ -62,6 +63,8 @@ class PublishedRules(Source):
     ) -> None:
         if not isinstance(rules, RuleSet):
             raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {shown(rules)}")
+        if scores is not None and not isinstance(scores, str | Iterable):
+            raise StatementError(f"scores={scores!r}: 'confidence', 'support' or None is expected")
         self.scores = [scores] if isinstance(scores, str) else list(scores or [])
         if strange := [name for name in self.scores if name not in ("confidence", "support")]:
             raise StatementError(f"scores={strange[0]!r}: 'confidence', 'support' or None is expected")
@@ -121,6 +124,7 @@ class PublishedRules(Source):
         none = non_rules(self.rules, found, view, integer=self.integer, prune=self.prune)
         self._counted = view, pd.Series({"nar_pruned": none.n_pruned, "nar_binding": len(none.patterns)})
         most = self._most(none.patterns, n, self.rules.thresholds)
+        self._check_everybody(none, most, view)
         self._check_convention(found, low, none.patterns, most, view)
         yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most / n, "no rule")
 
@@ -144,19 +148,14 @@ class PublishedRules(Source):
                 f"{thresholds} it needs {least[first]:.12g}; {self._other(found.n_q[first], n, found.n_q[first])}"
             )
         low, high = least.copy(), found.n_q.astype(float)
+        self._check_printed(found, least, n)
         for which in self.scores:
             if which not in self.rules.table:
                 raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
             score = self.rules.table[which].to_numpy(dtype=float)
             of = found.n_q if which == "confidence" else np.full(len(found), n)
             fewest, most = people_of_scores(score, of, list(found.names), which, self.decimals, integer=self.integer)
-            if (short := most < least - 1e-9 * n).any():
-                first = int(short.argmax())
-                raise StatementError(
-                    f"{found.names[first]!r} has at most {most[first]:.12g} of {found.n_q[first]} people by its "
-                    f"{which}, and with {thresholds} a rule needs {least[first]:.12g} of them; "
-                    f"{self._other(found.n_q[first], n, most[first])}"
-                )
+            self._check_enough(found, most, least, n, which)
             low, high = np.maximum(low, fewest), np.minimum(high, most)
         low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself
         if (neither := low > high).any():
@@ -166,6 +165,27 @@ class PublishedRules(Source):
                 "other people, or decimals= is wrong"
             )
         return low, high
+
+    def _check_printed(self, found: Patterns, least: np.ndarray, n: int) -> None:
+        """Check the scores that the rules have, also if they are not used, by the decimals they are written with."""
+        for which in ("support", "confidence"):
+            if which in self.rules.table and which not in self.scores and len(found):
+                score = self.rules.table[which].to_numpy(dtype=float)
+                of = found.n_q if which == "confidence" else np.full(len(found), n)
+                half = 0.5 * 10.0 ** -max(map(decimals_of, score))
+                most = np.minimum((score + half) * of + 1e-9 * of, found.n_q)
+                self._check_enough(found, np.floor(most) if self.integer else most, least, n, which)
+
+    def _check_enough(self, found: Patterns, most: np.ndarray, least: np.ndarray, n: int, which: str) -> None:
+        """Refuse rules that have too few people to be any."""
+        if not (short := most < least - 1e-9 * n).any():
+            return
+        first = int(short.argmax())
+        raise StatementError(
+            f"{found.names[first]!r} has at most {most[first]:.12g} of {found.n_q[first]} people by its {which}, and "
+            f"with {self.rules.thresholds} a rule needs {least[first]:.12g} of them; "
+            f"{self._other(found.n_q[first], n, most[first])}"
+        )
 
     def _other(self, n_q: int, n: int, people: float) -> str:
         """Say what would explain a rule with some people that is none by the thresholds."""
@@ -190,15 +210,36 @@ class PublishedRules(Source):
             return
         first = int(wrong.argmax())
         thresholds, because = self.rules.thresholds, found.names[int(at_least[first].argmax())]
-        strictly = Thresholds(thresholds.support, thresholds.confidence, strict=True)
-        by_other = not (fewest > self._most(none, view.n_records, strictly)).any() and not self.rules.strict
-        remedy = (
-            "by > none of these is a rule: they were mined by >, so read them with strict=True"
-            if by_other
-            else "the set is not complete, or is of other people or thresholds; correct it, or pass non_rules=False"
-        )
+        remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._strictly)).any())
         raise StatementError(
             f"{none.names[first]!r} is not among the rules, but {because!r} leaves it {fewest[first]:.12g} of "
             f"{none.n_q[first]} people at least, and with {thresholds} more than {most[first]:.12g} make a rule "
             f"(so with {int(wrong.sum())} patterns); {remedy}"
         )
+
+    def _check_everybody(self, none: NonRules, most: np.ndarray, view: View) -> None:
+        """Refuse patterns Q that are no rules with any value if their people together are fewer than those with Q."""
+        q, at, values = np.unique(none.given, return_inverse=True, return_counts=True)
+        of_q, n_q = np.bincount(at, most), np.zeros(len(q))
+        n_q[at] = none.patterns.n_q
+        wrong = (values == len(view.sensitive_values)) & (of_q < n_q - 1e-9 * view.n_records)
+        if not wrong.any():
+            return
+        first = int(wrong.argmax())
+        strictly = np.bincount(at, self._most(none.patterns, view.n_records, self._strictly))
+        remedy = self._remedy(not (wrong & (strictly < n_q - 1e-9 * view.n_records)).any())
+        raise StatementError(
+            f"{q[first]} is in no rule, so that with {self.rules.thresholds} all values together have at most "
+            f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
+        )
+
+    @property
+    def _strictly(self) -> Thresholds:
+        """The same thresholds by >."""
+        return Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, strict=True)
+
+    def _remedy(self, explained: bool) -> str:
+        """Say what would explain missing patterns that cannot be missing."""
+        if explained and not self.rules.strict:
+            return "by > none of these is a rule: they were mined by >, so read them with strict=True"
+        return "the set is not complete, or is of other people or thresholds; correct it, or pass non_rules=False"

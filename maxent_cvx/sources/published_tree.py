@@ -25,7 +25,7 @@ class PublishedTree(Source):
     Parameters
     ----------
     tree : fitted scikit-learn DecisionTreeClassifier, or Pipeline that ends in one
-        Fitted on the people of the view, each with weight 1.
+        Fitted on the people of the view, each with weight 1. Weights are refused where they can be seen.
     encode : callable, optional
         From a table of QI tuples, a column an attribute, to what the tree was fitted on. Not needed of a pipeline,
         nor of a tree that was fitted on QI as they are, by name or in the view's order.
@@ -58,13 +58,18 @@ class PublishedTree(Source):
         if leaves not in ("counts", "class"):
             raise StatementError(f"leaves={leaves!r}: 'counts' or 'class' is expected")
         self.names = getattr(tree, "feature_names_in_", None)
-        if encode is None and hasattr(tree, "steps"):
+        if hasattr(tree, "steps"):
             steps = tree[:-1]
-            tree, encode = tree[-1], steps.transform if len(steps) else None
+            tree, encode = tree[-1], encode or (steps.transform if len(steps) else None)
         if not (hasattr(tree, "tree_") and hasattr(tree, "classes_")) or np.ndim(tree.classes_) != 1:
             raise StatementError(
                 "a fitted DecisionTreeClassifier of one output is expected, or a pipeline that ends in one, not "
                 f"{shown(tree)}"
+            )
+        weights = getattr(tree, "class_weight", None)
+        if weights is not None and (not isinstance(weights, dict) or set(weights.values()) != {1}):
+            raise StatementError(
+                f"the tree has class_weight={weights!r}: its leaves do not count people; fit it without"
             )
         self.tree, self.encode, self.leaves, self.integer = tree, encode, leaves, integer
 
@@ -104,12 +109,17 @@ class PublishedTree(Source):
             if self.names is not None and set(self.names) <= set(people):
                 people = people[list(self.names)]
             encoded = self.encode(people) if self.encode else people if self.names is not None else people.to_numpy()
-            return np.asarray(self.tree.apply(encoded))
+            leaves = np.asarray(self.tree.apply(encoded))
         except (ValueError, TypeError, KeyError) as error:
             raise StatementError(
                 f"the tree cannot take the {view.noun}'s {', '.join(view.qi)}: {str(error).splitlines()[0]}; pass "
                 "encode=, a function from a table of them to what the tree was fitted on"
             ) from error
+        if leaves.shape != (len(view.n_q),):
+            raise StatementError(
+                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one a tuple is expected"
+            )
+        return leaves
 
     def _counts(self, leaf: np.ndarray, n_q: np.ndarray, view: View) -> np.ndarray:
         """How many people of every leaf have every sensitive value, in the view's order."""

@@ -78,6 +78,8 @@ class QITable(View):
         if sa_values is None and isinstance(sa_distribution, pd.Series):
             sa_values = sa_distribution.index
         self.sensitive_values = _domain(sa_values, self.sensitive)
+        if isinstance(sa_distribution, pd.Series):
+            sa_distribution = sa_distribution.set_axis(_by_name(sa_distribution.index, self.sensitive))
         self._n_s = None if sa_distribution is None else self._people_of(sa_distribution)
 
     @property
@@ -160,13 +162,30 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
         raise TableError(
             f"sa_values={values!r}: the values that {named} can have are expected, all that anybody may have, in a list"
         )
-    listed = list(values)
+    listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
+    try:
+        pd.Series(listed, dtype=object).nunique()
+    except (TypeError, ValueError) as error:  # a list, say
+        raise TableError(f"sa_values: something is no single value: {error}") from error
     if len(sensitive) == 1:
+        if any(isinstance(value, tuple) for value in listed):
+            raise TableError(f"sa_values hold tuples, and only {named} is sensitive; single values are expected")
         index = values.rename(sensitive[0]) if isinstance(values, pd.Index) else pd.Index(listed, name=sensitive[0])
     elif all(isinstance(value, tuple) and len(value) == len(sensitive) for value in listed):
-        index = pd.MultiIndex.from_tuples(listed, names=sensitive)  # type: ignore[arg-type]
+        index = pd.MultiIndex.from_tuples(listed, names=sensitive)
     else:
-        raise TableError(f"sa_values: every value is a tuple ({', '.join(sensitive)}), as both are sensitive")
+        raise TableError(f"sa_values: every value is a tuple ({', '.join(sensitive)}), as these are sensitive")
     if not len(index) or index.to_frame().isna().to_numpy().any() or index.has_duplicates:
         raise TableError(f"sa_values={listed!r}: each value once, none of them missing, and at least one")
     return index
+
+
+def _by_name(index: pd.Index, sensitive: tuple[str, ...]) -> pd.Index:
+    """Bring the levels of an index into the order of the attributes, if it names them."""
+    if not isinstance(index, pd.MultiIndex) or index.names == [None] * index.nlevels:
+        return index
+    if set(index.names) != set(sensitive) or len(index.names) != len(sensitive):
+        raise TableError(
+            f"the values are labelled by {list(index.names)}, and {list(sensitive)} are sensitive; label them by these"
+        )
+    return index.reorder_levels(list(sensitive))

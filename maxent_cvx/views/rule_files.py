@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
+from .thresholds import exact
 
 if TYPE_CHECKING:
     from .rule_set import RuleSet
@@ -26,8 +28,15 @@ NEEDED = ("qi", "sa", "support", "confidence")
 
 def write_rules(rules: RuleSet, path: str | PathLike[str]) -> None:
     """Write a first line that says what the rules are, then a row a rule."""
+    for column in (*rules.qi, *rules.sensitive):
+        if (rules.table[column] == "").any():
+            raise TableError(
+                f"the empty text is a value of {column!r}, which a file cannot tell from an attribute that is not set; "
+                "give that value a name"
+            )
+    thresholds = {name: _written(getattr(rules.thresholds, name)) for name in SCORES}
     said = {
-        "qi": list(rules.qi), "sa": list(rules.sensitive), "support": rules.support, "confidence": rules.confidence,
+        "qi": list(rules.qi), "sa": list(rules.sensitive), **thresholds,
         "strict": rules.strict, "complete": rules.complete, "attributes": rules.attributes,
     }  # fmt: skip
     Path(path).write_text(f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}", encoding="utf-8")
@@ -45,17 +54,21 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     """
     if not Path(path).is_file():
         raise TableError(f"there is no file {str(path)!r}")
-    with Path(path).open(encoding="utf-8") as file:
-        first = file.readline()
+    try:
+        first = Path(path).read_text(encoding="utf-8").partition("\n")[0]
+    except UnicodeDecodeError as error:
+        raise TableError(f"{str(path)!r} is no text in UTF-8: {error}") from error
     held: dict[str, Any] = {}
     if first.startswith("# {"):
         try:
             held = json.loads(first[2:])
         except json.JSONDecodeError as error:
             raise TableError(f"the first line of {str(path)!r} is no description of rules: {error}") from error
+    for name in SCORES:
+        if isinstance(held.get(name), str):  # a fraction
+            held[name] = Fraction(held[name])
     for name, value in said.items():
-        as_held = [value] if name in ("qi", "sa") and isinstance(value, str) else value
-        if name in held and held[name] != (list(as_held) if isinstance(as_held, tuple) else as_held):
+        if name in held and not _agree(name, held[name], value):
             convention = (
                 ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
                 "no rules"
@@ -70,9 +83,32 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
         raise StatementError(
             f"{str(path)!r} does not say what {listing(missing)} of its rules is; pass it: {missing[0]}=..."
         )
-    # An empty cell is an attribute that is not set; "NA" and "None" may be values.
-    table = pd.read_csv(path, skiprows=1 if held else 0, keep_default_na=False, na_values=[""], encoding="utf-8")
+    # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
+    try:
+        table = pd.read_csv(
+            path, skiprows=1 if held else 0, keep_default_na=False, na_values=[""], encoding="utf-8", dtype=str
+        )
+    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        raise TableError(f"{str(path)!r} is no table of rules: {' '.join(str(error).split())}") from error
+    for name in (name for name in SCORES if name in table):
+        table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
     return {"table": table, **told}
+
+
+def _written(threshold: Fraction) -> float | str:
+    """A threshold as a number if that says it exactly, else as a fraction."""
+    return float(threshold) if Fraction(str(float(threshold))) == threshold else str(threshold)
+
+
+def _agree(name: str, held: Any, said: Any) -> bool:
+    """Whether what a user says is what a file says; that some rules are not all can be said of any."""
+    if name in SCORES:
+        return exact(held, name) == exact(said, name)
+    if name == "complete":
+        return bool(held) or not said
+    if name in ("qi", "sa", "attributes"):
+        held, said = ([one] if isinstance(one, str | int) else one and list(one) for one in (held, said))
+    return bool(held == said)
 
 
 def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
@@ -104,10 +140,15 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
 
 
 def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
-    """Read one item, "attribute_value"; a longer attribute's name is tried first."""
-    for name in sorted(attributes, key=len, reverse=True):
-        if isinstance(item, str) and item.startswith(name + separator):
-            return name, item[len(name + separator) :]
+    """Read one item, "attribute_value"."""
+    fits = [name for name in attributes if isinstance(item, str) and item.startswith(name + separator)]
+    if len(fits) > 1:
+        raise StatementError(
+            f"the item {item!r} may be of {listing(fits)}; name items by another separator, "
+            "pandas.get_dummies(..., prefix_sep='='), and pass separator='='"
+        )
+    for name in fits:
+        return name, str(item)[len(name + separator) :]
     error = unknown_name(f"item 'attribute{separator}value' of {', '.join(attributes)}", item, [])
     raise StatementError(
         f"{str(error).partition(';')[0]}; name every attribute in qi or sa, and what stands between in separator="

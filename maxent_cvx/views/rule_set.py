@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from os import PathLike
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, TableError, listing, number, unknown_name
+from ..errors import StatementError, TableError, listing, number, unknown_name, whole
 from ..selection import written
 from ..tables import names, sizes_of
 from .rule_files import SCORES, read_items, read_rules, write_rules
 from .thresholds import Thresholds
 
-__all__ = ["RuleSet"]
+__all__ = ["RuleSet", "check_names", "decimals_of"]
 
 
 class RuleSet:
@@ -31,7 +31,8 @@ class RuleSet:
     qi, sa : str or several
         The attributes that were mined; any of `qi` may be set by a rule.
     support, confidence : float
-        The thresholds: shares of all people, and of those with Q.
+        The thresholds: shares of all people, and of those with Q. A number means what it is written as: 0.1 is one
+        tenth, and five sixths are ``Fraction(5, 6)``.
     strict : bool
         Whether a rule is above the thresholds, or may be equal to them.
     complete : bool
@@ -103,19 +104,23 @@ class RuleSet:
 
     def at(self, rules: np.ndarray) -> RuleSet:
         """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete."""
-        kept = self.table[rules] if np.asarray(rules).dtype == bool else self.table.iloc[rules]
+        try:
+            kept = self.table.iloc[np.arange(len(self))[rules]]
+        except IndexError as error:
+            raise StatementError(f"there are {len(self)} rules; {error}") from error
         return self._with(kept, complete=self.complete and len(kept) == len(self))
 
     def incomplete(self) -> RuleSet:
         """The same rules, without the claim that they are all."""
         return self._with(self.table, complete=False)
 
-    def without_scores(self) -> RuleSet:
-        """Withhold the scores: users then know the thresholds alone."""
-        return self._with(self.table.drop(columns=[name for name in SCORES if name in self.table]), self.complete)
+    def without_scores(self, *names: str) -> RuleSet:
+        """Withhold some scores, by default both: users then know the thresholds alone."""
+        return self._with(self.table.drop(columns=[n for n in names or SCORES if n in self.table]), self.complete)
 
     def rounded(self, decimals: int) -> RuleSet:
         """Print the scores to so many decimals."""
+        whole(decimals, "decimals", 0)
         scores = [name for name in SCORES if name in self.table]
         return self._with(
             self.table.assign(**{name: self.table[name].round(decimals) for name in scores}), self.complete
@@ -203,8 +208,9 @@ class RuleSet:
         if not isinstance(table, pd.DataFrame):
             raise TableError(f"rules must be a pandas DataFrame, a row a rule, not a {type(table).__name__}")
         columns = [*self.qi, *self.sensitive]
-        if clash := [name for name in columns if name in SCORES]:
-            raise TableError(f"a column is called {clash[0]!r}, which is a rule's score here; rename the column")
+        check_names(columns)
+        if twice := [name for name in columns if list(table.columns).count(name) > 1]:
+            raise TableError(f"the rules have more than one column named {twice[0]!r}; rename one")
         if unknown := [name for name in columns if name not in table.columns]:
             raise unknown_name("column of the rules", unknown[0], table.columns)
         frame = table[[*columns, *(name for name in SCORES if name in table.columns)]].reset_index(drop=True)
@@ -221,8 +227,8 @@ class RuleSet:
             )
         frame.index = pd.Index(self._texts(frame), name="rule")
         if frame.index.has_duplicates:
-            twice = frame.index[frame.index.duplicated()].unique()
-            raise TableError(f"the rules {listing(twice, 3)} are given more than once; one row a rule")
+            repeated = frame.index[frame.index.duplicated()].unique()
+            raise TableError(f"the rules {listing(repeated, 3)} are given more than once; one row a rule")
         if self.attributes is not None and not set(sizes) <= set(self.attributes):
             first = frame.index[~sizes.isin(self.attributes).to_numpy()][0]
             raise StatementError(f"{first!r} sets a number of QI attributes that is not among {list(self.attributes)}")
@@ -243,8 +249,8 @@ class RuleSet:
                 number(value, f"the {name} of {rule!r}")
             values = score.to_numpy(dtype=float)
             short = values + [rounding(value) for value in values] < least
-            if (short | (values > 1 + rounding(1.0))).any():
-                first = int((short | (values > 1)).argmax())
+            if (short | (values > 1 + 1e-9)).any():
+                first = int((short | (values > 1 + 1e-9)).argmax())
                 raise StatementError(
                     f"{self.table.index[first]!r} has the {name} {values[first]:.12g}, and rules have "
                     f"{self.thresholds}; correct the thresholds, or leave the rule out"
@@ -268,8 +274,20 @@ def _pairs(frame: pd.DataFrame) -> list[str]:
     return [", ".join(f"{c}={written(v)}" for c, v in zip(frame, row, strict=True) if v is not None) for row in rows]
 
 
+def check_names(columns: Sequence[str]) -> None:
+    """Refuse a column with two roles, and one that has the name of a score."""
+    if clash := [name for name in columns if name in SCORES]:
+        raise TableError(f"a column is called {clash[0]!r}, which is a rule's score here; rename the column")
+    if twice := [name for name in columns if list(columns).count(name) > 1]:
+        raise TableError(f"column {twice[0]!r} is given twice in qi and sa; a column has one role")
+
+
+def decimals_of(score: float) -> int:
+    """With how many decimals a score is written."""
+    text = repr(float(score))
+    return 15 if "e" in text else len(text.removesuffix(".0").partition(".")[2])
+
+
 def rounding(score: float) -> float:
     """Half a unit of the last decimal that a score is written with: next to nothing if it was not rounded."""
-    text = repr(float(score))
-    decimals = 15 if "e" in text else len(text.partition(".")[2])
-    return 0.5 * 10.0**-decimals + 1e-12
+    return 0.5 * 10.0 ** -decimals_of(score) + 1e-12
