@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import datasets, disguise, measures, plots, solvers, testing
 from .block import Block
+from .channels import inference_channels
 from .compare import compare_solvers
 from .errors import (
     BadProbability,
@@ -43,7 +44,7 @@ from .sources import (
 )
 from .space import Space
 from .sweep import sweep
-from .views import QITable, Release, RuleSet, View
+from .views import QITable, Release, ReleaseSeries, RuleSet, View
 
 __all__ = [
     "BadProbability",
@@ -63,6 +64,7 @@ __all__ = [
     "PublishedTree",
     "QITable",
     "Release",
+    "ReleaseSeries",
     "RepeatedStatement",
     "Rows",
     "RuleSet",
@@ -80,6 +82,7 @@ __all__ = [
     "compare_solvers",
     "datasets",
     "disguise",
+    "inference_channels",
     "load_posterior",
     "measures",
     "mine_associations",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .errors import TableError, listing
 
-__all__ = ["ADULT_QI", "load_adult", "load_hospital"]
+__all__ = ["ADULT_QI", "load_adult", "load_hospital", "load_patients"]
 
 #: The eight quasi-identifiers of Adult that go with "education" as the sensitive attribute.
 ADULT_QI = (
@@ -25,6 +25,12 @@ UCI_COLUMNS = (
 def load_hospital() -> pd.DataFrame:
     """Ten patients, in three buckets: Name, Gender, Degree, Disease, Bucket (Privacy-MaxEnt, Fig. 1)."""
     return pd.read_csv(str(files(__package__) / "data" / "hospital.csv"))
+
+
+def load_patients() -> list[pd.DataFrame]:
+    """Two releases of patients, 13 and 12: Pseudonym, Gender, Zip, Disease, Bucket (Re-publishing, Fig. 1)."""
+    both = pd.read_csv(str(files(__package__) / "data" / "patients.csv"))
+    return [one.drop(columns="Release").reset_index(drop=True) for _, one in both.groupby("Release")]
 
 
 def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -> pd.DataFrame:

@@ -20,6 +20,7 @@ def intervals(
     space: Space,
     form: LinearForm,
     smaller: Reduced,
+    closed: np.ndarray,
     closed_bounds: Callable[[Space, np.ndarray], tuple[float, float]],
 ) -> Iterator[tuple[float, float]]:
     """Find the least and the largest value of each of some linear combinations of probabilities.
@@ -32,6 +33,8 @@ def intervals(
         All rows.
     smaller : Reduced
         What presolve has settled.
+    closed : ndarray of bool
+        The terms of buckets whose bounds have a closed form where no knowledge speaks of them.
     closed_bounds : callable
         How many people any of some terms can hold together, as far as the published rows alone say.
 
@@ -42,7 +45,7 @@ def intervals(
     """
     settled, bucket = np.where(smaller.fixed, smaller.counts, 0.0), form.bucket[1]
     part = form.parts(~smaller.fixed)[1]
-    untouched = (np.bincount(bucket, form.known.touched | smaller.fixed) == 0)[bucket]
+    untouched = (np.bincount(bucket, form.known.touched | smaller.fixed | ~closed) == 0)[bucket]
     for combination in asked:
         rows = [(coefficient, event.row(space)) for event, coefficient in combination.terms.items()]
         weight = np.zeros(len(space))

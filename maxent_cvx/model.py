@@ -21,7 +21,7 @@ from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.run import contradiction, presolved, run
 from .sources import Probability, read_probability
-from .views import View
+from .views import ReleaseSeries, View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -65,6 +65,10 @@ class MaxEnt(Adversary):
         if not isinstance(view, View):
             raise StatementError(
                 f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
+            )
+        if people is not None and isinstance(view, ReleaseSeries):
+            raise StatementError(
+                "the people of a series have names, their pseudonyms: P(value, who=...); leave people out"
             )
         super().__init__(view, People.of(people, view))
 
@@ -179,7 +183,8 @@ class MaxEnt(Adversary):
         settled = presolved(self.form, closed_form, self.view.n_records)
         bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
         try:
-            found = list(intervals(bar, self.space, self.form, settled, self.invariants.closed_bounds))
+            closed = ~np.isnan(closed_form[0])
+            found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds))
         except Infeasible as error:
             raise contradiction(self.form, closed_form, self.view.n_records) or error from None
         if isinstance(asked, Probability | str):

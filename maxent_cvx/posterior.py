@@ -21,6 +21,7 @@ from .solvers.linear_form import LinearForm
 from .sources import Probability
 from .space import Space
 from .storage import read_terms, write_terms
+from .views import ReleaseSeries
 
 __all__ = ["Posterior", "load_posterior"]
 
@@ -109,9 +110,10 @@ class Posterior:
         return pd.DataFrame(self.table / view.n_q[:, None], index=index, columns=view.sensitive_values)
 
     def people(self) -> pd.DataFrame:
-        """P(s | i) for every named person i, probabilities: a row a person, a column a sensitive value.
+        """P(s | i) for every named person i, or everybody in a series: a row a person, a column a sensitive value.
 
-        Nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6.)
+        Probabilities; nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing,
+        Problem 2.1.)
 
         Raises
         ------
@@ -119,6 +121,8 @@ class Posterior:
             If the model names nobody.
         """
         people, view = self.space.people, self.space.view
+        if isinstance(view, ReleaseSeries):
+            return pd.DataFrame(self.table, index=view.persons, columns=view.sensitive_values)
         if not len(people):
             raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
         shape = (len(people) + 1, len(view.sensitive_values))
@@ -164,6 +168,8 @@ class Posterior:
     @cached_property
     def entropy(self) -> float:
         """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats (Eq. (3)); H(I, Q, S, B) where people are named.
+
+        Of a series H(S | I) = -sum P(i) P(s | i) log P(s | i) (Re-publishing, Eq. (1)).
 
         Naming people is no knowledge, but their pseudonyms are counted then: H rises by sum P(q) log n(q).
         """

@@ -22,7 +22,7 @@ from .errors import StatementError, TableError, listing, unknown_name
 from .people import OTHERS, People
 from .selection import choose
 from .tables import Microdata, group_codes, sort_distinct
-from .views import View
+from .views import ReleaseSeries, View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -75,9 +75,12 @@ class Space:
     def pseudonyms(self) -> np.ndarray:
         """For how many pseudonyms each term stands: the weights w of the entropy H = -sum p log(p / w).
 
-        If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one
-        person with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1.
+        If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one person
+        with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1. Of a series they
+        are 1/n each, as H is H(S | I) = H(I, S) - log n.
         """
+        if isinstance(self.view, ReleaseSeries):
+            return np.full(len(self), 1 / self.n_records)
         if not len(self.people):
             return np.ones(len(self))
         return np.where(self.codes["who"] < len(self.people), 1.0, self.people.unnamed[self.codes["q"]])
@@ -229,6 +232,8 @@ class Space:
         if who is None:
             q = self.described(given)
             at, share = is_value & q[self.codes["q"]], self.view.n_q[q].sum() / self.n_records
+        elif given is None and isinstance(self.view, ReleaseSeries):
+            at, share = is_value & self.view.find(who)[self.codes["q"]], 1 / self.n_records
         elif given is None:
             named = np.append(self.people.find(who), False)
             at, share = is_value & named[self.codes["who"]], 1 / self.n_records
@@ -266,9 +271,11 @@ class Space:
             A sensitive value, a list of them, or ``{attribute: value}``: of several sensitive attributes,
             any that are named, summed over the others.
         given : dict, optional
-            QI attribute to value, list of values, or pandas Interval; None is everybody.
+            QI attribute to value, list of values, or pandas Interval; None is everybody. Of a series, "release"
+            stands for the people of some of its releases, numbered from 1.
         who : str, int, or a list of them, optional
-            Instead: a named person; of several, the sum, which is the expected number with the value.
+            Instead: a named person, or a pseudonym of a series; of several, the sum, which is the expected number
+            with the value.
 
         Raises
         ------
@@ -290,6 +297,9 @@ class Space:
         tuples = self.view.quasi_identifiers
         mask = np.ones(len(tuples), dtype=bool)
         for attribute, chosen in (given or {}).items():
+            if attribute == "release" and isinstance(self.view, ReleaseSeries):
+                mask &= self.view.present(chosen)
+                continue
             if attribute not in self.view.qi:
                 raise unknown_name(f"quasi-identifier of the {self.view.noun}", attribute, self.view.qi)
             codes, level = level_of(tuples, self.view.qi.index(attribute))
@@ -318,7 +328,7 @@ class Space:
             If they are not the records that were published.
         """
         view = self.view
-        data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), id)
+        data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), None if id in view.qi else id)
         known = data.frame[view.columns]
         if len(self.people):
             if id is None:

@@ -19,8 +19,8 @@ ROOT = Path(mx.__file__).parent
 FLOORS = [
     "errors", "tables", "selection", "views", "people", "axes", "rows", "block", "space", "cubes", "mining",
     "rules", "sources", "solvers", "knowledge", "adversary", "intervals", "storage", "prices", "certainty", "posterior",
-    "relaxation", "model", "testing", "datasets", "measures", "disguise", "quantify", "sweep", "compare", "plots",
-    "demo", "cli",
+    "relaxation", "model", "channels", "testing", "datasets", "measures", "disguise", "quantify", "sweep", "compare",
+    "plots", "demo", "cli",
 ]  # fmt: skip
 #: Data files, and the script that made one of them: no part of the house.
 CELLAR = "data"

@@ -32,6 +32,11 @@ def classes() -> dict[str, type[Source]]:
     return found
 
 
+def release_with_names(hospital: pd.DataFrame) -> mx.Release:
+    """The release with everybody's name on it."""
+    return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket", id="Name")
+
+
 def table_of(hospital: pd.DataFrame) -> mx.QITable:
     """Everybody's QI, and how frequent the diseases are."""
     return mx.QITable(
@@ -70,6 +75,12 @@ TRUE = {
     ],
     "QIConstraints": lambda release, hospital: [sources.QIConstraints(table_of(hospital))],
     "SAConstraints": lambda release, hospital: [sources.SAConstraints(table_of(hospital))],
+    "OtherRelations": lambda release, hospital: [
+        sources.OtherRelations(mx.ReleaseSeries([release_with_names(hospital)]))
+    ],
+    "SeriesConstraints": lambda release, hospital: [
+        sources.SeriesConstraints(mx.ReleaseSeries([release_with_names(hospital)]))
+    ],
     "SameValue": lambda release, hospital: [
         sources.SameValue("Allen", "David", at_least=0.5),
         sources.SameValue("Ethan", "Helen", at_least=1),
@@ -98,6 +109,9 @@ PEOPLE |= {
 KNOWN = {"NamedPeople": PEOPLE, "SameValue": PEOPLE}
 #: What these sources are about; the others are tried on the release.
 VIEWS = {"QIConstraints": table_of, "SAConstraints": table_of}
+VIEWS |= dict.fromkeys(
+    ["OtherRelations", "SeriesConstraints"], lambda hospital: mx.ReleaseSeries([release_with_names(hospital)])
+)
 
 
 def test_every_source_is_tested():

@@ -171,7 +171,8 @@ def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
     low, high = (np.bincount(kind, side[:n], n_kinds) for side in (form.low, form.high))
     offset = np.zeros(form.shape[0])
     if shares:
-        part = form.low[:n] / low[kind]
+        alone = (np.bincount(kind) == 1)[kind]  # these may be inequalities
+        part = np.divide(form.low[:n], low[kind], out=np.ones(n), where=~alone)
         portion = np.exp(np.bincount(entry_rows(by_term), np.log(part)[by_term.indices], len(term)))
         offset[:n] = np.log(part)
     else:

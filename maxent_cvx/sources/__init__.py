@@ -14,6 +14,7 @@ from .published_rules import PublishedRules
 from .published_tree import PublishedTree
 from .qi_constraints import QIConstraints, SAConstraints
 from .same_value import SameValue
+from .series_constraints import OtherRelations, SeriesConstraints
 from .statement import Statement
 from .strongest_associations import StrongestAssociations
 
@@ -22,6 +23,7 @@ __all__ = [
     "Count",
     "Custom",
     "NamedPeople",
+    "OtherRelations",
     "P",
     "Probability",
     "PublishedRows",
@@ -31,6 +33,7 @@ __all__ = [
     "QIConstraints",
     "SAConstraints",
     "SameValue",
+    "SeriesConstraints",
     "Source",
     "Statement",
     "StrongestAssociations",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..errors import StatementError
-from ..views import QITable, Release, View
+from ..views import QITable, Release, ReleaseSeries, View
 from .base import Source
 from .bucket_invariants import BucketInvariants
 from .published import PublishedRows
 from .qi_constraints import QIConstraints, SAConstraints
+from .series_constraints import OtherRelations, SeriesConstraints
 
 __all__ = ["facts_of"]
 
@@ -18,4 +19,6 @@ def facts_of(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
         return (BucketInvariants(view),)
     if isinstance(view, QITable):
         return (QIConstraints(view), *([] if view.n_s is None else [SAConstraints(view)]))
+    if isinstance(view, ReleaseSeries):
+        return (SeriesConstraints(view), OtherRelations(view))
     raise StatementError(f"nothing is known of what a {type(view).__name__} says")

@@ -6,6 +6,7 @@ from .base import View
 from .qi_table import QITable
 from .release import Release
 from .rule_set import RuleSet
+from .series import ReleaseSeries
 from .thresholds import Thresholds
 
-__all__ = ["QITable", "Release", "RuleSet", "Thresholds", "View"]
+__all__ = ["QITable", "Release", "ReleaseSeries", "RuleSet", "Thresholds", "View"]

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from ..errors import TableError, listing, unknown_name
 from ..tables import (
     Microdata,
+    check_once,
     counted,
     distinct,
     factorize,
@@ -22,6 +23,7 @@ from ..tables import (
     sort_distinct,
 )
 from .base import View, attach, check_roles
+from .persons import Persons
 
 __all__ = ["Release"]
 
@@ -44,6 +46,8 @@ class Release(View):
         combination of their values, and the index has a level for each.
     n_qb, n_sb : csr_array
         Records of q in b (Q x B) and of s in b (S x B), counts.
+    persons : Persons or None
+        Who is in it, by pseudonym, if pseudonyms are published: what a :class:`ReleaseSeries` is made of.
     """
 
     qi: tuple[str, ...]
@@ -54,6 +58,7 @@ class Release(View):
     buckets: pd.Index
     n_qb: sp.csr_array
     n_sb: sp.csr_array
+    persons: Persons | None = None
     noun: ClassVar[str] = "release"
 
     @classmethod
@@ -74,17 +79,22 @@ class Release(View):
             One row a person. Within a bucket, row order means nothing.
         qi, sa, bucket, id
             Column names, see :class:`maxent_cvx.tables.Microdata`, which checks them. `qi` and `sa` may be
-            several; what is sensitive is then every combination of the values of `sa`.
+            several; what is sensitive is then every combination of the values of `sa`. With `id`, pseudonyms are
+            published, too, and `qi` may be empty: then the pseudonym is all that is known of a person.
 
         Raises
         ------
         UnknownName, TableError
         """
-        data = Microdata(table, names(qi, "qi"), names(sa, "sa"), bucket, id)
+        qi, alone = _with_id(qi, id)
+        data = Microdata(table, qi, names(sa, "sa"), bucket, None if alone else id)
+        if alone:
+            check_once(table[id])
         _check_roles(data.qi, data.sa, bucket)
         return cls._count(
-            data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket]
-        )
+            data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket],
+            ids=None if id is None else table[id],
+        )  # fmt: skip
 
     @classmethod
     def from_tables(
@@ -96,6 +106,8 @@ class Release(View):
         sa: str | Iterable[str],
         bucket: str,
         count: str | None = None,
+        id: str | None = None,
+        counterfeits: bool = False,
     ) -> Release:
         """Read the two tables that Anatomy publishes: (QI, bucket) and (bucket, sensitive value, count).
 
@@ -105,6 +117,10 @@ class Release(View):
             Both have the column `bucket`. A row is one record, unless the table has a column `count`.
         qi, sa, bucket, count
             Column names.
+        id : str, optional
+            The column of the QI table with pseudonyms; a row is then one person, and `qi` may be empty.
+        counterfeits : bool
+            Whether a bucket may hold more values than people: those of counterfeit records, as in m-invariance.
 
         Raises
         ------
@@ -113,15 +129,19 @@ class Release(View):
         TableError
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
         """
-        qi, sa = names(qi, "qi"), names(sa, "sa")
-        qi_table, n_qb = counted(qi_table, {"qi": qi, "bucket": (bucket,)}, count, "the QI table")
+        (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
+        roles = {"qi": qi, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
+        qi_table, n_qb = counted(qi_table, roles, None if id is not None else count, "the QI table")
+        if id is not None:
+            check_once(qi_table[id])
         sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
-        if count is not None and n_qb is None and n_sb is None:
+        if count is not None and n_sb is None and (n_qb is None or id is not None):
             raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
         _check_roles(qi, sa, bucket)
         return cls._count(
             qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)],
             qi_table[bucket], sa_table[bucket], n_qb, n_sb,
+            None if id is None else qi_table[id], counterfeits,
         )  # fmt: skip
 
     @classmethod
@@ -136,6 +156,8 @@ class Release(View):
         sa_bucket: pd.Series,
         qi_count: np.ndarray | None = None,
         sa_count: np.ndarray | None = None,
+        ids: pd.Series | None = None,
+        counterfeits: bool = False,
     ) -> Release:
         """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
         q, quasi_identifiers = sort_distinct(qi_columns)
@@ -144,16 +166,20 @@ class Release(View):
         n_qb = _tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
         n_sb = _tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
         people, values = n_qb.sum(axis=0), n_sb.sum(axis=0)
-        if (differ := people != values).any():
+        if (differ := (people > values) if counterfeits else people != values).any():
             first = int(differ.argmax())
+            remedy = "" if counterfeits or people[first] > values[first] else ", or pass counterfeits=True"
             raise TableError(
                 f"bucket {listing([buckets[first]])} holds {int(people[first])} QI tuples and "
                 f"{int(values[first])} sensitive values; the two must be equally many "
-                f"(so in {int(differ.sum())} of {len(buckets)} buckets): check the tables' {bucket!r}"
+                f"(so in {int(differ.sum())} of {len(buckets)} buckets): check the tables' {bucket!r}{remedy}"
             )
         if (people == 0).any():
             raise TableError(f"bucket without records: {listing(buckets[people == 0])}; leave it out")
-        return cls(qi, sa, bucket, quasi_identifiers, sensitive_values, buckets, n_qb, n_sb)
+        persons = None
+        if ids is not None:
+            persons = Persons(str(ids.name), pd.Index(ids.array, name=ids.name), q, b[: len(q)])
+        return cls(qi, sa, bucket, quasi_identifiers, sensitive_values, buckets, n_qb, n_sb, persons)
 
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
@@ -230,6 +256,13 @@ class Release(View):
             f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
             f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
         )
+
+
+def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], bool]:
+    """Read the QI columns; where there are none, the pseudonym is what is known of people."""
+    if id is not None and not isinstance(qi, str) and isinstance(qi, Iterable) and not (qi := tuple(qi)):
+        return (id,), True
+    return names(qi, "qi"), False
 
 
 def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:

@@ -1,0 +1,204 @@
+"""What releases of the same people say together (Re-publishing, sections 3.4 and 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..rows import Rows
+from ..space import Space
+from ..views import ReleaseSeries
+from .base import Source
+from .published import PublishedRows
+
+__all__ = ["OtherRelations", "SeriesConstraints"]
+
+
+class SeriesConstraints(PublishedRows):
+    """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap.
+
+    Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
+    All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
+    counterfeits has at most so many people with a value.
+
+    Parameters
+    ----------
+    series : ReleaseSeries
+
+    Notes
+    -----
+    Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
+    rows: such terms do not exist.
+    """
+
+    def __init__(self, series: ReleaseSeries) -> None:
+        self.series = series
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a series."""
+        return "published releases"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the one constraints, then the relation constraints of every release."""
+        yield space.marginal("q") == self.series.published["q",] / space.n_records
+        for relations, inside in zip(_relations(space, self.series), _apart(self.series)[1], strict=True):
+            yield relations.rows(space, inside)
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            N P(i, s), people; NaN where buckets overlap.
+        multipliers : ndarray, one a row of :meth:`rows`
+            Those of the first release that somebody is in, as if it were alone.
+        """
+        series, q = self.series, space.codes["q"]
+        block, inside = _apart(series)
+        counts, found = np.full(len(space), np.nan), [np.ones(len(series.persons))]
+        releases_of = (series.buckets >= 0).sum(axis=0)
+        alone = np.bincount(block, releases_of > 1) == 0
+        for u, relations in enumerate(_relations(space, series)):
+            size = np.bincount(series.buckets[u][series.buckets[u] >= 0], minlength=len(series.releases[u].buckets))
+            share = relations.number / size[relations.bucket]
+            whole = np.bincount(relations.bucket, relations.number, len(size)) == size  # no counterfeits
+            here = np.flatnonzero((series.buckets[u, q] >= 0) & alone[block[q]])
+            here = here[whole[series.buckets[u, q[here]]]]
+            counts[here] = share[relations.row_of(here)]
+            fresh = (
+                np.bincount(series.buckets[u][series.buckets[u] >= 0], _first(series, u), len(size)) == size
+            ) & whole
+            kept = inside[u][relations.bucket]
+            found.append(np.where(fresh[relations.bucket], np.log(share), 0.0)[kept])
+        return counts, np.concatenate(found)
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """Add up what rectangles of people and values, one a bucket, can hold (Frechet)."""
+        series, low, high = self.series, 0.0, 0.0
+        for u, relations in enumerate(_relations(space, series)):
+            here = at[series.buckets[u, space.codes["q"][at]] >= 0]
+            if not len(here):
+                continue
+            bucket = series.buckets[u, space.codes["q"][here]]
+            n_buckets = len(series.releases[u].buckets)
+            people = np.unique(np.column_stack([space.codes["q"][here], bucket]), axis=0)[:, 1]
+            rows = np.unique(relations.row_of(here))
+            n_q = np.bincount(people, minlength=n_buckets)
+            n_s = np.bincount(relations.bucket[rows], relations.number[rows], n_buckets)
+            n_b = np.bincount(relations.bucket, relations.number, n_buckets)
+            held = n_q > 0
+            low += float(np.maximum(n_q + n_s - n_b, 0)[held].sum())
+            high += float(np.minimum(n_q, n_s)[held].sum())
+        return low, high
+
+
+class OtherRelations(Source):
+    """sum_{i in b} P(i, s) = #_b(s)/n, for the buckets b that overlap with those of earlier releases.
+
+    Parameters
+    ----------
+    series : ReleaseSeries
+
+    Notes
+    -----
+    Re-publishing, Eq. (6).
+    """
+
+    def __init__(self, series: ReleaseSeries) -> None:
+        self.series = series
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a series."""
+        return "published again"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the relation constraints of every release that are not among the series' own."""
+        for relations, inside in zip(_relations(space, self.series), _apart(self.series)[1], strict=True):
+            yield relations.rows(space, ~inside)
+
+
+class _Relations(NamedTuple):
+    """The relation constraints of one release: a row for each value of each bucket.
+
+    Attributes
+    ----------
+    label : str
+    terms, row : ndarray of int
+        The terms of people who are in the release, and the row of each.
+    bucket, value, number : ndarray of int
+        Of each row.
+    names : Index
+        The names of the buckets.
+    """
+
+    label: str
+    terms: np.ndarray
+    row: np.ndarray
+    bucket: np.ndarray
+    value: np.ndarray
+    number: np.ndarray
+    names: pd.Index
+
+    def row_of(self, terms: np.ndarray) -> np.ndarray:
+        """The row of each of some terms."""
+        return self.row[np.searchsorted(self.terms, terms)]
+
+    def rows(self, space: Space, inside: np.ndarray) -> Rows:
+        """Write the constraints of some buckets."""
+        n = len(self.bucket)
+        where = (np.ones(len(self.terms)), (self.row, self.terms))
+        kept = np.flatnonzero(inside[self.bucket])
+        matrix = sp.csr_array(sp.csr_array(where, shape=(n, len(space)))[kept])
+        people = np.zeros(len(self.names))
+        first = np.unique(np.column_stack([self.bucket[self.row], space.codes["q"][self.terms]]), axis=0)[:, 0]
+        people += np.bincount(first, minlength=len(people))
+        values = np.bincount(self.bucket, self.number, len(people))
+        high = self.number[kept] / space.n_records
+        low = np.where((values == people)[self.bucket[kept]], high, -np.inf)
+        s = space.view.sensitive_values[self.value[kept]].to_flat_index()
+        index = pd.MultiIndex.from_arrays([self.names[self.bucket[kept]], s], names=["bucket", "value"])
+        return Rows(matrix, low, high, self.label, index, space.view)
+
+
+def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:
+    """Lay out the relation constraints, release by release."""
+    n_values, q, s = len(series.sensitive_values), space.codes["q"], space.codes["s"]
+    for u, release in enumerate(series.releases):
+        bucket, value, number = series.values_in(u)
+        terms = np.flatnonzero(series.buckets[u, q] >= 0)
+        key = series.buckets[u, q[terms]] * n_values + s[terms]
+        row = np.searchsorted(bucket * n_values + value, key)
+        yield _Relations(f"release {u + 1}", terms, row, bucket, value, number, release.buckets)
+
+
+def _apart(series: ReleaseSeries) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Number the blocks of people that do not overlap, and mark which buckets of each release are within one."""
+    block, inside = np.full(len(series.persons), -1), []
+    n_blocks = 0
+    for u, release in enumerate(series.releases):
+        here = np.flatnonzero(series.buckets[u] >= 0)
+        bucket, of = series.buckets[u, here], block[here]
+        low, high = np.full(len(release.buckets), len(block)), np.full(len(release.buckets), -2)
+        np.minimum.at(low, bucket, of)
+        np.maximum.at(high, bucket, of)
+        inside.append(low == high)
+        fresh = inside[u] & (low == -1)
+        number = n_blocks + np.cumsum(fresh) - 1
+        block[here] = np.where(fresh[bucket], number[bucket], of)
+        n_blocks += int(fresh.sum())
+    alone = block < 0
+    block[alone] = n_blocks + np.arange(alone.sum())
+    return block, inside
+
+
+def _first(series: ReleaseSeries, u: int) -> np.ndarray:
+    """Whether each of the people of a release is there for the first time."""
+    here = series.buckets[u] >= 0
+    return np.asarray(~(series.buckets[:u, here] >= 0).any(axis=0))

@@ -1,0 +1,225 @@
+"""Data published again and again: releases of people who come and go, linked by their pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, TableError, listing, shown, unknown_name
+from ..selection import choose
+from ..tables import distinct, multi_index, ranges
+from .base import View
+from .release import Release
+
+__all__ = ["ReleaseSeries"]
+
+
+class ReleaseSeries(View):
+    """Releases D'_1, ..., D'_t of people who keep their sensitive values; terms P(i, s), s in MCS(i).
+
+    MCS(i), the maximum common subset, are the values in every bucket that person i is in. Somebody who has another
+    value later is a new person, with a new pseudonym.
+
+    Parameters
+    ----------
+    releases : iterable of Release
+        In order of time, made with ``id=``, about the same sensitive attribute. Their QI, if they have the same ones,
+        are QI of the series.
+
+    Attributes
+    ----------
+    releases : tuple of Release
+    persons : Index
+        Everybody's pseudonym, sorted.
+    buckets : ndarray of int, shape (releases, persons)
+        The position of everybody's bucket in each release; -1 where somebody is not in it.
+
+    Raises
+    ------
+    StatementError
+        If something is no release, or has no pseudonyms.
+    TableError
+        If releases contradict each other: in their columns, in somebody's QI, or because no value is in all of
+        somebody's buckets.
+
+    Notes
+    -----
+    Re-publishing, Definitions 2.1 and 3.2.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> tables = mx.datasets.load_patients()
+    >>> mx.ReleaseSeries(
+    ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
+    ... )
+    <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 29 terms>
+    """
+
+    noun: ClassVar[str] = "series"
+
+    def __init__(self, releases: Iterable[Release]) -> None:
+        self.releases = tuple(releases)
+        _check(self.releases)
+        first = self.releases[0]
+        self.id, self.sensitive = first.persons.id, first.sensitive  # type: ignore[union-attr]
+        codes, self.persons = pd.factorize(_stacked([r.persons.names for r in self.releases]), sort=True)  # type: ignore[union-attr]
+        self.persons = pd.Index(self.persons, name=self.id)
+        self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])  # type: ignore[arg-type]
+        self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
+        for u, release in enumerate(self.releases):
+            self.buckets[u, self._at[u]] = release.persons.bucket  # type: ignore[union-attr]
+        frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
+        values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
+        self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
+        shared = self.id not in first.qi and all(r.qi == first.qi for r in self.releases)
+        self.qi = (self.id, *(first.qi if shared else ()))
+        self.quasi_identifiers = self._tuples()
+        self._terms = self._possible()
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """1 for every person."""
+        return np.ones(len(self.persons), dtype=np.int64)
+
+    @property
+    def n_s(self) -> None:
+        """How many people have each value is published of every release, and not of all of them together."""
+        return None
+
+    @property
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """People, by pseudonym and QI, and sensitive values."""
+        return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """One of every person (One constraints, Eq. (4))."""
+        index = self.quasi_identifiers if len(self.qi) > 1 else self.persons
+        return {("q",): pd.Series(1, index=index, name="N P(q)")}
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3))."""
+        return self._terms
+
+    def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them."""
+        s, bucket = self.releases[release].n_sb.nonzero()
+        s, number = self._value[release][s], self.releases[release].n_sb.data
+        order = np.lexsort((s, bucket))
+        return bucket[order], s[order], number[order]
+
+    def mcs(self, person: object) -> list[object]:
+        """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2)."""
+        at = self.find(person)
+        return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
+
+    def find(self, who: object) -> np.ndarray:
+        """Mark people by pseudonym: one, or several in a list.
+
+        Raises
+        ------
+        UnknownName
+            If nobody has such a pseudonym.
+        """
+        wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
+        if unknown := [name for name in wanted if name not in self.persons]:
+            raise unknown_name("person of the series", unknown[0], self.persons)
+        return np.asarray(self.persons.isin(wanted))
+
+    def present(self, chosen: object) -> np.ndarray:
+        """Mark the people who are in one of some releases, which are numbered from 1."""
+        numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
+        return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
+
+    def bucket_name(self, release: int, bucket: int) -> str:
+        """Name a bucket in a message."""
+        return f"bucket {listing([self.releases[release].buckets[bucket]])} of release {release + 1}"
+
+    def _tuples(self) -> pd.MultiIndex:
+        """Everybody's pseudonym and QI, which must be the same in all releases."""
+        n = len(self.persons)
+        if len(self.qi) == 1:
+            return multi_index([self.persons], [np.arange(n)], self.qi)
+        stacked = pd.concat([r.quasi_identifiers.to_frame(index=False) for r in self.releases], ignore_index=True)
+        number, every = distinct(stacked)
+        before = np.cumsum([0, *(len(r.quasi_identifiers) for r in self.releases)])
+        of = np.full(n, -1)
+        for u, release in enumerate(self.releases):
+            now = number[before[u] + release.persons.q]  # type: ignore[union-attr]
+            known = of[self._at[u]]
+            if (changed := (known >= 0) & (known != now)).any():
+                raise TableError(
+                    f"{self.id} {listing(self.persons[self._at[u][changed]])} has other QI in release {u + 1} than "
+                    "before: a person's are the same in all releases; give a new pseudonym, or make releases with qi=[]"
+                )
+            of[self._at[u]] = now
+        if not isinstance(every, pd.MultiIndex):
+            return multi_index([self.persons, every], [np.arange(n), of], self.qi)
+        codes = [np.arange(n), *(np.asarray(code)[of] for code in every.codes)]
+        return multi_index([self.persons, *every.levels], codes, self.qi)
+
+    def _possible(self) -> dict[str, np.ndarray]:
+        """Find everybody's common values: those of the first bucket somebody is in that are in all the others, too."""
+        n_values = len(self.sensitive_values)
+        n, first = len(self.persons), (self.buckets >= 0).argmax(axis=0)
+        parts = []
+        for u in range(len(self.releases)):
+            bucket, s, _ = self.values_in(u)
+            start = np.searchsorted(bucket, np.arange(len(self.releases[u].buckets) + 1))
+            here = np.flatnonzero(first == u)
+            of = self.buckets[u, here]
+            width = start[of + 1] - start[of]
+            parts.append((np.repeat(here, width), s[ranges(start[of], width)]))
+        q, s = (np.concatenate(part) for part in zip(*parts, strict=True))
+        kept = np.ones(len(q), dtype=bool)
+        for u in range(len(self.releases)):
+            bucket, value, _ = self.values_in(u)
+            inside, at = self.buckets[u, q] >= 0, self.buckets[u, q] * n_values + s
+            kept &= ~inside | np.isin(at, bucket * n_values + value)
+        if (nothing := np.bincount(q[kept], minlength=n) == 0).any():
+            whom = int(nothing.argmax())
+            where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
+            raise TableError(
+                f"the releases contradict each other: no value is in all buckets of {self.id} "
+                f"{listing(self.persons[nothing])} ({where}); somebody with a new value is a new person: give a new "
+                "pseudonym"
+            )
+        order = np.lexsort((s[kept], q[kept]))
+        return {"q": q[kept][order], "s": s[kept][order]}
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(len(r.persons)) for r in self.releases)  # type: ignore[arg-type]
+        return (
+            f"<ReleaseSeries: {len(self.releases)} releases of {sizes} people, {len(self.persons)} in all; "
+            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}, "
+            f"{len(self._terms['q'])} terms>"
+        )
+
+
+def _check(releases: tuple[Release, ...]) -> None:
+    """Check that these are releases with pseudonyms, about the same attribute."""
+    if not releases:
+        raise StatementError("a series has at least one release")
+    for u, release in enumerate(releases, 1):
+        if not isinstance(release, Release):
+            raise StatementError(f"release {u} is {shown(release)}; a Release made with id= is expected")
+        if release.persons is None:
+            raise StatementError(
+                f"release {u} has no pseudonyms, which link releases; make it with id='Pseudonym', say"
+            )
+        for what, mine, first in (
+            ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]
+            ("sensitive values", release.sensitive, releases[0].sensitive),
+        ):
+            if mine != first:
+                raise TableError(f"release {u} has its {what} in {mine!r}, and release 1 in {first!r}; rename one")
+
+
+def _stacked(indices: list[pd.Index]) -> pd.Index:
+    """All entries of several indices, one after the other."""
+    return indices[0].append(indices[1:]) if len(indices) > 1 else indices[0]
