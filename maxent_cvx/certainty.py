@@ -18,7 +18,7 @@ from .space import Space
 if TYPE_CHECKING:
     from .posterior import Posterior
 
-__all__ = ["certain_table"]
+__all__ = ["certain_table", "event_of"]
 
 #: Terms with fewer people may be empty: an answer that is not exact leaves some there. Proof decides.
 SMALL = 1e-5
@@ -114,11 +114,11 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
             own = order[end[i] : end[i + 1]]
             terms = own if is_empty[i] else np.setdiff1d(order[end[first[i]] : end[last[i]]], own)
             whom = int(group[i])
-            event = _event(space, axis, whom, int(pairs[i] % n_s))
+            event = event_of(space, axis, whom, int(pairs[i] % n_s))
             yield Inference(event, (axis, whom), float(one[i]), int(people[whom]), terms)
 
 
-def _event(space: Space, axis: int, group: int, value: int) -> Event:
+def event_of(space: Space, axis: int, group: int, value: int) -> Event:
     """Name an inference as a statement would."""
     view = space.view
     label = view.sensitive_values[value]

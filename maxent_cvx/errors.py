@@ -19,6 +19,7 @@ __all__ = [
     "Infeasible",
     "LabelMismatch",
     "MaxEntError",
+    "NotDecided",
     "RepeatedStatement",
     "RulesLeftOut",
     "SolverError",
@@ -82,6 +83,10 @@ class SolverError(MaxEntError):
 
 class Inaccurate(SolverError):
     """An answer whose certificate does not reach :data:`maxent_cvx.solvers.ACCURACY`."""
+
+
+class NotDecided(SolverError):
+    """A question about whole assignments was not decided in the time that it was given."""
 
 
 class RulesLeftOut(UserWarning):

@@ -22,6 +22,7 @@ def intervals(
     smaller: Reduced,
     closed: np.ndarray,
     closed_bounds: Callable[[Space, np.ndarray], tuple[float, float]],
+    program: Callable[[LinearForm, np.ndarray], tuple[float, float]] = extremes,
 ) -> Iterator[tuple[float, float]]:
     """Find the least and the largest value of each of some linear combinations of probabilities.
 
@@ -37,6 +38,8 @@ def intervals(
         The terms of buckets whose bounds have a closed form where no knowledge speaks of them.
     closed_bounds : callable
         How many people any of some terms can hold together, as far as the published rows alone say.
+    program : callable
+        The least and the largest value of a linear expression over everything that rows allow.
 
     Notes
     -----
@@ -59,7 +62,7 @@ def intervals(
             low, high = low + ends.min(), high + ends.max()
             free &= ~untouched
         if free.any():
-            least, most = extremes(remaining(form, free, form.speak_of(free), form.sums(settled)), weight[free])
+            least, most = program(remaining(form, free, form.speak_of(free), form.sums(settled)), weight[free])
             low, high = low + least, high + most
         # What is possible at all is a bound, too: rounding shall not lead out of it.
         low, high = np.clip((low, high), *combination.attainable())

@@ -19,7 +19,9 @@ from .relaxation import Relaxation, moved, prices, relaxed
 from .rows import Rows
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
+from .solvers.extremes import extremes
 from .solvers.run import contradiction, presolved, run
+from .solvers.whole import whole_extremes
 from .sources import Probability, read_probability
 from .views import ReleaseSeries, View
 
@@ -139,7 +141,12 @@ class MaxEnt(Adversary):
         return Posterior.of(self.space, solution, self.form, self.copy())
 
     def bounds(
-        self, asked: Probability | str | Iterable[Probability | str], *, progress: bool | None = None
+        self,
+        asked: Probability | str | Iterable[Probability | str],
+        integer: bool = False,
+        *,
+        time_limit: float = 60.0,
+        progress: bool | None = None,
     ) -> tuple[float, float] | pd.DataFrame:
         """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
 
@@ -149,6 +156,10 @@ class MaxEnt(Adversary):
         ----------
         asked : Probability, str, or several
             ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
+        integer : bool
+            Over whole assignments only: everybody has exactly one value, which linear rows do not say.
+        time_limit : float
+            Seconds for each question about whole assignments.
         progress : bool, optional
             Show a progress bar over several; by default on a terminal or in a notebook.
 
@@ -163,6 +174,8 @@ class MaxEnt(Adversary):
             If the knowledge contradicts the published data or itself.
         Inaccurate, SolverError
             If a linear program has no precise answer, or a constraint of the model is not linear.
+        NotDecided
+            If the time is over.
 
         Examples
         --------
@@ -184,7 +197,8 @@ class MaxEnt(Adversary):
         bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
         try:
             closed = ~np.isnan(closed_form[0])
-            found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds))
+            program = (lambda form, weight: whole_extremes(form, weight, time_limit)) if integer else extremes
+            found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
         except Infeasible as error:
             raise contradiction(self.form, closed_form, self.view.n_records) or error from None
         if isinstance(asked, Probability | str):

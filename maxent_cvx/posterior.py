@@ -22,6 +22,7 @@ from .sources import Probability
 from .space import Space
 from .storage import read_terms, write_terms
 from .views import ReleaseSeries
+from .whole_certainty import whole_certain_table
 
 __all__ = ["Posterior", "load_posterior"]
 
@@ -210,7 +211,7 @@ class Posterior:
             raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
         return price_table(self, leave_one_out, measure)
 
-    def certain(self, progress: bool | None = None) -> pd.DataFrame:
+    def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
@@ -220,6 +221,11 @@ class Posterior:
         ----------
         progress : bool, optional
             Show a progress bar; by default on a terminal or in a notebook.
+        integer : bool
+            What is certain because everybody has exactly one value, which linear rows do not say: then also of the
+            published data alone, and without reasons.
+        time_limit : float
+            Seconds for whole assignments.
 
         Returns
         -------
@@ -227,7 +233,8 @@ class Posterior:
             A row an inference, "P(Flu | Gender=female, Degree=junior)": its `probability`, 0 or 1, the number of
             `people` it is about, and `because`, a list of statements that force it, together with the published
             data, while any of them can be spared. That they do is shown by bounds, or by multipliers that are
-            checked against the raw rows.
+            checked against the raw rows. With `integer` instead `posterior`, what maximum entropy says, and
+            `decided`: False, and a probability of NaN, where the time was over.
 
         Raises
         ------
@@ -236,11 +243,11 @@ class Posterior:
 
         Notes
         -----
-        These are certainties of the linear rows. People hold whole values, so that more may be certain still.
+        Without `integer` these are certainties of the linear rows.
         """
         if self.model is None:
             raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
-        return certain_table(self, progress)
+        return whole_certain_table(self, time_limit) if integer else certain_table(self, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.

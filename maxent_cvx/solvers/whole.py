@@ -1,0 +1,144 @@
+"""Whole assignments: linear programs over whole numbers of people, by HiGHS through SciPy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from ..errors import Inaccurate, Infeasible, NotDecided, SolverError
+from .linear_form import LinearForm
+
+__all__ = ["never_filled", "whole_extremes"]
+
+#: How far a row may be off that whole numbers of people satisfy: rounding of its value as typed.
+FORGIVEN = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class WholeOptimum:
+    """The least value of an expression over whole assignments.
+
+    Attributes
+    ----------
+    bound : float
+        No whole assignment has less.
+    x : ndarray or None
+        A whole assignment, checked against the rows.
+    decided : bool
+        Whether it attains the bound.
+    """
+
+    bound: float
+    x: np.ndarray | None
+    decided: bool
+
+
+def whole_extremes(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
+    """The least and the largest objective @ x over whole x >= 0 with low <= A x <= high.
+
+    Raises
+    ------
+    Infeasible
+        If no whole x satisfies the rows.
+    NotDecided
+        If the time is over.
+    SolverError, Inaccurate
+        If HiGHS fails, or its answer does not satisfy the rows.
+    """
+    size = float(np.abs(objective).max(initial=0.0))
+    ends, until = [0.0, 0.0], time.perf_counter() + seconds
+    for part, at in _parts(form, objective != 0):
+        for i, sign in enumerate((1.0, -1.0)):
+            found = least_whole(part, sign * objective[at] / size, until - time.perf_counter())
+            if not found.decided:
+                raise NotDecided(
+                    f"whole assignments were not decided in {seconds:.3g} seconds; give more time, or ask integer=False"
+                )
+            ends[i] += sign * found.bound * size
+    return ends[0], ends[1]
+
+
+def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+    """Find terms that are empty in every whole assignment: as many others as possible are filled, again and again.
+
+    Parameters
+    ----------
+    form : LinearForm
+    terms : ndarray of bool
+        The terms in question.
+    seconds : float
+
+    Returns
+    -------
+    empty, undecided : ndarray of bool
+
+    Raises
+    ------
+    Infeasible
+        If no whole assignment satisfies the rows.
+    """
+    empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
+    until = time.perf_counter() + seconds
+    for part, at in _parts(form, terms):
+        open_ = terms[at].copy()
+        while open_.any():
+            found = least_whole(part, -open_.astype(float), until - time.perf_counter())
+            filled = open_ & (found.x > 0) if found.x is not None else np.zeros(len(open_), dtype=bool)
+            if filled.any():
+                open_ &= ~filled
+                continue
+            (empty if found.decided else undecided)[at[open_]] = True
+            break
+    return empty, undecided
+
+
+def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> WholeOptimum:
+    """Minimise over whole assignments; see :func:`whole_extremes` for what is raised."""
+    if seconds <= 0:
+        return WholeOptimum(-np.inf, None, False)
+    low, high = (_whole(side) for side in (form.low, form.high))
+    top = np.where(np.isfinite(form.ceiling), form.ceiling, np.inf)
+    answer = milp(
+        objective,
+        constraints=LinearConstraint(form.matrix, low, high),
+        integrality=np.ones(len(objective), dtype=np.int64),
+        bounds=Bounds(0, np.floor(top + FORGIVEN)),
+        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+    )
+    if answer.status == 2:
+        raise Infeasible(
+            "no whole assignment satisfies what is published and known, though probabilities may: people have one "
+            "value each; make statements vague with .about(value, eps), or ask without integer=True"
+        )
+    if answer.status not in (0, 1):
+        raise SolverError(f"HiGHS found no whole assignment: {answer.message}")
+    bound = -np.inf if answer.mip_dual_bound is None else float(answer.mip_dual_bound)
+    if answer.x is None:
+        return WholeOptimum(bound, None, False)
+    x = np.rint(answer.x)
+    if (replace(form, low=low, high=high).residual(x) > FORGIVEN * np.maximum(form.tolerance / 1e-9, 1)).any():
+        raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
+    return WholeOptimum(float(objective @ x) if answer.status == 0 else bound, x, answer.status == 0)
+
+
+def _whole(side: np.ndarray) -> np.ndarray:
+    """Take off what is no more than rounding of a whole number."""
+    with np.errstate(invalid="ignore"):
+        nearest = np.rint(side)
+        return np.where(np.abs(side - nearest) <= FORGIVEN, nearest, side)
+
+
+def _parts(form: LinearForm, asked: np.ndarray) -> Iterator[tuple[LinearForm, np.ndarray]]:
+    """The independent parts that some terms are in, with the terms of each."""
+    of_row, of_term = form.parts()
+    by_term = sp.csc_array(form.matrix)
+    for number in np.unique(of_term[asked]):
+        terms, rows = np.flatnonzero(of_term == number), of_row == number
+        smaller = form.select(rows)
+        kept = sp.csr_array(by_term[:, terms])[np.flatnonzero(rows)]
+        yield replace(smaller, matrix=sp.csr_array(kept), weights=form.weights[terms]), terms
