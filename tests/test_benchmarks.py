@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, contradictions, larger, questions, rules, solvers
+from tests.benchmarks import boundary, contradictions, larger, questions, rules, series, solvers
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -63,6 +63,13 @@ def test_rules():
     assert list(table["scores"]) == ["-", "confidence"]
     assert (table["certified_error"] < 1e-4).all()
     assert (table["nar_binding"] <= table["nar_pruned"]).all()
+
+
+def test_series():
+    """Two releases, with both kinds of solver."""
+    table = series.main(["--people", "60", "120", "--l", "3"])
+    assert list(table["solver"]) == ["DUAL_NEWTON", "CLARABEL"] * 2
+    assert (table.loc[table["solver"] == "DUAL_NEWTON", "certified_error"] < 1e-4).all()
 
 
 def test_boundary():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
 from .mine_rules import mine_rules
+from .republish import republish
 from .sanitize import Sanitized, sanitize
 
-__all__ = ["Sanitized", "anatomy", "anatomy_buckets", "mine_rules", "sanitize"]
+__all__ = ["Sanitized", "anatomy", "anatomy_buckets", "mine_rules", "republish", "sanitize"]

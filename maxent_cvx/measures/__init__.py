@@ -6,6 +6,7 @@ from .accuracy import estimation_accuracy, individual_divergence, overall_diverg
 from .differences import top_differences
 from .disclosure import disclosure
 from .exposure import Exposure, exposed
+from .uncertainty import individual_entropy
 
 __all__ = [
     "Exposure",
@@ -13,6 +14,7 @@ __all__ = [
     "estimation_accuracy",
     "exposed",
     "individual_divergence",
+    "individual_entropy",
     "overall_divergence",
     "term_divergence",
     "top_differences",

@@ -1,0 +1,224 @@
+"""Publish a changed table again: anew, guided by what was published before, or m-invariant."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, TableError, listing, shown, whole
+from ..tables import Microdata, check_once, distinct
+from ..views import Release
+from .anatomy import anatomy_buckets
+
+__all__ = ["republish"]
+
+METHODS = ("independent", "history_guided", "m_invariant")
+
+
+def republish(
+    release: Release, table: pd.DataFrame, *, method: str = "independent", l: int, exempt: int = 0, seed: int = 0
+) -> Release:
+    """Publish a table of people who were partly in an earlier release.
+
+    Parameters
+    ----------
+    release : Release
+        What was published before, with pseudonyms.
+    table : DataFrame
+        One row a person, with the release's columns but for the bucket, and the pseudonyms. Who was in the release
+        has the value of then; who has another value is a new person.
+    method : str
+        "independent": Anatomy, as if nothing had been published. "history_guided": everybody stays in the old bucket,
+        the places of those who have left are filled with newcomers who have their values, as far as there are any, and
+        the other newcomers get buckets of their own. "m_invariant": the same, but what is not filled is
+        published as if somebody had it (a counterfeit), so that a bucket has the same values for ever.
+    l : int
+        Different values of a bucket.
+    exempt : int
+        How many of the most frequent values may repeat in a bucket, see :func:`anatomy`; "independent" only.
+    seed : int
+        What goes together is random.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    StatementError
+        If the release has no pseudonyms, or the method is unknown.
+    TableError
+        If somebody has another value than before, or newcomers cannot be put into buckets of l different values.
+
+    Notes
+    -----
+    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits.
+    """
+    if not isinstance(release, Release) or release.persons is None:
+        raise StatementError(f"an earlier Release made with id= is expected, not {shown(release)}")
+    if method not in METHODS:
+        raise StatementError(f"method={method!r}: one of {listing(METHODS)} is expected")
+    name, bare = release.persons.id, release.persons.id in release.qi
+    qi = release.qi if bare else (name, *release.qi)
+    data = Microdata(table, qi, release.sensitive)
+    check_once(table[name])
+    whole(l, "l", 1, len(table), TableError)
+    columns = [*qi, *release.sensitive]
+    if method == "independent":
+        anew = anatomy_buckets(table, qi=qi, sa=release.sensitive, l=l, exempt=exempt, seed=seed)
+        return Release.from_buckets(
+            table[columns].assign(**{release.bucket: anew}), qi=() if bare else release.qi, sa=release.sensitive,
+            bucket=release.bucket, id=name,
+        )  # fmt: skip
+    rng = np.random.default_rng(whole(seed, "seed", 0, error=TableError))
+    before = release.persons.names.get_indexer(pd.Index(table[name]))
+    frames = [release.sensitive_values.to_frame(index=False), data.frame[list(release.sensitive)]]
+    code, values = distinct(pd.concat(frames, ignore_index=True))
+    old, value = code[: len(frames[0])], code[len(frames[0]) :]
+    places = _places(release, old, value, before, table[name])
+    n_old = len(release.buckets)
+    bucket = np.full(len(table), -1)
+    bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
+    new = np.flatnonzero(before < 0)
+    filled = _fill(places, value[new], rng)
+    bucket[new[filled[0]]] = places[0][filled[1]]
+    rest = np.flatnonzero(bucket < 0)
+    counterfeits = np.delete(np.arange(len(places[0])), filled[1]) if method == "m_invariant" else np.empty(0, int)
+    added_bucket, added_value = places[0][counterfeits], places[1][counterfeits]
+    fresh, left = _draw(value[rest], l, rng)
+    bucket[rest[~left]] = n_old + fresh[~left]
+    n_all = n_old + int(fresh.max(initial=-1)) + 1
+    if method == "m_invariant":
+        bucket[rest[left]], more = _alone(value[rest[left]], l, len(values), n_all, rng)
+        added_bucket, added_value = np.append(added_bucket, more[0]), np.append(added_value, more[1])
+    else:
+        bucket[rest[left]] = _join(value[rest[left]], bucket, value, n_all, rng, values)
+    kept = np.isin(added_bucket, bucket)  # nobody is left in the others
+    return _publish(release, table, bucket, value, values, added_bucket[kept], added_value[kept])
+
+
+def _places(
+    release: Release, old: np.ndarray, value: np.ndarray, before: np.ndarray, ids: pd.Series
+) -> tuple[np.ndarray, np.ndarray]:
+    """The places of those who have left: bucket and value of each."""
+    n_values = int(max(old.max(), value.max())) + 1
+    s, b = release.n_sb.nonzero()
+    held = np.zeros((len(release.buckets), n_values), dtype=np.int64)
+    held[b, old[s]] = release.n_sb.data
+    stays = np.flatnonzero(before >= 0)
+    bucket = release.persons.bucket[before[stays]]  # type: ignore[union-attr]
+    np.subtract.at(held, (bucket, value[stays]), 1)
+    if (held < 0).any():
+        wrong = ids.iloc[stays[held[bucket, value[stays]] < 0]]
+        raise TableError(
+            f"{ids.name} {listing(wrong)} has another value than when it was published first: somebody with a new "
+            "value is a new person; give a new pseudonym"
+        )
+    at, which = held.nonzero()
+    number = held[at, which]
+    return np.repeat(at, number), np.repeat(which, number)
+
+
+def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Pair newcomers with places of their value at random: which newcomer, which place."""
+    ranks = []
+    for of in (value, places[1]):
+        order = rng.permutation(len(of))
+        order = order[np.argsort(of[order], kind="stable")]
+        sorted_ = of[order]
+        rank = np.empty(len(of), dtype=np.int64)
+        rank[order] = np.arange(len(of)) - np.searchsorted(sorted_, sorted_)
+        ranks.append(rank)
+    size = max(len(value), len(places[1]), 1)
+    _, newcomer, place = np.intersect1d(value * size + ranks[0], places[1] * size + ranks[1], return_indices=True)
+    return newcomer, place
+
+
+def _draw(value: np.ndarray, l: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Put people into as many buckets of l different values as there can be: the bucket of each, and who is left."""
+    bucket, left = np.full(len(value), -1), np.ones(len(value), dtype=bool)
+    piles = {int(v): list(rng.permutation(np.flatnonzero(value == v))) for v in np.unique(value)}
+    heap = [(-len(pile), float(rng.random()), v) for v, pile in piles.items()]
+    heapq.heapify(heap)
+    number = 0
+    while len(heap) >= l:  # the l largest piles each time, as Anatomy
+        drawn = [heapq.heappop(heap) for _ in range(l)]
+        for size, tie, v in drawn:
+            person = piles[v].pop()
+            bucket[person], left[person] = number, False
+            if size < -1:
+                heapq.heappush(heap, (size + 1, tie, v))
+        number += 1
+    return bucket, left
+
+
+def _join(
+    left: np.ndarray, bucket: np.ndarray, value: np.ndarray, n_buckets: int, rng: np.random.Generator, values: pd.Index
+) -> np.ndarray:
+    """Let people who are left join buckets that lack their value."""
+    chosen = np.full(len(left), -1)
+    there = bucket >= 0
+    for v in np.unique(left):
+        at = np.flatnonzero(left == v)
+        occupied = np.unique(bucket[there])
+        free = np.setdiff1d(occupied, bucket[there & (value == v)])
+        if len(free) < len(at):
+            raise TableError(
+                f"{len(at)} newcomers with {listing([values[v]])} are left over, and {len(free)} of {n_buckets} "
+                "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
+            )
+        chosen[at] = rng.choice(free, len(at), replace=False)
+    return chosen
+
+
+def _alone(
+    left: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Give people who are left buckets of their own, with counterfeits of other values."""
+    if len(left) and n_values < l:
+        raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
+    order = np.argsort(left, kind="stable")
+    rank = np.empty(len(left), dtype=np.int64)
+    rank[order] = np.arange(len(left)) - np.searchsorted(left[order], left[order])  # one of a value a bucket
+    bucket = first + rank
+    added: list[tuple[int, int]] = []
+    for b in np.unique(bucket):
+        own = left[bucket == b]
+        others = rng.permutation(np.setdiff1d(np.arange(n_values), own))[: max(l - len(own), 0)]
+        added += [(int(b), int(v)) for v in others]
+    pairs = np.array(added, dtype=np.int64).reshape(-1, 2)
+    return bucket, (pairs[:, 0], pairs[:, 1])
+
+
+def _publish(
+    release: Release,
+    table: pd.DataFrame,
+    bucket: np.ndarray,
+    value: np.ndarray,
+    values: pd.Index,
+    added_bucket: np.ndarray,
+    added_value: np.ndarray,
+) -> Release:
+    """Write the tables of people and of values, counterfeits among them, and read them as a release."""
+    assert release.persons is not None
+    name, bare = release.persons.id, release.persons.id in release.qi
+    numeric = pd.api.types.is_integer_dtype(release.buckets)
+    start = int(release.buckets.max()) + 1 if numeric else 1  # new buckets have names that no old one has
+    n_new = max(int(bucket.max()) + 1 - len(release.buckets), 0)
+    fresh = [i if numeric else f"new {i}" for i in range(start, start + n_new)]
+    names = pd.Series([*release.buckets, *fresh])
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[bucket]})
+    every = np.append(value, added_value)
+    held = values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
+    held[release.bucket] = names.to_numpy()[np.append(bucket, added_bucket)]
+    return Release.from_tables(
+        people,
+        held,
+        qi=() if bare else release.qi,
+        sa=release.sensitive,
+        bucket=release.bucket,
+        id=name,
+        counterfeits=True,
+    )

@@ -1,0 +1,45 @@
+"""How uncertain an adversary is about each person."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.special import xlogy
+
+from ..posterior import Posterior
+from .accuracy import check_base
+
+__all__ = ["individual_entropy"]
+
+
+def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
+    """H(q) = -sum_s P(s | q) log P(s | q), of every QI tuple, or of every person in a series.
+
+    Parameters
+    ----------
+    post : Posterior
+    base : float
+        Of the logarithm: ``math.e`` for nats, 2 for bits.
+
+    Returns
+    -------
+    Series
+        Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over people is H(S | Q); of a series that
+        is H(S | I) (Re-publishing, Eq. (1)), and the mean over some people is what is left to know about these.
+    """
+    check_base(base)
+    group, people = post.space.groups
+    n_values = len(post.space.view.sensitive_values)
+    cell, of = np.unique(group * n_values + post.space.codes["s"], return_inverse=True)
+    p = np.bincount(of, post.counts) / people[cell // n_values]  # no table of people and values is made
+    entropy = np.bincount(cell // n_values, -xlogy(p, p), len(people)) / math.log(base)
+    first = np.full(len(people), -1)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    persons = getattr(post.space.view, "persons", None)
+    if isinstance(persons, pd.Index):
+        return pd.Series(entropy, index=persons, name="entropy")
+    roles = [*["who"][: len(post.space.people)], "q"]
+    index = post.space.axes.labels(roles, first)
+    return pd.Series(entropy, index=index if index.nlevels > 1 else index.get_level_values(0), name="entropy")
