@@ -14,7 +14,7 @@ import pandas as pd
 from .errors import TableError
 from .people import People
 from .space import Space
-from .views import QITable, Release, View
+from .views import QITable, Release, ReleaseSeries, View
 
 __all__ = ["read_terms", "write_terms"]
 
@@ -59,7 +59,15 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
         columns[name] = pa.array(count.to_numpy()[row])
     columns[names[-1]] = pa.array(counts)
     table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
-    about = {"roles": roles, "domain": domain, "people": people, "categories": categories, "about": about}
+    releases = [_release(one) for one in view.releases] if isinstance(view, ReleaseSeries) else []
+    about = {
+        "roles": roles,
+        "releases": releases,
+        "domain": domain,
+        "people": people,
+        "categories": categories,
+        "about": about,
+    }
     metadata = json.dumps(about).encode()
     pq.write_table(table.replace_schema_metadata({METADATA: metadata}), path)
 
@@ -85,16 +93,33 @@ def read_terms(path: str | PathLike[str]) -> tuple[Space, np.ndarray, dict[str, 
     frame = stored.to_pandas()
     for name, (encoded, ordered) in metadata["categories"].items():
         frame[name] = pd.Categorical(frame[name], categories=_decode(encoded), ordered=ordered)
-    view = _view(frame, metadata["roles"], metadata["domain"])
+    view = _view(frame, metadata["roles"], metadata["domain"], metadata.get("releases", []))
     space = Space.of(view, People.at(metadata["people"]["names"], np.array(metadata["people"]["q"], dtype=int), view))
     if not all(frame[name].equals(column) for name, column in _labels(space).items()):
         raise TableError(f"the terms in {str(path)!r} are not in the order in which they were written")
     return space, frame.iloc[:, -1].to_numpy(), metadata["about"]
 
 
-def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str]) -> View:
+def _release(release: Release) -> dict[str, Any]:
+    """Write a release of a series."""
+    assert release.persons is not None
+    people, values = (_encode_table(table) for table in release.to_tables_of_people())
+    name = release.persons.id
+    qi = [column for column in release.qi if column != name]
+    return {"people": people, "values": values, "qi": qi, "bucket": release.bucket, "id": name}
+
+
+def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str], releases: list[dict[str, Any]]) -> View:
     """Make the view again, from the counts that were published."""
     qi, sa = roles["q"], roles["s"]
+    if roles["view"] == "ReleaseSeries":
+        return ReleaseSeries(
+            Release.from_tables(
+                _decode_table(one["people"]), _decode_table(one["values"]), qi=one["qi"], sa=sa, bucket=one["bucket"],
+                id=one["id"], count="Count", counterfeits=True,
+            )
+            for one in releases
+        )  # fmt: skip
     if roles["view"] == "Release":
         bucket = roles["bucket"][0]
         qi_table, sa_table = (
@@ -130,9 +155,14 @@ def _domain(values: pd.Index, name: str) -> str:
 
 def _encode(values: pd.Index) -> str:
     """Write an Index as text, types and all."""
+    return _encode_table(pd.DataFrame({"value": values}))
+
+
+def _encode_table(frame: pd.DataFrame) -> str:
+    """Write a table as text, types and all."""
     import pyarrow as pa
 
-    table = pa.Table.from_pandas(pd.DataFrame({"value": values}), preserve_index=False)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -141,7 +171,12 @@ def _encode(values: pd.Index) -> str:
 
 def _decode(text: str) -> pd.Index:
     """Read what :func:`_encode` wrote."""
+    return pd.Index(_decode_table(text)["value"].array)
+
+
+def _decode_table(text: str) -> pd.DataFrame:
+    """Read what :func:`_encode_table` wrote."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(base64.b64decode(text)) as stream:
-        return pd.Index(stream.read_all().to_pandas()["value"].array)
+        return stream.read_all().to_pandas()

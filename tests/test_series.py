@@ -248,6 +248,19 @@ class TestChannels:
                         assert found.loc[(u, person, value), "change"] == pytest.approx(change)
 
 
+@examples(20)
+@given(seed=seeds, qi=st.sampled_from([(), ("Sex",)]))
+def test_saved_and_loaded(seed: int, qi: tuple, tmp_path_factory):
+    """A posterior of a series is stored with its releases."""
+    post = MaxEnt(ReleaseSeries(published(table, qi) for table in random_tables(seed, 3))).solve()
+    path = tmp_path_factory.mktemp("saved") / "post.parquet"
+    post.save(path)
+    again = mx.load_posterior(path)
+    pd.testing.assert_frame_equal(again.people(), post.people())
+    assert again.entropy == pytest.approx(post.entropy)
+    assert repr(again.space.view) == repr(post.space.view)
+
+
 def test_reprs():
     """A series says how large it is."""
     assert repr(patients()).startswith("<ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values")

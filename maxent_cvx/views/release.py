@@ -250,6 +250,21 @@ class Release(View):
             sa_table.sort_values(order, ignore_index=True)[[*order, count]],
         )
 
+    def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Write a row a person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
+
+        Raises
+        ------
+        TableError
+            If the release has no pseudonyms.
+        """
+        if self.persons is None:
+            raise TableError("the release has no pseudonyms: it was made without id=")
+        people = self.quasi_identifiers[self.persons.q].to_frame(index=False)
+        people[self.persons.id] = self.persons.names.array
+        people[self.bucket] = self.buckets[self.persons.bucket].array
+        return people, self.to_tables()[1]
+
     def __repr__(self) -> str:
         return (
             f"<Release: {self.n_records} records in {len(self.buckets)} buckets; "
