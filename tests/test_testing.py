@@ -37,6 +37,11 @@ def release_with_names(hospital: pd.DataFrame) -> mx.Release:
     return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket", id="Name")
 
 
+def told(hospital: pd.DataFrame) -> pd.DataFrame:
+    """The shares of both genders for each disease, as if it were reported so."""
+    return pd.crosstab(hospital["Disease"], hospital["Gender"], normalize="index")
+
+
 def table_of(hospital: pd.DataFrame) -> mx.QITable:
     """Everybody's QI, and how frequent the diseases are."""
     return mx.QITable(
@@ -74,6 +79,10 @@ TRUE = {
         ]
     ],
     "QIConstraints": lambda release, hospital: [sources.QIConstraints(table_of(hospital))],
+    "RandomizedResponse": lambda release, hospital: [  # whoever is male says so, whatever the disease
+        sources.RandomizedResponse(told(hospital), reported="Gender", by=[[]], confidence=confidence)
+        for confidence in (None, 0.9)
+    ],
     "SAConstraints": lambda release, hospital: [sources.SAConstraints(table_of(hospital))],
     "OtherRelations": lambda release, hospital: [
         sources.OtherRelations(mx.ReleaseSeries([release_with_names(hospital)]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
 from .mine_rules import mine_rules
+from .randomize import randomize
 from .republish import republish
 from .sanitize import Sanitized, sanitize
 
-__all__ = ["Sanitized", "anatomy", "anatomy_buckets", "mine_rules", "republish", "sanitize"]
+__all__ = ["Sanitized", "anatomy", "anatomy_buckets", "mine_rules", "randomize", "republish", "sanitize"]

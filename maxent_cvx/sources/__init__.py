@@ -13,6 +13,7 @@ from .published_rule_list import PublishedRuleList
 from .published_rules import PublishedRules
 from .published_tree import PublishedTree
 from .qi_constraints import QIConstraints, SAConstraints
+from .randomized_response import RandomizedResponse
 from .same_value import SameValue
 from .series_constraints import OtherRelations, SeriesConstraints
 from .statement import Statement
@@ -31,6 +32,7 @@ __all__ = [
     "PublishedRules",
     "PublishedTree",
     "QIConstraints",
+    "RandomizedResponse",
     "SAConstraints",
     "SameValue",
     "SeriesConstraints",

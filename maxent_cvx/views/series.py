@@ -57,7 +57,7 @@ class ReleaseSeries(View):
     >>> mx.ReleaseSeries(
     ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
     ... )
-    <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 29 terms>
+    <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 39 terms>
     """
 
     noun: ClassVar[str] = "series"

@@ -1,0 +1,48 @@
+"""Flip values at random before they are published."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, TableError, listing, whole
+from ..sources import RandomizedResponse
+from ..tables import check_columns
+
+__all__ = ["randomize"]
+
+
+def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: int = 0) -> pd.Series:
+    """Report r instead of s with probability T(s, r), one record independently of the other.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    sa : str
+        The sensitive attribute.
+    transition : DataFrame
+        T: a row for every value, a column for every value that can be reported, see
+        :class:`maxent_cvx.RandomizedResponse`.
+    seed : int
+
+    Returns
+    -------
+    Series
+        What everybody reports, indexed like the table.
+
+    Raises
+    ------
+    TableError, BadProbability, StatementError
+        If `transition` is no transition matrix, or lacks a value.
+    """
+    RandomizedResponse(transition, reported=sa)  # checks the matrix
+    whole(seed, "seed", 0, error=TableError)
+    check_columns(table, {"sa": (sa,)}, "the table")
+    row = transition.index.get_indexer(pd.Index(table[sa]))
+    if (row < 0).any():
+        raise StatementError(f"transition has no row for {listing(table[sa][row < 0].unique())}")
+    cumulative = transition.to_numpy(dtype=float).cumsum(axis=1)
+    drawn = np.random.default_rng(seed).random(len(table))
+    told = (drawn[:, None] >= cumulative[row]).sum(axis=1).clip(max=transition.shape[1] - 1)
+    return pd.Series(np.asarray(transition.columns, dtype=object)[told], index=table.index, name=sa)
