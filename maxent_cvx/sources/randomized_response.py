@@ -44,8 +44,8 @@ class RandomizedResponse(Source):
     Notes
     -----
     Everybody reports r with probability T(s, r), independently of the others, so that by Hoeffding's inequality the
-    number n(Q, r, s) is further than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q)); w = t / N, and
-    the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 there is no doubt. (Privacy-MaxEnt's
+    number n(Q, r, s) is further than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q)); w = t / N,
+    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 there is no doubt. (Privacy-MaxEnt's
     future work: randomised releases.)
 
     Examples
@@ -80,9 +80,7 @@ class RandomizedResponse(Source):
                 f"has {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
             )
         if confidence is not None and not 0 < number(confidence, "confidence") < 1:
-            raise BadProbability(
-                f"confidence={confidence!r}: a probability strictly between 0 and 1 is expected, or None"
-            )
+            raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")
         self.transition, self.reported, self.confidence = transition, reported, confidence
         self.by = None if by is None else [[one] if isinstance(one, str) else list(one) for one in by]
 
