@@ -46,7 +46,7 @@ from .sources import (
 )
 from .space import Space
 from .sweep import sweep
-from .views import QITable, Release, ReleaseSeries, RuleSet, View
+from .views import GroupedRelease, QITable, Release, ReleaseSeries, RuleSet, View
 
 __all__ = [
     "BadProbability",
@@ -54,6 +54,7 @@ __all__ = [
     "BucketInvariants",
     "Count",
     "DuplicateLabel",
+    "GroupedRelease",
     "Inaccurate",
     "Infeasible",
     "LabelMismatch",

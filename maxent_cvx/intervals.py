@@ -58,7 +58,7 @@ def intervals(
         free = ~smaller.fixed & np.isin(part, part[weight != 0])
         if len(rows) == 1:  # one coefficient, and in every bucket a rectangle of QI tuples and values
             at = np.flatnonzero(free & untouched & (weight != 0))
-            ends = weight[at[:1]].sum() * np.array(closed_bounds(space, at))
+            ends = weight[at[:1]].sum() * np.array(closed_bounds(space, at) if len(at) else (0.0, 0.0))
             low, high = low + ends.min(), high + ends.max()
             free &= ~untouched
         if free.any():

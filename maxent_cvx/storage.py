@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from .errors import TableError
 from .people import People
 from .space import Space
-from .views import QITable, Release, ReleaseSeries, View
+from .tables import sort_distinct
+from .views import GroupedRelease, QITable, Release, ReleaseSeries, View
 
 __all__ = ["read_terms", "write_terms"]
 
@@ -127,6 +129,8 @@ def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str], release
             for labels, count in ((qi, "N P(q,b)"), (sa, "N P(s,b)"))
         )
         return Release.from_tables(qi_table, sa_table, qi=qi, sa=sa, bucket=bucket, count=COUNT)
+    if roles["view"] == "GroupedRelease":
+        return _groups(frame, qi, sa[0], roles["bucket"][0], _decode(domain[0]).rename(sa[0]))
     levels = [_decode(level).rename(name) for level, name in zip(domain, sa, strict=True)]
     values = pd.MultiIndex.from_arrays(levels) if len(sa) > 1 else levels[0]
     distribution = None
@@ -135,6 +139,21 @@ def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str], release
         distribution = by_value.reindex(values, fill_value=0)
     people = frame[[*qi, "N P(q)"]].drop_duplicates()
     return QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count="N P(q)")
+
+
+def _groups(frame: pd.DataFrame, qi: list[str], sa: str, bucket: str, values: pd.Index) -> View:
+    """Make groups of a population again; terms are sorted by group, and every group has one of each tuple it covers."""
+    q, tuples = sort_distinct(frame[qi])
+    n_q = np.zeros(len(tuples), dtype=np.int64)
+    n_q[q] = frame["N P(q)"]
+    b, names = pd.factorize(frame[bucket])
+    s = values.get_indexer(pd.Index(frame[sa]))
+    _, first = np.unique(b * len(values) + s, return_index=True)
+    shape = len(values), len(names)
+    n_sb = sp.csr_array((frame["N P(s,b)"].to_numpy()[first], (s[first], b[first])), shape=shape)
+    covered = sp.csr_array((np.ones(len(q)), (b, q)), shape=(len(names), len(tuples)))
+    covered.data[:] = 1.0
+    return GroupedRelease(tuple(qi), (sa,), tuples, n_q, values, pd.Index(names, name=bucket), n_sb, covered)
 
 
 def _labels(space: Space) -> pd.DataFrame:

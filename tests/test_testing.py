@@ -19,6 +19,7 @@ import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, Rows, Source, sources
 from maxent_cvx.sources import Custom
 from maxent_cvx.testing import check_source
+from maxent_cvx.views import OUTSIDE
 
 
 def classes() -> dict[str, type[Source]]:
@@ -30,6 +31,20 @@ def classes() -> dict[str, type[Source]]:
             if is_source and not inspect.isabstract(value):
                 found[name] = value
     return found
+
+
+def groups_of(hospital: pd.DataFrame) -> mx.GroupedRelease:
+    """The hospital's genders, and degrees of some; a population with somebody who was not there."""
+    records = hospital.assign(Degree=hospital["Degree"].where(hospital["Gender"] == "male", "*"))
+    voters = pd.concat([hospital, hospital.head(1)])
+    return mx.Release.from_generalized(records, qi=["Gender", "Degree"], sa="Disease", population=voters)
+
+
+def voters_of(hospital: pd.DataFrame) -> pd.DataFrame:
+    """Those ten, and an eleventh, with the groups that they are in."""
+    group = "Gender=" + hospital["Gender"] + ", Degree=" + hospital["Degree"].where(hospital["Gender"] == "male", "*")
+    absent = hospital.head(1).assign(Name="Zoe", Disease=OUTSIDE, Group=OUTSIDE)
+    return pd.concat([hospital.assign(Group=group), absent])
 
 
 def release_with_names(hospital: pd.DataFrame) -> mx.Release:
@@ -63,6 +78,8 @@ TRUE = {
         Custom(lambda space: space.prob("Flu") <= 0.3),
         Custom(lambda space: [P("Flu") == 0.3, space.marginal("s") >= 0.1]),
     ],
+    "GroupInvariants": lambda release, hospital: [sources.GroupInvariants(groups_of(hospital))],
+    "Population": lambda release, hospital: [sources.Population(groups_of(hospital))],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
     "PublishedRuleList": lambda release, hospital: [
         sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
@@ -118,6 +135,8 @@ PEOPLE |= {
 KNOWN = {"NamedPeople": PEOPLE, "SameValue": PEOPLE}
 #: What these sources are about; the others are tried on the release.
 VIEWS = {"QIConstraints": table_of, "SAConstraints": table_of}
+TRUTHS = dict.fromkeys(["GroupInvariants", "Population"], voters_of)
+VIEWS |= dict.fromkeys(["GroupInvariants", "Population"], lambda hospital: groups_of(hospital))
 VIEWS |= dict.fromkeys(
     ["OtherRelations", "SeriesConstraints"], lambda hospital: mx.ReleaseSeries([release_with_names(hospital)])
 )
@@ -135,7 +154,8 @@ def test_sources_keep_the_contract(name, release, hospital):
         assert type(source) is classes()[name]
         view = VIEWS[name](hospital) if name in VIEWS else release
         space = mx.MaxEnt(view, people=KNOWN.get(name)).space
-        assert check_source(source, space, truth=hospital, id="Name") is None
+        truth = TRUTHS[name](hospital) if name in TRUTHS else hospital
+        assert check_source(source, space, truth=truth, id="Name") is None
 
 
 def test_without_the_truth(release):

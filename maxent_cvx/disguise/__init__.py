@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
 from .mine_rules import mine_rules
+from .mondrian import mondrian, mondrian_table
 from .randomize import randomize
 from .republish import republish
 from .sanitize import Sanitized, sanitize
 
-__all__ = ["Sanitized", "anatomy", "anatomy_buckets", "mine_rules", "randomize", "republish", "sanitize"]
+__all__ = [
+    "Sanitized",
+    "anatomy",
+    "anatomy_buckets",
+    "mine_rules",
+    "mondrian",
+    "mondrian_table",
+    "randomize",
+    "republish",
+    "sanitize",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .base import Custom, Source, as_source, several
 from .bucket_invariants import BucketInvariants
 from .facts import facts_of
+from .group_invariants import GroupInvariants, Population
 from .named_people import NamedPeople
 from .notation import read_knowledge, read_probability, read_statement
 from .probability import Count, P, Probability
@@ -23,9 +24,11 @@ __all__ = [
     "BucketInvariants",
     "Count",
     "Custom",
+    "GroupInvariants",
     "NamedPeople",
     "OtherRelations",
     "P",
+    "Population",
     "Probability",
     "PublishedRows",
     "PublishedRuleList",

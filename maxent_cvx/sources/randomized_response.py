@@ -76,8 +76,8 @@ class RandomizedResponse(Source):
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())
             raise BadProbability(
-                f"transition: probabilities that sum to 1 are expected in each row; {listing([transition.index[first]])} "
-                f"has {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
+                f"transition: rows of probabilities that sum to 1 are expected; {listing([transition.index[first]])} "
+                f"sums to {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
             )
         if confidence is not None and not 0 < number(confidence, "confidence") < 1:
             raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .base import View
+from .grouped import OUTSIDE, GroupedRelease
 from .qi_table import QITable
 from .release import Release
 from .rule_set import RuleSet
 from .series import ReleaseSeries
 from .thresholds import Thresholds
 
-__all__ = ["QITable", "Release", "ReleaseSeries", "RuleSet", "Thresholds", "View"]
+__all__ = ["OUTSIDE", "GroupedRelease", "QITable", "Release", "ReleaseSeries", "RuleSet", "Thresholds", "View"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import TableError, listing, unknown_name
+from ..errors import StatementError, TableError, listing, unknown_name
 from ..tables import (
     Microdata,
+    check_columns,
     check_once,
     counted,
     distinct,
@@ -23,6 +24,8 @@ from ..tables import (
     sort_distinct,
 )
 from .base import View, attach, check_roles
+from .generalized import label_of, read_hierarchies
+from .grouped import GroupedRelease, groups_of
 from .persons import Persons
 
 __all__ = ["Release"]
@@ -48,6 +51,8 @@ class Release(View):
         Records of q in b (Q x B) and of s in b (S x B), counts.
     persons : Persons or None
         Who is in it, by pseudonym, if pseudonyms are published: what a :class:`ReleaseSeries` is made of.
+    generalized : bool
+        Whether QI are published generalised only.
     """
 
     qi: tuple[str, ...]
@@ -59,6 +64,7 @@ class Release(View):
     n_qb: sp.csr_array
     n_sb: sp.csr_array
     persons: Persons | None = None
+    generalized: bool = False
     noun: ClassVar[str] = "release"
 
     @classmethod
@@ -143,6 +149,88 @@ class Release(View):
             qi_table[bucket], sa_table[bucket], n_qb, n_sb,
             None if id is None else qi_table[id], counterfeits,
         )  # fmt: skip
+
+    @classmethod
+    def from_generalized(
+        cls,
+        table: pd.DataFrame,
+        *,
+        qi: str | Iterable[str],
+        sa: str | Iterable[str],
+        population: pd.DataFrame | None = None,
+        hierarchies: Mapping[str, object] | None = None,
+        count: str | None = None,
+        id: str | None = None,
+    ) -> Release | GroupedRelease:
+        """Read records whose QI are generalised; those with the same generalised QI are a group.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person. A generalised value is a pandas Interval (or its text, "[20, 30)"), a set of values, a
+            node of a hierarchy, "*" for any value, or an exact value.
+        qi, sa : str or several
+            Column names.
+        population : DataFrame, optional
+            The exact QI of the people whom the records are of, and maybe of more: a voter list, one row a person.
+            Without it a group's people are known by their generalised QI only, which P(s | q) is then of.
+        hierarchies : dict, optional
+            Of an attribute ``{node: [values or nodes below]}``, or a table with exact values in the first column and
+            what they are generalised to in the others.
+        count : str, optional
+            The column of `population` that says how many people have the row's QI.
+        id : str, optional
+            The column of pseudonyms, for a :class:`ReleaseSeries`; without `population`.
+
+        Returns
+        -------
+        Release or GroupedRelease
+            A Release, if it is known who is in which group: without a population, or if it has just the records'
+            people, each covered by one group.
+
+        Raises
+        ------
+        UnknownName, TableError, StatementError
+            If a value stands for nobody, or a group holds more records than the population has people for it.
+        """
+        qi, sa = names(qi, "qi"), names(sa, "sa")
+        if len(sa) > 1 and population is not None:
+            raise StatementError(f"with a population one attribute is sensitive, and {listing(sa)} are; choose one")
+        if id is not None and population is not None:
+            raise StatementError("pseudonyms say who is in which group; give id or population, not both")
+        check_columns(table, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}), "the table")
+        if id is not None:
+            check_once(table[id])
+        labels = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
+        texts = labels.astype(str)
+        group = sum((f"{name}=" + texts[name] + ", " for name in qi[1:]), f"{qi[0]}=" + texts[qi[0]] + ", ").str[:-2]
+        bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
+        group = group.rename(bucket)
+        _check_roles(qi, sa, bucket)
+        if population is None:
+            found = cls._count(
+                qi, sa, bucket, texts, table[list(sa)], group, group, ids=None if id is None else table[id]
+            )
+            return replace(found, generalized=True)
+        people, each = counted(population, {"qi": qi}, count, "the population")
+        b, buckets = factorize(group)
+        first = np.unique(b, return_index=True)[1]
+        cells, nodes = table[list(qi)].iloc[first], read_hierarchies(hierarchies)
+        tuples, n_q, cover = groups_of(cells, people[list(qi)], each, nodes)
+        s, values = distinct(table[list(sa)])
+        n_sb = _tally(s, b, (len(values), len(buckets)), None)
+        size, able = n_sb.sum(axis=0), cover @ n_q
+        if (few := able < size).any():
+            raise TableError(
+                f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
+                f"{int(able[few][0])} people for it: the records are of other people"
+            )
+        if n_q.sum() < size.sum():
+            raise TableError(f"there are {int(size.sum())} records, and {int(n_q.sum())} people in the population")
+        if (able == size).all() and (cover.sum(axis=0) == 1).all():
+            n_qb = sp.csr_array((sp.diags_array(n_q.astype(float)) @ cover.T).astype(np.int64))
+            return cls(qi, sa, bucket, tuples, values, buckets, n_qb, n_sb)
+        return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
 
     @classmethod
     def _count(

@@ -27,8 +27,9 @@ class ReleaseSeries(View):
     Parameters
     ----------
     releases : iterable of Release
-        In order of time, made with ``id=``, about the same sensitive attribute. Their QI, if they have the same ones,
-        are QI of the series.
+        In order of time, made with ``id=``, about the same sensitive attribute; bucketized or generalised, mixed at
+        will. The QI of those that are not generalised, if they have the same ones and everybody is in one of them, are
+        QI of the series.
 
     Attributes
     ----------
@@ -76,8 +77,11 @@ class ReleaseSeries(View):
         frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
         values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
-        shared = self.id not in first.qi and all(r.qi == first.qi for r in self.releases)
-        self.qi = (self.id, *(first.qi if shared else ()))
+        exact = [u for u, release in enumerate(self.releases) if not release.generalized]
+        of_all = bool(exact) and bool((self.buckets[exact] >= 0).any(axis=0).all())
+        same = of_all and len({self.releases[u].qi for u in exact}) == 1 and self.id not in self.releases[exact[0]].qi
+        self._exact = exact if same else []
+        self.qi = (self.id, *(self.releases[exact[0]].qi if same else ()))
         self.quasi_identifiers = self._tuples()
         self._terms = self._possible()
 
@@ -145,12 +149,12 @@ class ReleaseSeries(View):
         n = len(self.persons)
         if len(self.qi) == 1:
             return multi_index([self.persons], [np.arange(n)], self.qi)
-        stacked = pd.concat([r.quasi_identifiers.to_frame(index=False) for r in self.releases], ignore_index=True)
-        number, every = distinct(stacked)
-        before = np.cumsum([0, *(len(r.quasi_identifiers) for r in self.releases)])
+        tables = [self.releases[u].quasi_identifiers.to_frame(index=False) for u in self._exact]
+        number, every = distinct(pd.concat(tables, ignore_index=True))
+        before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
-        for u, release in enumerate(self.releases):
-            now = number[before[u] + release.persons.q]  # type: ignore[union-attr]
+        for start, u in zip(before, self._exact, strict=False):
+            now = number[start + self.releases[u].persons.q]  # type: ignore[union-attr]
             known = of[self._at[u]]
             if (changed := (known >= 0) & (known != now)).any():
                 raise TableError(

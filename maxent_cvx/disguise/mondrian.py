@@ -1,0 +1,136 @@
+"""Mondrian: generalised groups of k people, cut at medians (LeFevre, DeWitt and Ramakrishnan, 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from ..errors import TableError, whole
+from ..tables import Microdata, factorize, names
+from ..views import Release
+
+__all__ = ["mondrian", "mondrian_table"]
+
+
+def mondrian(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    k: int,
+    l: int | None = None,
+    id: str | None = None,
+) -> Release:
+    """Publish a table whose QI are generalised, so that k people at least have the same.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or several
+        Column names.
+    k : int
+        People of a group, at least (k-anonymity).
+    l : int, optional
+        Different sensitive values of a group, at least (distinct l-diversity).
+    id : str, optional
+        The column of pseudonyms, for a :class:`maxent_cvx.ReleaseSeries`.
+
+    Returns
+    -------
+    Release
+        Of the generalised QI, see :meth:`maxent_cvx.Release.from_generalized`.
+
+    Raises
+    ------
+    TableError
+        If the whole table has not k people, or l values.
+    """
+    found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l)
+    if id is not None:
+        found[id] = table[id]
+    release = Release.from_generalized(found, qi=qi, sa=sa, id=id)
+    assert isinstance(release, Release)
+    return release
+
+
+def mondrian_table(
+    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str | Iterable[str], k: int, l: int | None = None
+) -> pd.DataFrame:
+    """Generalise a table as :func:`mondrian` does.
+
+    Returns
+    -------
+    DataFrame
+        The QI and sensitive columns, indexed like the table: a number becomes the closed Interval of its group,
+        anything else the set of its group's values, "*" if that is all there are; a value that the whole group has
+        stays.
+
+    Notes
+    -----
+    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
+    as long as both halves have k people and l values (the strict variant). Values that are not numbers are cut in the
+    order of their names, or of their categories.
+    """
+    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    whole(k, "k", 1, len(table), TableError)
+    s, values = data.values()
+    if l is not None and whole(l, "l", 1, error=TableError) > len(values):
+        raise TableError(f"l={l}: the table has {len(values)} sensitive values; choose a smaller l")
+    columns = [factorize(table[name]) for name in data.qi]
+    codes = np.column_stack([code for code, _ in columns])
+    scale = [_positions(level) for _, level in columns]
+    place = np.column_stack([position[code] for position, (code, _) in zip(scale, columns, strict=True)])
+    width = np.maximum(np.ptp(place, axis=0), 1e-300)
+    found = {name: np.empty(len(table), dtype=object) for name in data.qi}
+    left = [np.arange(len(table))]
+    while left:  # a group after the other: which is cut where depends on the cuts before
+        people = left.pop()
+        halves = _cut(people, place, width, s, k, l)
+        if halves is not None:
+            left += halves
+            continue
+        for i, name in enumerate(data.qi):
+            cell = _cell(np.unique(codes[people, i]), columns[i][1])
+            found[name][people] = [cell] * len(people)
+    return pd.DataFrame(found, index=table.index).assign(**{name: table[name] for name in data.sa})
+
+
+def _positions(level: pd.Index) -> np.ndarray:
+    """Where values stand on their scale: numbers where they are, others at their ranks."""
+    return level.to_numpy(dtype=float) if _is_number(level) else np.arange(len(level), dtype=float)
+
+
+def _is_number(level: pd.Index) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level))
+
+
+def _cut(
+    people: np.ndarray, place: np.ndarray, width: np.ndarray, s: np.ndarray, k: int, l: int | None
+) -> list[np.ndarray] | None:
+    """Cut a group in two at a median; None if no cut leaves k people, and l values, on both sides."""
+    if len(people) < 2 * k:
+        return None
+    here = place[people]
+    for attribute in np.argsort(-np.ptp(here, axis=0) / width, kind="stable"):
+        column = here[:, attribute]
+        low = column <= np.median(column)
+        if low.all():  # most people have the largest value
+            low = column < column.max()
+        if not k <= low.sum() <= len(people) - k:
+            continue
+        halves = [people[low], people[~low]]
+        if l is None or all(len(np.unique(s[half])) >= l for half in halves):
+            return halves
+    return None
+
+
+def _cell(codes: np.ndarray, level: pd.Index) -> object:
+    """Write the values of a group as one."""
+    if len(codes) == 1:
+        return level[codes[0]]
+    if _is_number(level):
+        return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
+    return "*" if len(codes) == len(level) else frozenset(level[codes])

@@ -1,0 +1,155 @@
+"""Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import TableError
+from ..tables import sort_distinct
+from .base import View, attach
+from .generalized import Hierarchies, covers, label_of
+
+__all__ = ["OUTSIDE", "GroupedRelease", "groups_of"]
+
+#: The sensitive value, and the bucket, of people of the population who are not in the release.
+OUTSIDE = "(not in the release)"
+#: Pairs of groups and QI tuples that are looked at at a time.
+CHUNK = 20_000_000
+
+
+class GroupedRelease(View):
+    """Groups of a generalised release, and the population (a voter list) that its people are from; terms P(q, s, b).
+
+    A term is possible if the group b covers q and holds s. People of the population who are not in the release have
+    the value "(not in the release)", so that P(s | q) is the probability that somebody with q is in it and has s.
+
+    Attributes
+    ----------
+    bucket : str
+        The column of the groups.
+    buckets : Index
+        Their names, "Age=[20, 29], Sex=*".
+    n_sb : csr_array
+        Records of each value in each group, counts.
+    cover : csr_array
+        1 for the population's QI tuples that each group covers, shape (groups, QI tuples).
+    """
+
+    noun: ClassVar[str] = "release"
+
+    def __init__(
+        self,
+        qi: tuple[str, ...],
+        sensitive: tuple[str, ...],
+        quasi_identifiers: pd.MultiIndex,
+        n_q: np.ndarray,
+        sensitive_values: pd.Index,
+        buckets: pd.Index,
+        n_sb: sp.csr_array,
+        cover: sp.csr_array,
+    ) -> None:
+        self.qi, self.sensitive, self.bucket = qi, sensitive, str(buckets.name)
+        self.quasi_identifiers, self._n_q = quasi_identifiers, n_q
+        outside = int(n_q.sum()) - int(n_sb.sum())
+        if outside:
+            row = sp.csr_array(([outside], ([0], [n_sb.shape[1]])), shape=(1, n_sb.shape[1] + 1))
+            wider = sp.csr_array((n_sb.data, n_sb.indices, n_sb.indptr), shape=(n_sb.shape[0], n_sb.shape[1] + 1))
+            n_sb = sp.csr_array(sp.vstack([wider, row], format="csr"))
+            cover = sp.csr_array(sp.vstack([cover, sp.csr_array(np.ones((1, len(n_q))))], format="csr"))
+            buckets = pd.Index([*buckets, OUTSIDE], name=buckets.name)
+            sensitive_values = pd.Index([*sensitive_values, OUTSIDE], name=sensitive_values.name)
+        self.sensitive_values, self.buckets, self.n_sb, self.cover = sensitive_values, buckets, n_sb, cover
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """People of the population with each QI tuple, counts."""
+        return self._n_q
+
+    @property
+    def n_s(self) -> np.ndarray:
+        """People of the population with each value, counts."""
+        return np.asarray(self.n_sb.sum(axis=1))
+
+    @property
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """QI tuples, sensitive values, groups."""
+        return {
+            "q": (self.qi, self.quasi_identifiers),
+            "s": (self.sensitive, self.sensitive_values),
+            "bucket": ((self.bucket,), self.buckets),
+        }
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """People of every QI tuple in the population, and records of every value in every group."""
+        s, b = self.n_sb.nonzero()
+        index = self.quasi_identifiers if len(self.qi) > 1 else self.quasi_identifiers.get_level_values(0)
+        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, b), name="N P(s,b)")
+        return {("q",): pd.Series(self._n_q, index, name="N P(q)"), ("s", "bucket"): n_sb}
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s."""
+        by_bucket = self.n_sb.tocsc()
+        b, q = self.cover.nonzero()
+        width = np.diff(by_bucket.indptr)[b]
+        start = by_bucket.indptr[b]
+        at = np.repeat(start - (np.cumsum(width) - width), width) + np.arange(width.sum())
+        found = {"q": np.repeat(q, width), "s": by_bucket.indices[at].astype(np.int64), "bucket": np.repeat(b, width)}
+        order = np.lexsort((found["s"], found["q"], found["bucket"]))
+        return {role: code[order].astype(np.int64) for role, code in found.items()}
+
+    def __repr__(self) -> str:
+        inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)
+        return (
+            f"<GroupedRelease: {int(inside)} records in {len(self.buckets) - (OUTSIDE in self.buckets)} groups, of a "
+            f"population of {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
+            f"{self.n_sb.shape[0]} values of {', '.join(map(repr, self.sensitive))}>"
+        )
+
+
+def groups_of(
+    cells: pd.DataFrame, population: pd.DataFrame, count: np.ndarray | None, hierarchies: Hierarchies
+) -> tuple[pd.MultiIndex, np.ndarray, sp.csr_array]:
+    """Count the population's QI tuples, and find which of them each group covers.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        A row a group, a column an attribute: generalised values.
+    population : DataFrame
+    count : ndarray, optional
+        How many people each row of it stands for.
+    hierarchies
+
+    Raises
+    ------
+    TableError
+        If a generalised value stands for nobody, or a group for nobody's combination of values.
+    """
+    code, tuples = sort_distinct(population)
+    n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
+    masks = []
+    for i, attribute in enumerate(cells):
+        labels = [label_of(cell) for cell in cells[attribute]]
+        number, first = np.unique(np.array(list(map(repr, labels))), return_inverse=True, return_index=True)[1:][::-1]
+        level = np.array(
+            [covers(cells[attribute].iloc[at], tuples.levels[i], str(attribute), hierarchies) for at in first]
+        )
+        masks.append((number, level, np.asarray(tuples.codes[i])))
+    step, parts = max(CHUNK // max(len(tuples), 1), 1), []
+    for low in range(0, len(cells), step):
+        inside = np.ones((min(step, len(cells) - low), len(tuples)), dtype=bool)
+        for number, level, codes in masks:
+            inside &= level[number[low : low + step]][:, codes]
+        if (nobody := ~inside.any(axis=1)).any():
+            group = cells.iloc[low + int(nobody.argmax())]
+            name = ", ".join(f"{attribute}={label_of(cell)}" for attribute, cell in group.items())
+            raise TableError(f"nobody in the population is covered by the group {name!r}; the records are of others")
+        parts.append(sp.csr_array(inside.astype(float)))
+    return tuples, n_q, sp.csr_array(sp.vstack(parts, format="csr"))
