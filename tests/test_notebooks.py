@@ -14,6 +14,7 @@ NAMES = [
     "02_privacy_maxent_on_adult.ipynb",
     "03_what_if_they_also_know.ipynb",
     "04_published_rules.ipynb",
+    "05_published_again.ipynb",
 ]
 
 

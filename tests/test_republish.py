@@ -154,3 +154,16 @@ def test_what_is_refused():
     assert republish(first, pd.concat([before, same]), method="m_invariant", l=3).n_records == 60
     with refused(TableError, "'Id' names"):
         republish(first, pd.concat([before, before]), l=3)
+
+
+def test_many_small_parts_beside_a_lump():
+    """Adult, history-guided: one lump of 569 buckets does not keep thousands of small parts from their end."""
+    adult = mx.datasets.load_adult().sample(frac=1, random_state=0).reset_index(drop=True)
+    adult["id"] = np.arange(len(adult))
+    before, after = adult.iloc[1_200:8_400], adult.iloc[:7_200]
+    bucket = anatomy_buckets(before, qi="id", sa="occupation", l=5, seed=0)
+    first = mx.Release.from_buckets(before.assign(Bucket=bucket), qi=[], sa="occupation", bucket="Bucket", id="id")
+    second = republish(first, after, method="history_guided", l=5, seed=1)
+    post = MaxEnt(ReleaseSeries([first, second])).solve()
+    assert post.certificate.bound < 1e-6
+    assert 1.5 < post.entropy < np.log(5)

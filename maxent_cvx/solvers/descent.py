@@ -28,7 +28,7 @@ def descend(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, b
     lengthened : bool
     """
     length, slope = 1.0, dual.slope(point, step)
-    rounding = 1e-14 * max(abs(point.value), 1.0)
+    rounding = point.rounding
     first = first_kink(dual, point, step)
     there, most = go(dual, point, step, length), 1.0
     # What is expected is what the way really gone promises (Bertsekas): multipliers that stop at 0 go less far.

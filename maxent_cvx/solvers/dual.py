@@ -20,13 +20,17 @@ from .linear_form import LinearForm
 
 __all__ = ["Dual", "Point"]
 
+#: Rounding of the function, relative to its value, and to the sums that it is the difference of.
+ROUNDING, SUMMED = 1e-14, 2e-15
+
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """The dual function at multipliers m: its value, x, and A x."""
+    """The dual function at multipliers m: its value and how precise that can be, x, and A x."""
 
     m: np.ndarray
     value: float
+    rounding: float
     counts: np.ndarray
     activity: np.ndarray
 
@@ -65,7 +69,11 @@ class Dual:
         """Evaluate the function, and its gradient A x - (low or high)."""
         with np.errstate(over="ignore", invalid="ignore"):
             counts = np.exp(self.form.spread(m) + self._offset)
-            return Point(m, float(counts.sum() - self.pressed(m)), counts, self.form.sums(counts))
+            people, pressed = float(counts.sum()), self.pressed(m)
+            # Sums that cancel: the value of few people whose multipliers are large is no more precise than these.
+            size = people + float(np.abs(self.value) @ np.abs(m)) if np.isfinite(people) else 0.0
+            rounding = max(ROUNDING * max(abs(people - pressed), 1.0), SUMMED * size)
+            return Point(m, people - pressed, rounding, counts, self.form.sums(counts))
 
     def pressed(self, m: np.ndarray) -> float:
         """What the sides contribute, low' max(m, 0) - high' max(-m, 0). An open side is never pressed."""
