@@ -150,7 +150,7 @@ def without_empty(
     others: there the knowledge itself is asked first. Other solvers are far off where rows force zeros, and
     conic ones call it optimal, so that they get what Newton's method has proved.
     """
-    while smaller.form.shape[0] - smaller.form.n_published >= MUCH:
+    while smaller.form.shape[0] - smaller.form.n_facts >= MUCH:
         zeros = proved(form, smaller, local_proofs(smaller.form))
         if not zeros.any():
             break
