@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,12 +15,15 @@ from .solvers.forcing import forced_by, forcing
 from .solvers.linear_form import LinearForm
 from .sources.statement import Event
 from .space import Space
+from .views import QITable, Release
 
 if TYPE_CHECKING:
     from .posterior import Posterior
 
 __all__ = ["certain_table", "event_of"]
 
+#: Rows that are tried one by one; statements come last.
+MOST = 2_000
 #: Terms with fewer people may be empty: an answer that is not exact leaves some there. Proof decides.
 SMALL = 1e-5
 
@@ -50,9 +54,11 @@ def certain_table(post: Posterior, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
     form, closed_form = model.form, model.invariants.closed_form(space)
+    if not isinstance(space.view, Release | QITable):  # releases, and groups, force by themselves what they do
+        form = replace(form, n_facts=form.n_published)
     found = list(_inferences(space, post.counts < SMALL))
     known = np.arange(form.n_facts, form.shape[0])
-    because = _forced_by_one(found, known, form, space.n_records)
+    because = _forced_by_one(found, known[-MOST:], form, space.n_records)
     sets: list[np.ndarray] = []
     # Where P(s | q) is 1, that the others are 0 goes without saying.
     said = {found[i].group for i in because if found[i].probability == 1}

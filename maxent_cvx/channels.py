@@ -64,6 +64,7 @@ def inference_channels(
 def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float) -> pd.DataFrame:
     """List where one release alone says something else: also of values that the others rule out."""
     bucket, s, count = series.values_in(u)
+    release = series.releases[u]
     here = np.flatnonzero(series.buckets[u] >= 0)
     size = np.bincount(bucket, count, len(series.releases[u].buckets))
     start = np.searchsorted(bucket, np.arange(len(size) + 1))
@@ -71,6 +72,11 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
     width = start[of + 1] - start[of]
     at = np.repeat(start[of], width) + np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
     i, value, alone = np.repeat(here, width), s[at], (count / size[bucket])[at]
+    if release.with_counterfeits.any():  # shares of a bucket are not those of its people then
+        single = ReleaseSeries([release])
+        own = single.persons.get_indexer(series.persons[i])
+        codes = single.sensitive_values.get_indexer(series.sensitive_values[value])
+        alone = _probabilities(MaxEnt(single).solve(), single, own, codes)
     p = _probabilities(post, series, i, value)
     differs = np.abs(p - alone) > tolerance
     i, value, alone, p = i[differs], value[differs], alone[differs], p[differs]

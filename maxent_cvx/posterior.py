@@ -215,7 +215,9 @@ class Posterior:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
-        P(s | q) = 1, that the other values have 0. What could not be proved is not listed either.
+        P(s | q) = 1, that the other values have 0. What could not be proved is not listed either. Of a series also what
+        the releases force together, because of rows of the later ones; of groups of a population, because of who
+        is in it.
 
         Parameters
         ----------

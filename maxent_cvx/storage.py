@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,9 @@ def write_terms(path: str | PathLike[str], space: Space, counts: np.ndarray, abo
     import pyarrow.parquet as pq
 
     view = space.view
-    roles = {"view": type(view).__name__} | {role: list(columns) for role, (columns, _) in view.axes.items()}
+    roles: dict[str, Any] = {"view": type(view).__name__, "generalized": getattr(view, "generalized", False)} | {
+        role: list(columns) for role, (columns, _) in view.axes.items()
+    }
     names = [str(count.name) for count in view.published.values()]
     names.append(f"N {space.term.replace(' ', '')}")
     if clash := set(names) & set(view.columns):
@@ -108,7 +111,14 @@ def _release(release: Release) -> dict[str, Any]:
     people, values = (_encode_table(table) for table in release.to_tables_of_people())
     name = release.persons.id
     qi = [column for column in release.qi if column != name]
-    return {"people": people, "values": values, "qi": qi, "bucket": release.bucket, "id": name}
+    return {
+        "people": people,
+        "values": values,
+        "qi": qi,
+        "bucket": release.bucket,
+        "id": name,
+        "generalized": release.generalized,
+    }
 
 
 def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str], releases: list[dict[str, Any]]) -> View:
@@ -116,9 +126,12 @@ def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str], release
     qi, sa = roles["q"], roles["s"]
     if roles["view"] == "ReleaseSeries":
         return ReleaseSeries(
-            Release.from_tables(
-                _decode_table(one["people"]), _decode_table(one["values"]), qi=one["qi"], sa=sa, bucket=one["bucket"],
-                id=one["id"], count="Count", counterfeits=True,
+            replace(
+                Release.from_tables(
+                    _decode_table(one["people"]), _decode_table(one["values"]), qi=one["qi"], sa=sa,
+                    bucket=one["bucket"], id=one["id"], count="Count", counterfeits=True,
+                ),
+                generalized=one["generalized"],
             )
             for one in releases
         )  # fmt: skip
@@ -128,7 +141,8 @@ def _view(frame: pd.DataFrame, roles: dict[str, Any], domain: list[str], release
             frame[[*labels, bucket, count]].drop_duplicates().rename(columns={count: COUNT})
             for labels, count in ((qi, "N P(q,b)"), (sa, "N P(s,b)"))
         )
-        return Release.from_tables(qi_table, sa_table, qi=qi, sa=sa, bucket=bucket, count=COUNT)
+        found = Release.from_tables(qi_table, sa_table, qi=qi, sa=sa, bucket=bucket, count=COUNT, counterfeits=True)
+        return replace(found, generalized=roles.get("generalized", False))
     if roles["view"] == "GroupedRelease":
         return _groups(frame, qi, sa[0], roles["bucket"][0], _decode(domain[0]).rename(sa[0]))
     levels = [_decode(level).rename(name) for level, name in zip(domain, sa, strict=True)]

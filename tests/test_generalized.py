@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import GroupedRelease, MaxEnt, P, Release, ReleaseSeries, StatementError, TableError
+from maxent_cvx import GroupedRelease, MaxEnt, P, Release, ReleaseSeries, StatementError, TableError, UnknownName
 from maxent_cvx.disguise import mondrian, mondrian_table
 from maxent_cvx.views import OUTSIDE
 
@@ -55,6 +55,22 @@ class TestWithAPopulation:
         assert post.prob("Flu", given={"Age": 22}) == pytest.approx(1 / 2)
         assert post.prob(OUTSIDE, given={"Age": 35}) == pytest.approx(0, abs=1e-9)
         assert "5 records in 2 groups, of a population of 6 people" in repr(release)
+
+    def test_measures_are_about_the_release(self):
+        """Not to be in the release is no sensitive value: who is in it is judged."""
+        release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22], "Sex": ["f"]})]))
+        judged = mx.measures.disclosure(MaxEnt(release).solve())
+        assert judged.loc[(22, "f"), "max_p"] == pytest.approx(2 / 3)
+        assert set(judged["value"]) <= {"Flu", "HIV", "Gout"}
+        assert mx.measures.exposed(MaxEnt(release).solve(), 0.6).people == 4
+
+    def test_nodes_of_intervals(self):
+        """A node of a hierarchy may be made of intervals, and of texts that stand for numbers."""
+        records = pd.DataFrame({"Age": ["young", "young", "old"], "Sex": "*", "Disease": ["Flu", "HIV", "Gout"]})
+        voters = pd.DataFrame({"Age": [20, 25, 40], "Sex": "f"})
+        nodes = {"Age": {"young": ["[18, 24]", "25"], "old": [40]}}
+        p = MaxEnt(read(records, voters, hierarchies=nodes)).solve().conditional()
+        assert p.loc[(20, "f"), "Flu"] == pytest.approx(1 / 2)
 
     def test_knowing_who_is_in_it(self):
         """'Is in the release' is knowledge like any other; so is a person's name."""
@@ -158,7 +174,7 @@ class TestWithout:
         assert p.loc[("[20, 29]", "*"), "Flu"] == pytest.approx(2 / 3)
         assert release.generalized
 
-    def test_mixed_series(self):
+    def test_mixed_series(self, tmp_path):
         """A bucketized release and a generalised one of the same people, in one model (section 2)."""
         tables = mx.datasets.load_patients()
         cells = tables[1].assign(Gender="*", Zip=(tables[1]["Zip"] // 100).map("[{0}00, {0}99]".format))
@@ -169,7 +185,10 @@ class TestWithout:
         mixed, both = ReleaseSeries([first, second]), ReleaseSeries([first, plain])
         assert mixed.qi == ("Pseudonym",)  # of 14 and 15 only generalised QI are known
         assert both.qi == ("Pseudonym", "Gender", "Zip")
-        pd.testing.assert_frame_equal(MaxEnt(mixed).solve().people(), MaxEnt(both).solve().people(), atol=1e-6)
+        post = MaxEnt(mixed).solve()
+        pd.testing.assert_frame_equal(post.people(), MaxEnt(both).solve().people(), atol=1e-6)
+        post.save(tmp_path / "mixed.parquet")
+        pd.testing.assert_frame_equal(mx.load_posterior(tmp_path / "mixed.parquet").people(), post.people())
 
 
 @pytest.mark.parametrize(
@@ -183,6 +202,9 @@ class TestWithout:
         ({"hierarchies": {"Sex": ["f", "m"]}}, StatementError, ["dictionary or a DataFrame"]),
         ({"hierarchies": {"Sex": {"a": ["b"], "b": ["a"]}}}, StatementError, ["circle"]),
         ({"id": "Disease"}, StatementError, ["not both"]),
+        ({"count": "people"}, UnknownName, ["'people'"]),
+        ({"hierarchies": {"Agee": {}}}, UnknownName, ["'Agee'"]),
+        ({"population": None, "hierarchies": {"Age": {}}}, StatementError, ["population="]),
     ],
 )
 def test_what_is_refused(change, error, says):

@@ -104,6 +104,8 @@ def test_groups():
         ({"reported": "Anser"}, UnknownName, "'Answer'"),
         ({"confidence": 1}, BadProbability, "confidence=1"),
         ({"by": [["Grup"]]}, UnknownName, "'Group'"),
+        ({"by": [["Answer"]]}, StatementError, "'Answer'"),
+        ({"by": 3}, StatementError, "by=3"),
     ],
 )
 def test_what_is_refused(change, error, says):

@@ -120,6 +120,18 @@ def test_names_of_buckets_and_no_qi():
     assert second.qi == ("Id",)
 
 
+def test_again_and_again():
+    """New buckets get new names each time, also where names are texts: m-invariance lasts."""
+    first = mx.Release.from_buckets(
+        pd.DataFrame({"Id": [1, 2, 3, 4], "Disease": list("abab"), "Bucket": list("xxyy")}),
+        qi=[], sa="Disease", bucket="Bucket", id="Id",
+    )  # fmt: skip
+    second = republish(first, pd.DataFrame({"Id": range(1, 7), "Disease": list("ababcd")}), method="m_invariant", l=2)
+    third = republish(second, pd.DataFrame({"Id": range(1, 9), "Disease": list("ababcdcd")}), method="m_invariant", l=2)
+    assert list(third.buckets) == ["new 1", "new 2", "x", "y"]
+    assert mx.inference_channels(ReleaseSeries([first, second, third])).empty
+
+
 def test_entropy_of_each():
     """H(S | i) of everybody, whose mean is H(S | I) (Eq. (1)); of a release, of every QI tuple."""
     series = ReleaseSeries([first_release(people(0, 18))])
@@ -145,7 +157,7 @@ def test_what_is_refused():
     with refused(StatementError, "'history_guided'"):
         republish(first, before, method="guided", l=3)
     other = before.assign(Disease=np.roll(before["Disease"], 1))
-    for method in ("history_guided", "m_invariant"):
+    for method in ("independent", "history_guided", "m_invariant"):
         with refused(TableError, "another value", "new pseudonym"):
             republish(first, other, method=method, l=3)
     same = people(0, 60).iloc[18:].assign(Disease="a")

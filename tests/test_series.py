@@ -12,7 +12,7 @@ from series import assignments, patients, published, random_tables
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P, ReleaseSeries, StatementError, TableError, UnknownName
+from maxent_cvx import Infeasible, MaxEnt, P, ReleaseSeries, StatementError, TableError, UnknownName
 
 seeds = st.integers(0, 10**6)
 
@@ -211,6 +211,50 @@ class TestRefused:
             ReleaseSeries([published(TABLES[0], ["Gender"]), published(moved, ["Gender"])])
 
 
+class TestContradictions:
+    """Releases whose buckets cannot be filled together, though everybody has a possible value."""
+
+    a = pd.DataFrame({"Pseudonym": [1, 2, 3], "Disease": list("aab"), "Bucket": 1})
+
+    def test_releases_that_contradict_each_other(self):
+        """Two of three have a, and one of the same three: the later release's rows are named."""
+        model = MaxEnt(ReleaseSeries([published(self.a), published(self.a.assign(Disease=list("abb")))]))
+        for ask in (model.solve, lambda: model.bounds(P("a", who=1)), lambda: model.solve("CLARABEL", presolve=False)):
+            with refused(Infeasible, "what is published contradicts itself", "release 2: 1, "):
+                ask()
+        assert (model.diagnose()["move"] > 0).any()
+        with refused(Infeasible, "what is published contradicts itself"):
+            model.copy().add(P("a", who=1) <= 0.9).solve()
+
+    def test_pseudonyms_that_look_alike(self):
+        """1 and "1" are not taken for two people."""
+        text = self.a.assign(Pseudonym=self.a["Pseudonym"].astype(str))
+        with refused(TableError, "1, '1'", "written alike"):
+            ReleaseSeries([published(self.a), published(text)])
+
+
+class TestCertain:
+    """What releases force together, with the rows of the later ones that do it."""
+
+    def test_fig_1(self):
+        """Patient 10 has Lung Cancer because of what the second release says of the others' buckets."""
+        found = MaxEnt(patients()).solve().certain(progress=False)
+        assert found.loc["P(Lung Cancer | Pseudonym=10)", "probability"] == 1
+        assert all(row.startswith("release 2: ") for row in found.loc["P(Lung Cancer | Pseudonym=10)", "because"])
+        assert {f"P(Diabetes | Pseudonym={i})" for i in (7, 13)} <= set(found.index)
+        assert "P(Flu | Pseudonym=14)" in found.index
+
+    def test_statements_are_blamed_for_what_they_do(self):
+        """A statement is a reason only for what the releases leave open."""
+        bare = set(MaxEnt(patients()).solve().certain(progress=False).index)
+        post = MaxEnt(patients()).add(P("Flu", who=8) == 0).solve()
+        found = post.certain(progress=False)
+        assert found.loc["P(HIV | Pseudonym=8)", "because"][-1] == "P(Flu | 8) = 0"
+        for name in bare & set(found.index):
+            assert not any("P(" in row for row in found.loc[name, "because"])
+        assert not MaxEnt(patients()).add(P("Flu", who=8) == 0.5).solve().certain(progress=False).empty
+
+
 class TestChannels:
     """What releases say together that none says alone (Definition 2.2)."""
 
@@ -229,6 +273,19 @@ class TestChannels:
         first = patients().releases[0]
         assert mx.inference_channels(ReleaseSeries([first])).empty
         assert mx.inference_channels(ReleaseSeries([first, first])).empty
+
+    def test_counterfeits_are_no_channel(self):
+        """Two people, Flu twice and HIV: one of the three is nobody's, and 2/3 is no probability of anybody's."""
+        people = pd.DataFrame({"Pseudonym": [1, 2], "Bucket": 1})
+        values = pd.DataFrame({"Disease": ["Flu", "Flu", "HIV"], "Bucket": 1})
+        roles = {"sa": "Disease", "bucket": "Bucket", "id": "Pseudonym", "counterfeits": True}
+        release = mx.Release.from_tables(people, values, qi=[], **roles)
+        assert mx.inference_channels(ReleaseSeries([release])).empty
+        plain = MaxEnt(mx.Release.from_tables(people.assign(Sex=["f", "m"]), values, qi=["Sex"], **roles)).solve()
+        np.testing.assert_allclose(plain.conditional(), 1 / 2, atol=1e-6)
+        priced = MaxEnt(ReleaseSeries([release])).add(P("HIV", who=1) == 0.3).solve().prices()
+        step = [MaxEnt(ReleaseSeries([release])).add(P("HIV", who=1) == p).solve().entropy for p in (0.299, 0.301)]
+        assert priced["price"].iloc[0] == pytest.approx((step[1] - step[0]) / 0.002, rel=1e-3)
 
     @examples(30)
     @given(seed=seeds)

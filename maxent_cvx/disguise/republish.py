@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,9 @@ def republish(
 
     Notes
     -----
-    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits.
+    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits. Somebody who
+    was in an earlier release, and not in the last, is a newcomer here: who comes back into another bucket is exposed by
+    what was published before. History-guided buckets with empty places have fewer than l values.
     """
     if not isinstance(release, Release) or release.persons is None:
         raise StatementError(f"an earlier Release made with id= is expected, not {shown(release)}")
@@ -66,6 +69,11 @@ def republish(
     check_once(table[name])
     whole(l, "l", 1, len(table), TableError)
     columns = [*qi, *release.sensitive]
+    before = release.persons.names.get_indexer(pd.Index(table[name]))
+    frames = [release.sensitive_values.to_frame(index=False), data.frame[list(release.sensitive)]]
+    code, values = distinct(pd.concat(frames, ignore_index=True))
+    old, value = code[: len(frames[0])], code[len(frames[0]) :]
+    places = _places(release, old, value, before, table[name])
     if method == "independent":
         anew = anatomy_buckets(table, qi=qi, sa=release.sensitive, l=l, exempt=exempt, seed=seed)
         return Release.from_buckets(
@@ -73,11 +81,6 @@ def republish(
             bucket=release.bucket, id=name,
         )  # fmt: skip
     rng = np.random.default_rng(whole(seed, "seed", 0, error=TableError))
-    before = release.persons.names.get_indexer(pd.Index(table[name]))
-    frames = [release.sensitive_values.to_frame(index=False), data.frame[list(release.sensitive)]]
-    code, values = distinct(pd.concat(frames, ignore_index=True))
-    old, value = code[: len(frames[0])], code[len(frames[0]) :]
-    places = _places(release, old, value, before, table[name])
     n_old = len(release.buckets)
     bucket = np.full(len(table), -1)
     bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
@@ -113,8 +116,8 @@ def _places(
     if (held < 0).any():
         wrong = ids.iloc[stays[held[bucket, value[stays]] < 0]]
         raise TableError(
-            f"{ids.name} {listing(wrong)} has another value than when it was published first: somebody with a new "
-            "value is a new person; give a new pseudonym"
+            f"somebody among {ids.name} {listing(wrong)} has another value than when it was published first: somebody "
+            "with a new value is a new person; give a new pseudonym"
         )
     at, which = held.nonzero()
     number = held[at, which]
@@ -205,9 +208,12 @@ def _publish(
     assert release.persons is not None
     name, bare = release.persons.id, release.persons.id in release.qi
     numeric = pd.api.types.is_integer_dtype(release.buckets)
-    start = int(release.buckets.max()) + 1 if numeric else 1  # new buckets have names that no old one has
     n_new = max(int(bucket.max()) + 1 - len(release.buckets), 0)
-    fresh = [i if numeric else f"new {i}" for i in range(start, start + n_new)]
+    if numeric:  # new buckets have names that no old one has
+        fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
+    else:
+        used = set(map(str, release.buckets))
+        fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
     names = pd.Series([*release.buckets, *fresh])
     people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[bucket]})
     every = np.append(value, added_value)

@@ -12,8 +12,9 @@ from scipy.special import xlogy
 
 from ..errors import StatementError, whole
 from ..posterior import Posterior
+from ..views import OUTSIDE, View
 
-__all__ = ["disclosure"]
+__all__ = ["disclosure", "of_those_inside"]
 
 #: Probabilities below this are the solver's way to write zero: they are no l-diversity.
 NEGLIGIBLE = 1e-9
@@ -61,10 +62,14 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     ------
     StatementError
         If `l` or `distance` is out of range.
+
+    Notes
+    -----
+    Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is judged.
     """
     whole(l, "l", 1)
     view = post.space.view
-    conditional, people = post.inferences()
+    conditional, people = of_those_inside(post)
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
     decreasing = -np.sort(-p, axis=1)
     tail = decreasing[:, l - 1 :].sum(axis=1)
@@ -74,11 +79,11 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
         {
             "people": people,
             "max_p": decreasing[:, 0],
-            "value": view.sensitive_values.to_flat_index()[p.argmax(axis=1)],
+            "value": conditional.columns.to_flat_index()[p.argmax(axis=1)],
             "distinct_l": (p > 0).sum(axis=1),
             "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
             "recursive_c": recursive,
-            "t": _distance(p, view.n_s, view.sensitive_values, distance),
+            "t": _distance(p, _published(view), conditional.columns, distance),
             "r": 1 / decreasing[:, 0],
         },
         index=conditional.index,
@@ -89,6 +94,22 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     low, high = ["people", "distinct_l", "entropy_l", "r"], ["max_p", "recursive_c", "t"]
     extreme = {**found[low].min(), **found[high].max(), "value": found["value"].iloc[most]}
     return pd.DataFrame([extreme], columns=found.columns, index=["worst"]).astype({c: found[c].dtype for c in low})
+
+
+def _published(view: View) -> np.ndarray | None:
+    """How many people of the release have each value."""
+    return None if view.n_s is None else view.n_s[np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)]
+
+
+def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
+    """P(s | .) of everybody who is told apart, and how many they are; of a population, of those in the release."""
+    conditional, people = post.inferences()
+    if OUTSIDE not in conditional.columns.to_flat_index():
+        return conditional, people
+    inside = 1 - conditional[OUTSIDE].to_numpy()
+    there = inside > NEGLIGIBLE
+    kept = conditional.drop(columns=OUTSIDE)[there]
+    return kept.div(inside[there], axis=0), people[there]
 
 
 def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance: str) -> np.ndarray:

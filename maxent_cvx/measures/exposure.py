@@ -10,6 +10,7 @@ import pandas as pd
 from ..errors import BadProbability
 from ..posterior import Posterior
 from .accuracy import original_counts
+from .disclosure import of_those_inside
 
 __all__ = ["Exposure", "exposed"]
 
@@ -78,11 +79,11 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     if not 0 <= threshold <= 1:
         raise BadProbability(f"threshold={threshold!r} must be a probability, from 0 to 1")
     view = post.space.view
-    conditional, people = post.inferences()
+    conditional, people = of_those_inside(post)
     p = conditional.to_numpy()
     slack = min(post.certificate.bound, 1.0)
     largest = p.max(axis=1)
-    likeliest = view.sensitive_values[p.argmax(axis=1)].to_frame(index=False).set_index(conditional.index)
+    likeliest = conditional.columns[p.argmax(axis=1)].to_frame(index=False).set_index(conditional.index)
     who = likeliest.assign(P=largest, people=people)
     is_exposed = largest >= threshold - slack
     tenth = np.minimum((largest * 10 + 10 * slack).astype(int), 9)

@@ -35,10 +35,13 @@ class Conflict:
     table : DataFrame
         A row each, by name: `low` and `high` as typed, `least` and `most` that it could be where the facts and
         the others hold, and the `move` that it would take, all in the unit of its value.
+    is_published : bool
+        Whether these are no knowledge, but published: releases that contradict each other.
     """
 
     rows: np.ndarray
     table: pd.DataFrame
+    is_published: bool = False
 
     @property
     def error(self) -> Infeasible:
@@ -53,10 +56,15 @@ class Conflict:
             moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
         n = len(self.table)
         who = "one statement" if n == 1 else f"of these {n} statements one"
+        clash, remedy = (
+            "the knowledge contradicts the published data or itself",
+            "make it vague with .about(value, eps)",
+        )
+        if self.is_published:
+            clash, remedy = "what is published contradicts itself", "give people with new values new pseudonyms"
         error = Infeasible(
-            f"the knowledge contradicts the published data or itself: {who} would have to move, "
-            f"{', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
-            "Correct it, make it vague with .about(value, eps), or remove it"
+            f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
+            f"Correct it, {remedy}, or remove it"
         )
         error.conflict = self.table
         return error
@@ -65,9 +73,23 @@ class Conflict:
 def conflict(
     form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float = FORGIVEN
 ) -> Conflict | None:
-    """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together."""
-    rows = irreducible(form, closed_form, n_records, forgiven)
-    return None if rows is None else Conflict(rows, _table(form, rows))
+    """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together.
+
+    If facts contradict the published rows, as releases can, it is one among these.
+    """
+    try:
+        rows = irreducible(form, closed_form, n_records, forgiven)
+    except Infeasible:  # that of facts
+        rows = None
+    if rows is not None:
+        return Conflict(rows, _table(form, rows))
+    # The first two blocks, of people and of one release's values, never contradict each other.
+    base = min(form.n_published, sum(map(len, form.blocks[:2])))
+    if form.n_facts == base:
+        return None
+    facts = replace(form.among(np.empty(0, dtype=int)), n_facts=base, n_published=base)
+    rows = irreducible(facts, (closed_form[0], closed_form[1][:base]), n_records, forgiven)
+    return None if rows is None else Conflict(rows, _table(facts, rows), is_published=True)
 
 
 def irreducible(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .arrange import arranged
 from .face import face_proof
 from .implied_zeros import empty_terms
 from .linear_form import LinearForm
@@ -47,6 +48,11 @@ def pricing(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     The smallest least-squares solution of A' m = log(x / w) + 1 over the terms that are not empty. Inequalities
     with room, or that would press from an open side, have 0.
     """
+    posed, (form, order) = form, arranged(form)  # published inequalities take part or not, as knowledge does
+    if form is not posed:
+        found = np.empty(form.shape[0])
+        found[order] = pricing(form, counts)
+        return found
     value = form.exact_sums(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,8 @@ class BucketInvariants(PublishedRows):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
     These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): they say
-    everything that all assignments of the bucket's values to its people have in common, and no more.
+    everything that all assignments of the bucket's values to its people have in common, and no more. Where some values
+    are counterfeits, at most so many people have each.
 
     Parameters
     ----------
@@ -40,7 +42,9 @@ class BucketInvariants(PublishedRows):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the QI-invariants, then the SA-invariants."""
         yield space.marginal(["q", "bucket"]) == self.release.p_qb
-        yield space.marginal(["s", "bucket"]) == self.release.p_sb
+        values = space.marginal(["s", "bucket"]) == self.release.p_sb
+        at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
+        yield replace(values, low=np.where(at_most, -np.inf, values.low)) if at_most.any() else values
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
@@ -50,7 +54,7 @@ class BucketInvariants(PublishedRows):
         Returns
         -------
         counts : ndarray, one a term
-            N P(q, s, b), people.
+            N P(q, s, b), people; NaN in buckets with counterfeits.
         multipliers : ndarray, one a row of :meth:`rows`
             With x = w exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
             QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
@@ -63,7 +67,7 @@ class BucketInvariants(PublishedRows):
         multipliers = np.concatenate([in_qb + 1, in_sb])
         q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
         counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
-        return counts * space.weights / among[q], multipliers
+        return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """Add up what rectangles of QI tuples and values, one a bucket, can hold, people.

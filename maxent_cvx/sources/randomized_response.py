@@ -82,6 +82,8 @@ class RandomizedResponse(Source):
         if confidence is not None and not 0 < number(confidence, "confidence") < 1:
             raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")
         self.transition, self.reported, self.confidence = transition, reported, confidence
+        if by is not None and not isinstance(by, Iterable):
+            raise StatementError(f"by={by!r}: a list of lists of QI attributes is expected")
         self.by = None if by is None else [[one] if isinstance(one, str) else list(one) for one in by]
 
     @property
@@ -105,6 +107,11 @@ class RandomizedResponse(Source):
                 raise StatementError(f"transition has not {what} {listing(missing)}; every value of the view needs one")
         others = [name for name in view.qi if name != self.reported]
         families = [[], *([name] for name in others)] if self.by is None else self.by
+        for name in (name for family in families for name in family):
+            if name == self.reported:
+                raise StatementError(f"by has {name!r}, which is what people report: of those who report r all do")
+            if name not in others:
+                raise unknown_name(f"quasi-identifier of the {view.noun} (given in by)", name, others)
         blocks = [self._family(space, family) for family in families]
         n_rows = sum(len(labels) for _, labels, _, _ in blocks)
         for matrix, labels, sure, people in blocks:

@@ -89,7 +89,12 @@ def covers(cell: object, values: pd.Index, attribute: str, hierarchies: Hierarch
             mask |= covers(one, values, attribute, hierarchies)
         return mask
     if not isinstance(cell, pd.Interval) and cell in nodes:
-        mask = np.asarray(values.isin(list(nodes[cell])))
+        mask = np.zeros(len(values), dtype=bool)
+        for leaf in nodes[cell]:  # an exact value, or an interval; the population need not have each
+            if isinstance(leaf, pd.Interval) or _interval(leaf) is not None:
+                mask |= covers(leaf, values, attribute, {})
+            else:
+                mask |= np.asarray(values.isin([leaf])) | np.asarray(values.map(str).isin([str(leaf)]))
     elif interval is not None and pd.api.types.is_numeric_dtype(values):
         above = values >= interval.left if interval.closed_left else values > interval.left
         mask = np.asarray(above & (values <= interval.right if interval.closed_right else values < interval.right))

@@ -207,12 +207,18 @@ class Release(View):
         bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
         group = group.rename(bucket)
         _check_roles(qi, sa, bucket)
+        if population is None and (count is not None or hierarchies is not None):
+            raise StatementError("count and hierarchies are about a population; give population=, too")
         if population is None:
             found = cls._count(
                 qi, sa, bucket, texts, table[list(sa)], group, group, ids=None if id is None else table[id]
             )
             return replace(found, generalized=True)
         people, each = counted(population, {"qi": qi}, count, "the population")
+        if count is not None and each is None:
+            raise unknown_name("column of the population (given as count)", count, people.columns)
+        if stranger := [name for name in hierarchies or {} if name not in qi]:
+            raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
         b, buckets = factorize(group)
         first = np.unique(b, return_index=True)[1]
         cells, nodes = table[list(qi)].iloc[first], read_hierarchies(hierarchies)
@@ -225,8 +231,11 @@ class Release(View):
                 f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
                 f"{int(able[few][0])} people for it: the records are of other people"
             )
-        if n_q.sum() < size.sum():
-            raise TableError(f"there are {int(size.sum())} records, and {int(n_q.sum())} people in the population")
+        within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
+        if within < size.sum():
+            raise TableError(
+                f"there are {int(size.sum())} records, and {int(within)} people of the population in the groups"
+            )
         if (able == size).all() and (cover.sum(axis=0) == 1).all():
             n_qb = sp.csr_array((sp.diags_array(n_q.astype(float)) @ cover.T).astype(np.int64))
             return cls(qi, sa, bucket, tuples, values, buckets, n_qb, n_sb)
@@ -287,6 +296,11 @@ class Release(View):
     def n_s(self) -> np.ndarray:
         """Records of each sensitive value, counts, in the order of `sensitive_values`."""
         return np.asarray(self.n_sb.sum(axis=1))
+
+    @property
+    def with_counterfeits(self) -> np.ndarray:
+        """Mark the buckets that hold more values than people, in the order of `buckets`."""
+        return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:

@@ -70,6 +70,13 @@ class ReleaseSeries(View):
         self.id, self.sensitive = first.persons.id, first.sensitive  # type: ignore[union-attr]
         codes, self.persons = pd.factorize(_stacked([r.persons.names for r in self.releases]), sort=True)  # type: ignore[union-attr]
         self.persons = pd.Index(self.persons, name=self.id)
+        texts = pd.Index(self.persons.map(str))
+        if texts.has_duplicates:
+            twins = list(self.persons[texts == texts[texts.duplicated()][0]])
+            raise TableError(
+                f"{self.id} {listing(twins)} are written alike and are not the same: numbers in one release, texts "
+                "in another; make them the same type"
+            )
         self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])  # type: ignore[arg-type]
         self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
         for u, release in enumerate(self.releases):
