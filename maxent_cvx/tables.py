@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from .errors import StatementError, TableError, listing, unknown_name
 
@@ -26,6 +27,7 @@ __all__ = [
     "ranges",
     "sizes_of",
     "sort_distinct",
+    "tally",
 ]
 
 
@@ -235,3 +237,12 @@ def densely(key: np.ndarray) -> np.ndarray:
     occurs = np.zeros(size, dtype=bool)
     occurs[key] = True
     return (np.cumsum(occurs) - 1)[key]
+
+
+def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
+    """Count records by row and column code, as integers, zeros left out."""
+    ones = np.ones(len(row), dtype=np.int64) if count is None else count
+    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # repeated entries are added up
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import TableError
-from ..tables import sort_distinct
+from ..errors import TableError, unknown_name
+from ..tables import counted, distinct, factorize, sort_distinct, tally
 from .base import View, attach
-from .generalized import Hierarchies, covers, label_of
+from .generalized import Hierarchies, covers, label_of, read_hierarchies
 
-__all__ = ["OUTSIDE", "GroupedRelease", "groups_of"]
+__all__ = ["OUTSIDE", "GroupedRelease", "population_groups"]
 
 #: The sensitive value, and the bucket, of people of the population who are not in the release.
 OUTSIDE = "(not in the release)"
@@ -104,6 +104,13 @@ class GroupedRelease(View):
         order = np.lexsort((found["s"], found["q"], found["bucket"]))
         return {role: code[order].astype(np.int64) for role, code in found.items()}
 
+    def members(self) -> sp.csr_array | None:
+        """People of each QI tuple in each group, if that is known: if one group covers each, and is full."""
+        covered = np.asarray(self.cover @ self._n_q)
+        if (covered != self.n_sb.sum(axis=0)).any() or (self.cover.sum(axis=0) != 1).any():
+            return None
+        return sp.csr_array((sp.diags_array(self._n_q.astype(float)) @ self.cover.T).astype(np.int64))
+
     def __repr__(self) -> str:
         inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)
         return (
@@ -111,6 +118,49 @@ class GroupedRelease(View):
             f"population of {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
             f"{self.n_sb.shape[0]} values of {', '.join(map(repr, self.sensitive))}>"
         )
+
+
+def population_groups(
+    table: pd.DataFrame,
+    group: pd.Series,
+    qi: tuple[str, ...],
+    sa: tuple[str, ...],
+    population: pd.DataFrame,
+    count: str | None,
+    hierarchies: Mapping[str, object],
+) -> GroupedRelease:
+    """Find whom of a population the groups of generalised records may hold.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The records.
+    group : Series
+        The name of each one's group.
+    qi, sa, population, count, hierarchies
+        See :meth:`maxent_cvx.Release.from_generalized`.
+    """
+    people, each = counted(population, {"qi": qi}, count, "the population")
+    if count is not None and each is None:
+        raise unknown_name("column of the population (given as count)", count, people.columns)
+    if stranger := [name for name in hierarchies if name not in qi]:
+        raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
+    b, buckets = factorize(group)
+    first = np.unique(b, return_index=True)[1]
+    cells = table[list(qi)].iloc[first]
+    tuples, n_q, cover = groups_of(cells, people[list(qi)], each, read_hierarchies(hierarchies))
+    s, values = distinct(table[list(sa)])
+    n_sb = tally(s, b, (len(values), len(buckets)), None)
+    size, able = n_sb.sum(axis=0), cover @ n_q
+    if (few := able < size).any():
+        raise TableError(
+            f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
+            f"{int(able[few][0])} people for it: the records are of other people"
+        )
+    within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
+    if within < size.sum():
+        raise TableError(f"there are {int(size.sum())} records, and {int(within)} people for them in the population")
+    return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
 
 
 def groups_of(

@@ -22,10 +22,11 @@ from ..tables import (
     names,
     ranges,
     sort_distinct,
+    tally,
 )
 from .base import View, attach, check_roles
-from .generalized import label_of, read_hierarchies
-from .grouped import GroupedRelease, groups_of
+from .generalized import label_of
+from .grouped import GroupedRelease, population_groups
 from .persons import Persons
 
 __all__ = ["Release"]
@@ -214,32 +215,11 @@ class Release(View):
                 qi, sa, bucket, texts, table[list(sa)], group, group, ids=None if id is None else table[id]
             )
             return replace(found, generalized=True)
-        people, each = counted(population, {"qi": qi}, count, "the population")
-        if count is not None and each is None:
-            raise unknown_name("column of the population (given as count)", count, people.columns)
-        if stranger := [name for name in hierarchies or {} if name not in qi]:
-            raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
-        b, buckets = factorize(group)
-        first = np.unique(b, return_index=True)[1]
-        cells, nodes = table[list(qi)].iloc[first], read_hierarchies(hierarchies)
-        tuples, n_q, cover = groups_of(cells, people[list(qi)], each, nodes)
-        s, values = distinct(table[list(sa)])
-        n_sb = _tally(s, b, (len(values), len(buckets)), None)
-        size, able = n_sb.sum(axis=0), cover @ n_q
-        if (few := able < size).any():
-            raise TableError(
-                f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
-                f"{int(able[few][0])} people for it: the records are of other people"
-            )
-        within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
-        if within < size.sum():
-            raise TableError(
-                f"there are {int(size.sum())} records, and {int(within)} people of the population in the groups"
-            )
-        if (able == size).all() and (cover.sum(axis=0) == 1).all():
-            n_qb = sp.csr_array((sp.diags_array(n_q.astype(float)) @ cover.T).astype(np.int64))
-            return cls(qi, sa, bucket, tuples, values, buckets, n_qb, n_sb)
-        return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
+        groups = population_groups(table, group, qi, sa, population, count, hierarchies or {})
+        n_qb = groups.members()
+        if n_qb is None:
+            return groups
+        return cls(qi, sa, bucket, groups.quasi_identifiers, groups.sensitive_values, groups.buckets, n_qb, groups.n_sb)
 
     @classmethod
     def _count(
@@ -260,8 +240,8 @@ class Release(View):
         q, quasi_identifiers = sort_distinct(qi_columns)
         s, sensitive_values = distinct(sa_columns)
         b, buckets = factorize(pd.concat([qi_bucket, sa_bucket], ignore_index=True))
-        n_qb = _tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
-        n_sb = _tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
+        n_qb = tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
+        n_sb = tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
         people, values = n_qb.sum(axis=0), n_sb.sum(axis=0)
         if (differ := (people > values) if counterfeits else people != values).any():
             first = int(differ.argmax())
@@ -387,12 +367,3 @@ def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
     if not isinstance(bucket, str):
         raise TableError(f"bucket must name the column of the published buckets, not {bucket!r}")
     check_roles({"q": qi, "s": sa, "bucket": (bucket,)})
-
-
-def _tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
-    """Count records by row and column code, as integers, zeros left out."""
-    ones = np.ones(len(row), dtype=np.int64) if count is None else count
-    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # repeated entries are added up
-    table.eliminate_zeros()
-    table.sort_indices()
-    return table
