@@ -203,6 +203,8 @@ class TestWithout:
         ({"hierarchies": {"Sex": {"a": ["b"], "b": ["a"]}}}, StatementError, ["circle"]),
         ({"id": "Disease"}, StatementError, ["not both"]),
         ({"count": "people"}, UnknownName, ["'people'"]),
+        ({"records": RECORDS.assign(Age="[40, 30]")}, TableError, ["'[40, 30]'", "turned round"]),
+        ({"records": RECORDS.assign(Disease=OUTSIDE)}, TableError, ["rename it"]),
         ({"hierarchies": {"Agee": {}}}, UnknownName, ["'Agee'"]),
         ({"population": None, "hierarchies": {"Age": {}}}, StatementError, ["population="]),
     ],
@@ -247,6 +249,11 @@ class TestMondrian:
         found = mondrian_table(adult, qi=qi, sa="occupation", k=10, l=3).astype(str)
         assert anonymity.k_anonymity(found, qi) >= 10
         assert anonymity.l_diversity(found, qi, ["occupation"]) >= 3
+
+    def test_ties(self):
+        """Four of 1, four of 5 and a 9 are two groups, though 5 is the median."""
+        frame = pd.DataFrame({"x": [1] * 4 + [5] * 4 + [9], "S": list("abcabcabc")})
+        assert set(mondrian_table(frame, qi="x", sa="S", k=2)["x"]) == {1, pd.Interval(5, 9, closed="both")}
 
     def test_k_is_refused(self):
         """More people, or values, than there are."""

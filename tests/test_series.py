@@ -200,6 +200,10 @@ class TestRefused:
             ReleaseSeries([plain])
         with refused(StatementError, "at least one"):
             ReleaseSeries([])
+        with refused(StatementError, "list of releases"):
+            ReleaseSeries(published(TABLES[0]))
+        turned = ReleaseSeries([published(TABLES[0], ["Gender", "Zip"]), published(TABLES[1], ["Zip", "Gender"])])
+        assert turned.qi == ("Pseudonym", "Gender", "Zip")
         with refused(StatementError, "release 2", "DataFrame"):
             ReleaseSeries([published(TABLES[0]), TABLES[1]])
         renamed = TABLES[1].rename(columns={"Pseudonym": "Id"})

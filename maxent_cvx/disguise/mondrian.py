@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, whole
-from ..tables import Microdata, factorize, names
+from ..tables import Microdata, check_columns, factorize, names
 from ..views import Release
 
 __all__ = ["mondrian", "mondrian_table"]
@@ -48,6 +48,8 @@ def mondrian(
     TableError
         If the whole table has not k people, or l values.
     """
+    if id is not None:
+        check_columns(table, {"id": (id,)}, "the table")
     found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l)
     if id is not None:
         found[id] = table[id]
@@ -116,14 +118,11 @@ def _cut(
     here = place[people]
     for attribute in np.argsort(-np.ptp(here, axis=0) / width, kind="stable"):
         column = here[:, attribute]
-        low = column <= np.median(column)
-        if low.all():  # most people have the largest value
-            low = column < column.max()
-        if not k <= low.sum() <= len(people) - k:
-            continue
-        halves = [people[low], people[~low]]
-        if l is None or all(len(np.unique(s[half])) >= l for half in halves):
-            return halves
+        for low in (column <= np.median(column), column < np.median(column)):  # many may have the median itself
+            halves = [people[low], people[~low]]
+            enough = k <= low.sum() <= len(people) - k
+            if enough and (l is None or all(len(np.unique(s[half])) >= l for half in halves)):
+                return halves
     return None
 
 

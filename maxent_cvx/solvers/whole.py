@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from ..errors import Inaccurate, Infeasible, NotDecided, SolverError
+from ..errors import Inaccurate, Infeasible, NotDecided, SolverError, number
 from .linear_form import LinearForm
 
 __all__ = ["never_filled", "whole_extremes"]
@@ -50,6 +50,7 @@ def whole_extremes(form: LinearForm, objective: np.ndarray, seconds: float) -> t
     SolverError, Inaccurate
         If HiGHS fails, or its answer does not satisfy the rows.
     """
+    seconds = number(seconds, "time_limit")
     size = float(np.abs(objective).max(initial=0.0))
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
     for part, at in _parts(form, objective != 0):
@@ -82,6 +83,7 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     Infeasible
         If no whole assignment satisfies the rows.
     """
+    seconds = number(seconds, "time_limit")
     empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
     until = time.perf_counter() + seconds
     for part, at in _parts(form, terms):
@@ -137,8 +139,8 @@ def _parts(form: LinearForm, asked: np.ndarray) -> Iterator[tuple[LinearForm, np
     """The independent parts that some terms are in, with the terms of each."""
     of_row, of_term = form.parts()
     by_term = sp.csc_array(form.matrix)
-    for number in np.unique(of_term[asked]):
-        terms, rows = np.flatnonzero(of_term == number), of_row == number
+    for part in np.unique(of_term[asked]):
+        terms, rows = np.flatnonzero(of_term == part), of_row == part
         smaller = form.select(rows)
         kept = sp.csr_array(by_term[:, terms])[np.flatnonzero(rows)]
         yield replace(smaller, matrix=sp.csr_array(kept), weights=form.weights[terms]), terms

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown
-from ..selection import NUMBER
+from ..selection import NUMBER, written
 
 __all__ = ["covers", "label_of", "read_hierarchies"]
 
@@ -115,6 +115,8 @@ def _interval(cell: object) -> pd.Interval | None:
     if not isinstance(cell, str) or not (found := INTERVAL.fullmatch(cell)):
         return None
     opens, low, high, closes = found.groups()
+    if float(low) > float(high):
+        raise TableError(f"{cell!r} is no interval: its ends are turned round")
     closed = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}[opens + closes]
     return pd.Interval(float(low), float(high), closed)  # type: ignore[arg-type]
 
@@ -122,5 +124,5 @@ def _interval(cell: object) -> pd.Interval | None:
 def label_of(cell: object) -> object:
     """A generalised value as a label: sets as texts, others as they are."""
     if isinstance(cell, set | frozenset):
-        return "{" + ", ".join(sorted(map(str, cell))) + "}"
+        return "{" + ", ".join(sorted(map(written, cell))) + "}"
     return str(cell) if isinstance(cell, pd.Interval) else cell

@@ -150,6 +150,10 @@ def population_groups(
     cells = table[list(qi)].iloc[first]
     tuples, n_q, cover = groups_of(cells, people[list(qi)], each, read_hierarchies(hierarchies))
     s, values = distinct(table[list(sa)])
+    if OUTSIDE in values:
+        raise TableError(
+            f"{OUTSIDE!r} is a value of {sa[0]!r}, and stands for not being in the release; rename the value"
+        )
     n_sb = tally(s, b, (len(values), len(buckets)), None)
     size, able = n_sb.sum(axis=0), cover @ n_q
     if (few := able < size).any():

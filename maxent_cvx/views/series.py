@@ -64,6 +64,8 @@ class ReleaseSeries(View):
     noun: ClassVar[str] = "series"
 
     def __init__(self, releases: Iterable[Release]) -> None:
+        if isinstance(releases, Release) or not isinstance(releases, Iterable):
+            raise StatementError(f"a list of releases is expected, not {shown(releases)}")
         self.releases = tuple(releases)
         _check(self.releases)
         first = self.releases[0]
@@ -86,7 +88,11 @@ class ReleaseSeries(View):
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
         exact = [u for u, release in enumerate(self.releases) if not release.generalized]
         of_all = bool(exact) and bool((self.buckets[exact] >= 0).any(axis=0).all())
-        same = of_all and len({self.releases[u].qi for u in exact}) == 1 and self.id not in self.releases[exact[0]].qi
+        same = (
+            of_all
+            and len({frozenset(self.releases[u].qi) for u in exact}) == 1
+            and self.id not in self.releases[exact[0]].qi
+        )
         self._exact = exact if same else []
         self.qi = (self.id, *(self.releases[exact[0]].qi if same else ()))
         self.quasi_identifiers = self._tuples()
@@ -156,7 +162,8 @@ class ReleaseSeries(View):
         n = len(self.persons)
         if len(self.qi) == 1:
             return multi_index([self.persons], [np.arange(n)], self.qi)
-        tables = [self.releases[u].quasi_identifiers.to_frame(index=False) for u in self._exact]
+        columns = list(self.qi[1:])  # in the order of the first release that has them
+        tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
         number, every = distinct(pd.concat(tables, ignore_index=True))
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
