@@ -204,7 +204,7 @@ class TestWithout:
         ({"id": "Disease"}, StatementError, ["not both"]),
         ({"count": "people"}, UnknownName, ["'people'"]),
         ({"records": RECORDS.assign(Age="[40, 30]")}, TableError, ["'[40, 30]'", "turned round"]),
-        ({"records": RECORDS.assign(Disease=OUTSIDE)}, TableError, ["rename it"]),
+        ({"records": RECORDS.assign(Disease=OUTSIDE)}, TableError, ["rename"]),
         ({"hierarchies": {"Agee": {}}}, UnknownName, ["'Agee'"]),
         ({"population": None, "hierarchies": {"Age": {}}}, StatementError, ["population="]),
     ],
