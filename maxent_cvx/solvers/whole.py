@@ -105,9 +105,11 @@ def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> Whol
         return WholeOptimum(-np.inf, None, False)
     low, high = (_whole(side) for side in (form.low, form.high))
     top = np.where(np.isfinite(form.ceiling), form.ceiling, np.inf)
+    matrix = sp.csc_array(form.matrix)  # with 32-bit indices, which older versions of SciPy ask for
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     answer = milp(
         objective,
-        constraints=LinearConstraint(form.matrix, low, high),
+        constraints=LinearConstraint(matrix, low, high),
         integrality=np.ones(len(objective), dtype=np.int64),
         bounds=Bounds(0, np.floor(top + FORGIVEN)),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
