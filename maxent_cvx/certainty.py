@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from .solvers.forcing import forced_by, forcing
 from .solvers.linear_form import LinearForm
 from .sources.statement import Event
 from .space import Space
-from .views import QITable, Release
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -54,8 +52,9 @@ def certain_table(post: Posterior, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
     form, closed_form = model.form, model.invariants.closed_form(space)
-    if not isinstance(space.view, Release | QITable):  # releases, and groups, force by themselves what they do
-        form = replace(form, n_facts=form.n_published)
+    if np.isnan(closed_form[0]).any():  # releases of the same people force something by themselves
+        form = form.doubting()
+        closed_form = closed_form[0], closed_form[1][: form.n_published]
     found = list(_inferences(space, post.counts < SMALL))
     known = np.arange(form.n_facts, form.shape[0])
     because = _forced_by_one(found, known[-MOST:], form, space.n_records)

@@ -216,8 +216,7 @@ class Posterior:
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
         P(s | q) = 1, that the other values have 0. What could not be proved is not listed either. Of a series also what
-        the releases force together, because of rows of the later ones; of groups of a population, because of who
-        is in it.
+        the releases force, and of a population what its groups do: then published rows are among the reasons.
 
         Parameters
         ----------

@@ -55,7 +55,8 @@ class Conflict:
             digits = max(6, 4 - math.floor(math.log10(said["move"])))  # so that it can be told from what it was
             moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
         n = len(self.table)
-        who = "one statement" if n == 1 else f"of these {n} statements one"
+        what = "row" if self.is_published else "statement"
+        who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
         clash, remedy = (
             "the knowledge contradicts the published data or itself",
             "make it vague with .about(value, eps)",
@@ -75,7 +76,7 @@ def conflict(
 ) -> Conflict | None:
     """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together.
 
-    If facts contradict the published rows, as releases can, it is one among these.
+    If what is published contradicts itself, as releases can, it is one among its rows.
     """
     try:
         rows = irreducible(form, closed_form, n_records, forgiven)
@@ -83,12 +84,10 @@ def conflict(
         rows = None
     if rows is not None:
         return Conflict(rows, _table(form, rows))
-    # The first two blocks, of people and of one release's values, never contradict each other.
-    base = min(form.n_published, sum(map(len, form.blocks[:2])))
-    if form.n_facts == base:
+    if not np.isnan(closed_form[0]).any():  # it satisfies what is published
         return None
-    facts = replace(form.among(np.empty(0, dtype=int)), n_facts=base, n_published=base)
-    rows = irreducible(facts, (closed_form[0], closed_form[1][:base]), n_records, forgiven)
+    facts = form.among(np.empty(0, dtype=int)).doubting()
+    rows = irreducible(facts, (closed_form[0], closed_form[1][: facts.n_published]), n_records, forgiven)
     return None if rows is None else Conflict(rows, _table(facts, rows), is_published=True)
 
 

@@ -120,6 +120,11 @@ class LinearForm:
         """Keep the facts, and some rows of the knowledge by their numbers, in their order."""
         return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
 
+    def doubting(self) -> LinearForm:
+        """Take for facts only the first rows that were published, those of people: the others may be to blame."""
+        n = len(self.blocks[0])
+        return replace(self, n_published=n, n_facts=n)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and terms."""

@@ -141,6 +141,8 @@ class Release(View):
         qi_table, n_qb = counted(qi_table, roles, None if id is not None else count, "the QI table")
         if id is not None:
             check_once(qi_table[id])
+            if count in qi_table.columns:
+                raise TableError(f"the QI table has pseudonyms and {count!r}: a row is one person then; leave one out")
         sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
         if count is not None and n_sb is None and (n_qb is None or id is not None):
             raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])

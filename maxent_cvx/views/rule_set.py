@@ -139,7 +139,7 @@ class RuleSet:
         path : str or path
         **said
             The arguments of :class:`RuleSet`, as far as the file's first line, which :meth:`to_csv` writes, does not
-            say them. Texts that look like numbers are numbers.
+            say them. Values are texts, and are found in a view by how they are written.
 
         Raises
         ------
