@@ -11,6 +11,7 @@ from tqdm import tqdm
 from .errors import BadProbability, StatementError, number, shown
 from .model import MaxEnt
 from .posterior import Posterior
+from .tables import ranges
 from .views import ReleaseSeries
 
 __all__ = ["inference_channels"]
@@ -70,7 +71,7 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
     start = np.searchsorted(bucket, np.arange(len(size) + 1))
     of = series.buckets[u, here]
     width = start[of + 1] - start[of]
-    at = np.repeat(start[of], width) + np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
+    at = ranges(start[of], width)
     i, value, alone = np.repeat(here, width), s[at], (count / size[bucket])[at]
     if release.with_counterfeits.any():  # shares of a bucket are not those of its people then
         single = ReleaseSeries([release])

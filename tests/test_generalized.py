@@ -174,6 +174,13 @@ class TestWithout:
         assert p.loc[("[20, 29]", "*"), "Flu"] == pytest.approx(2 / 3)
         assert release.generalized
 
+    def test_groups_that_are_written_alike(self):
+        """A comma in a value makes no two groups one."""
+        records = pd.DataFrame({"A": ["x, B=y", "x", "x"], "B": ["z", "y, B=z", "y, B=z"], "D": list("uvv")})
+        release = Release.from_generalized(records, qi=["A", "B"], sa="D")
+        assert list(release.buckets) == ["A=x, B=y, B=z", "A=x, B=y, B=z (2)"]
+        assert MaxEnt(release).solve().conditional().loc[("x", "y, B=z"), "v"] == pytest.approx(1)
+
     def test_mixed_series(self, tmp_path):
         """A bucketized release and a generalised one of the same people, in one model (section 2)."""
         tables = mx.datasets.load_patients()

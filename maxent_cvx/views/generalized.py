@@ -121,8 +121,8 @@ def _interval(cell: object) -> pd.Interval | None:
     return pd.Interval(float(low), float(high), closed)  # type: ignore[arg-type]
 
 
-def label_of(cell: object) -> object:
-    """A generalised value as a label: sets as texts, others as they are."""
+def label_of(cell: object) -> str:
+    """A generalised value as a text; a set's values in their order, in quotes where they need them."""
     if isinstance(cell, set | frozenset):
         return "{" + ", ".join(sorted(map(written, cell))) + "}"
-    return str(cell) if isinstance(cell, pd.Interval) else cell
+    return str(cell)

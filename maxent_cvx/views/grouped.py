@@ -11,11 +11,11 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import TableError, unknown_name
-from ..tables import counted, distinct, factorize, sort_distinct, tally
+from ..tables import counted, distinct, factorize, ranges, sort_distinct, tally
 from .base import View, attach
 from .generalized import Hierarchies, covers, label_of, read_hierarchies
 
-__all__ = ["OUTSIDE", "GroupedRelease", "population_groups"]
+__all__ = ["OUTSIDE", "GroupedRelease", "group_names", "population_groups"]
 
 #: The sensitive value, and the bucket, of people of the population who are not in the release.
 OUTSIDE = "(not in the release)"
@@ -99,7 +99,7 @@ class GroupedRelease(View):
         b, q = self.cover.nonzero()
         width = np.diff(by_bucket.indptr)[b]
         start = by_bucket.indptr[b]
-        at = np.repeat(start - (np.cumsum(width) - width), width) + np.arange(width.sum())
+        at = ranges(start, width)
         found = {"q": np.repeat(q, width), "s": by_bucket.indices[at].astype(np.int64), "bucket": np.repeat(b, width)}
         order = np.lexsort((found["s"], found["q"], found["bucket"]))
         return {role: code[order].astype(np.int64) for role, code in found.items()}
@@ -118,6 +118,15 @@ class GroupedRelease(View):
             f"population of {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
             f"{self.n_sb.shape[0]} values of {', '.join(map(repr, self.sensitive))}>"
         )
+
+
+def group_names(texts: pd.DataFrame) -> pd.Series:
+    """Name the group of every record, "Age=[20, 29], Sex=*"; two groups that are written alike are numbered."""
+    code, groups = sort_distinct(texts)
+    names = [", ".join(f"{name}={cell}" for name, cell in zip(texts, group, strict=True)) for group in groups]
+    again = pd.Series(names).groupby(names).cumcount()
+    names = [f"{name} ({times + 1})" if times else name for name, times in zip(names, again, strict=True)]
+    return pd.Series(np.array(names, dtype=object)[code], index=texts.index)
 
 
 def population_groups(
@@ -190,8 +199,8 @@ def groups_of(
     n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
     masks = []
     for i, attribute in enumerate(cells):
-        labels = [label_of(cell) for cell in cells[attribute]]
-        number, first = np.unique(np.array(list(map(repr, labels))), return_inverse=True, return_index=True)[1:][::-1]
+        labels = np.array([label_of(cell) for cell in cells[attribute]], dtype=object)
+        _, first, number = np.unique(labels, return_index=True, return_inverse=True)
         level = np.array(
             [covers(cells[attribute].iloc[at], tuples.levels[i], str(attribute), hierarchies) for at in first]
         )

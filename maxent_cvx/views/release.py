@@ -26,7 +26,7 @@ from ..tables import (
 )
 from .base import View, attach, check_roles
 from .generalized import label_of
-from .grouped import GroupedRelease, population_groups
+from .grouped import GroupedRelease, group_names, population_groups
 from .persons import Persons
 
 __all__ = ["Release"]
@@ -204,11 +204,9 @@ class Release(View):
         check_columns(table, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}), "the table")
         if id is not None:
             check_once(table[id])
-        labels = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
-        texts = labels.astype(str)
-        group = sum((f"{name}=" + texts[name] + ", " for name in qi[1:]), f"{qi[0]}=" + texts[qi[0]] + ", ").str[:-2]
+        texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
         bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
-        group = group.rename(bucket)
+        group = group_names(texts).rename(bucket)
         _check_roles(qi, sa, bucket)
         if population is None and (count is not None or hierarchies is not None):
             raise StatementError("count and hierarchies are about a population; give population=, too")
