@@ -22,7 +22,7 @@ from .errors import StatementError, TableError, listing, unknown_name
 from .people import OTHERS, People
 from .selection import choose
 from .tables import Microdata, group_codes, sort_distinct
-from .views import ReleaseSeries, View
+from .views import View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -76,11 +76,11 @@ class Space:
         """For how many pseudonyms each term stands: the weights w of the entropy H = -sum p log(p / w).
 
         If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one person
-        with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1. Of a series they
-        are 1/n each, as H is H(S | I) = H(I, S) - log n.
+        with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1. Where the view
+        is conditional, H is H(S | Q), and they are P(q).
         """
-        if isinstance(self.view, ReleaseSeries):
-            return np.full(len(self), 1 / self.n_records)
+        if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
+            return (self.view.n_q / self.n_records)[self.codes["q"]]
         if not len(self.people):
             return np.ones(len(self))
         return np.where(self.codes["who"] < len(self.people), 1.0, self.people.unnamed[self.codes["q"]])
@@ -232,8 +232,8 @@ class Space:
         if who is None:
             q = self.described(given)
             at, share = is_value & q[self.codes["q"]], self.view.n_q[q].sum() / self.n_records
-        elif given is None and isinstance(self.view, ReleaseSeries):
-            at, share = is_value & self.view.find(who)[self.codes["q"]], 1 / self.n_records
+        elif given is None and (those := self.view.named(who)) is not None:
+            at, share = is_value & those[self.codes["q"]], 1 / self.n_records
         elif given is None:
             named = np.append(self.people.find(who), False)
             at, share = is_value & named[self.codes["who"]], 1 / self.n_records
@@ -297,8 +297,8 @@ class Space:
         tuples = self.view.quasi_identifiers
         mask = np.ones(len(tuples), dtype=bool)
         for attribute, chosen in (given or {}).items():
-            if attribute == "release" and isinstance(self.view, ReleaseSeries):
-                mask &= self.view.present(chosen)
+            if (known := self.view.described(attribute, chosen)) is not None:
+                mask &= known
                 continue
             if attribute not in self.view.qi:
                 raise unknown_name(f"quasi-identifier of the {self.view.noun}", attribute, self.view.qi)

@@ -46,7 +46,7 @@ class SeriesConstraints(PublishedRows):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the one constraints, then the relation constraints of every release."""
         yield space.marginal("q") == self.series.published["q",] / space.n_records
-        for relations, inside in zip(_relations(space, self.series), _apart(self.series)[1], strict=True):
+        for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
             yield relations.rows(space, inside)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
@@ -60,23 +60,21 @@ class SeriesConstraints(PublishedRows):
             Those of the first release that somebody is in, as if it were alone.
         """
         series, q = self.series, space.codes["q"]
-        block, inside = _apart(series)
-        counts, found = np.full(len(space), np.nan), [np.ones(len(series.persons))]
-        releases_of = (series.buckets >= 0).sum(axis=0)
-        alone = np.bincount(block, releases_of > 1) == 0
+        block, inside = series.apart
+        present = series.buckets >= 0
+        counts, multipliers = np.full(len(space), np.nan), [np.ones(len(series.persons))]
+        alone = np.bincount(block, present.sum(axis=0) > 1) == 0
         for u, relations in enumerate(_relations(space, series)):
-            size = np.bincount(series.buckets[u][series.buckets[u] >= 0], minlength=len(series.releases[u].buckets))
+            bucket, n_buckets = series.buckets[u], len(relations.names)
+            size = np.bincount(bucket[present[u]], minlength=n_buckets)
             share = relations.number / size[relations.bucket]
-            whole = np.bincount(relations.bucket, relations.number, len(size)) == size  # no counterfeits
-            here = np.flatnonzero((series.buckets[u, q] >= 0) & alone[block[q]])
-            here = here[whole[series.buckets[u, q[here]]]]
+            here = relations.terms[alone[block[q[relations.terms]]]]
+            here = here[~relations.with_counterfeits[bucket[q[here]]]]
             counts[here] = share[relations.row_of(here)]
-            fresh = (
-                np.bincount(series.buckets[u][series.buckets[u] >= 0], _first(series, u), len(size)) == size
-            ) & whole
-            kept = inside[u][relations.bucket]
-            found.append(np.where(fresh[relations.bucket], np.log(share), 0.0)[kept])
-        return counts, np.concatenate(found)
+            known = np.bincount(bucket[present[u]], present[:u, present[u]].any(axis=0), n_buckets) > 0
+            first = ~known & ~relations.with_counterfeits
+            multipliers.append(np.where(first[relations.bucket], np.log(share), 0.0)[inside[u][relations.bucket]])
+        return counts, np.concatenate(multipliers)
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """Add up what rectangles of people and values, one a bucket, can hold (Frechet)."""
@@ -120,7 +118,7 @@ class OtherRelations(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the relation constraints of every release that are not among the series' own."""
-        for relations, inside in zip(_relations(space, self.series), _apart(self.series)[1], strict=True):
+        for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
             yield relations.rows(space, ~inside)
 
 
@@ -136,6 +134,8 @@ class _Relations(NamedTuple):
         Of each row.
     names : Index
         The names of the buckets.
+    with_counterfeits : ndarray of bool
+        Which buckets hold more values than people.
     """
 
     label: str
@@ -145,6 +145,7 @@ class _Relations(NamedTuple):
     value: np.ndarray
     number: np.ndarray
     names: pd.Index
+    with_counterfeits: np.ndarray
 
     def row_of(self, terms: np.ndarray) -> np.ndarray:
         """The row of each of some terms."""
@@ -152,16 +153,11 @@ class _Relations(NamedTuple):
 
     def rows(self, space: Space, inside: np.ndarray) -> Rows:
         """Write the constraints of some buckets."""
-        n = len(self.bucket)
-        where = (np.ones(len(self.terms)), (self.row, self.terms))
         kept = np.flatnonzero(inside[self.bucket])
-        matrix = sp.csr_array(sp.csr_array(where, shape=(n, len(space)))[kept])
-        people = np.zeros(len(self.names))
-        first = np.unique(np.column_stack([self.bucket[self.row], space.codes["q"][self.terms]]), axis=0)[:, 0]
-        people += np.bincount(first, minlength=len(people))
-        values = np.bincount(self.bucket, self.number, len(people))
+        where = (np.ones(len(self.terms)), (self.row, self.terms))
+        matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[kept])
         high = self.number[kept] / space.n_records
-        low = np.where((values == people)[self.bucket[kept]], high, -np.inf)
+        low = np.where(self.with_counterfeits[self.bucket[kept]], -np.inf, high)
         s = space.view.sensitive_values[self.value[kept]].to_flat_index()
         index = pd.MultiIndex.from_arrays([self.names[self.bucket[kept]], s], names=["bucket", "value"])
         return Rows(matrix, low, high, self.label, index, space.view)
@@ -175,30 +171,5 @@ def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:
         terms = np.flatnonzero(series.buckets[u, q] >= 0)
         key = series.buckets[u, q[terms]] * n_values + s[terms]
         row = np.searchsorted(bucket * n_values + value, key)
-        yield _Relations(f"release {u + 1}", terms, row, bucket, value, number, release.buckets)
-
-
-def _apart(series: ReleaseSeries) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Number the blocks of people that do not overlap, and mark which buckets of each release are within one."""
-    block, inside = np.full(len(series.persons), -1), []
-    n_blocks = 0
-    for u, release in enumerate(series.releases):
-        here = np.flatnonzero(series.buckets[u] >= 0)
-        bucket, of = series.buckets[u, here], block[here]
-        low, high = np.full(len(release.buckets), len(block)), np.full(len(release.buckets), -2)
-        np.minimum.at(low, bucket, of)
-        np.maximum.at(high, bucket, of)
-        inside.append(low == high)
-        fresh = inside[u] & (low == -1)
-        number = n_blocks + np.cumsum(fresh) - 1
-        block[here] = np.where(fresh[bucket], number[bucket], of)
-        n_blocks += int(fresh.sum())
-    alone = block < 0
-    block[alone] = n_blocks + np.arange(alone.sum())
-    return block, inside
-
-
-def _first(series: ReleaseSeries, u: int) -> np.ndarray:
-    """Whether each of the people of a release is there for the first time."""
-    here = series.buckets[u] >= 0
-    return np.asarray(~(series.buckets[:u, here] >= 0).any(axis=0))
+        label = f"release {u + 1}"
+        yield _Relations(label, terms, row, bucket, value, number, release.buckets, release.with_counterfeits)

@@ -32,6 +32,8 @@ class View(ABC):
         and the index has a level for each.
     noun : str
         What it is called in messages.
+    is_conditional : bool
+        Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
     """
 
     qi: tuple[str, ...]
@@ -39,6 +41,7 @@ class View(ABC):
     quasi_identifiers: pd.MultiIndex
     sensitive_values: pd.Index
     noun: ClassVar[str]
+    is_conditional: ClassVar[bool] = False
 
     @property
     def sa(self) -> str | tuple[str, ...]:
@@ -61,9 +64,9 @@ class View(ABC):
         """Records of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
 
     @property
-    @abstractmethod
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """The roles by which terms are numbered, "q" and "s" first: the columns that play each, and its labels."""
+        return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
 
     @property
     @abstractmethod
@@ -73,6 +76,14 @@ class View(ABC):
     @abstractmethod
     def terms(self) -> dict[str, np.ndarray]:
         """Number the terms that can be non-zero: codes of every role, sorted by bucket, if any, then q, then s."""
+
+    def named(self, who: object) -> np.ndarray | None:
+        """Mark the QI tuples of people by their pseudonyms, where the view has these; else None."""
+        return None
+
+    def described(self, attribute: str, chosen: object) -> np.ndarray | None:
+        """Mark QI tuples by something else than a quasi-identifier, if the view knows it by this name; else None."""
+        return None
 
     @property
     def columns(self) -> list[str]:

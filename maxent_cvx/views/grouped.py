@@ -79,11 +79,7 @@ class GroupedRelease(View):
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """QI tuples, sensitive values, groups."""
-        return {
-            "q": (self.qi, self.quasi_identifiers),
-            "s": (self.sensitive, self.sensitive_values),
-            "bucket": ((self.bucket,), self.buckets),
-        }
+        return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:

@@ -92,11 +92,6 @@ class QITable(View):
         """People of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
         return self._n_s
 
-    @property
-    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
-        """QI tuples and sensitive values."""
-        return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
-
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """People of every QI tuple, and of every sensitive value if that is published."""

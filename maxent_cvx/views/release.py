@@ -261,11 +261,7 @@ class Release(View):
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """QI tuples, sensitive values, buckets."""
-        return {
-            "q": (self.qi, self.quasi_identifiers),
-            "s": (self.sensitive, self.sensitive_values),
-            "bucket": ((self.bucket,), self.buckets),
-        }
+        return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
 
     @property
     def n_q(self) -> np.ndarray:

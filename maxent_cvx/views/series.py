@@ -62,6 +62,7 @@ class ReleaseSeries(View):
     """
 
     noun: ClassVar[str] = "series"
+    is_conditional: ClassVar[bool] = True
 
     def __init__(self, releases: Iterable[Release]) -> None:
         if isinstance(releases, Release) or not isinstance(releases, Iterable):
@@ -108,11 +109,6 @@ class ReleaseSeries(View):
         """How many people have each value is published of every release, and not of all of them together."""
         return None
 
-    @property
-    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
-        """People, by pseudonym and QI, and sensitive values."""
-        return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
-
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """One of every person (One constraints, Eq. (4))."""
@@ -123,6 +119,29 @@ class ReleaseSeries(View):
         """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3))."""
         return self._terms
 
+    @cached_property
+    def apart(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Blocks of people: the block of each person, and which buckets of each release are within one.
+
+        A block is a bucket of people who are all there for the first time, or somebody alone who is in none.
+        """
+        block, inside = np.full(len(self.persons), -1), []
+        n_blocks = 0
+        for bucket_of, release in zip(self.buckets, self.releases, strict=True):
+            here = np.flatnonzero(bucket_of >= 0)
+            bucket, of = bucket_of[here], block[here]
+            low, high = np.full(len(release.buckets), len(block)), np.full(len(release.buckets), -2)
+            np.minimum.at(low, bucket, of)
+            np.maximum.at(high, bucket, of)
+            inside.append(low == high)
+            fresh = inside[-1] & (low == -1)
+            number = n_blocks + np.cumsum(fresh) - 1
+            block[here] = np.where(fresh[bucket], number[bucket], of)
+            n_blocks += int(fresh.sum())
+        alone = block < 0
+        block[alone] = n_blocks + np.arange(alone.sum())
+        return block, inside
+
     def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them."""
         s, bucket = self.releases[release].n_sb.nonzero()
@@ -132,10 +151,10 @@ class ReleaseSeries(View):
 
     def mcs(self, person: object) -> list[object]:
         """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2)."""
-        at = self.find(person)
+        at = self.named(person)
         return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
 
-    def find(self, who: object) -> np.ndarray:
+    def named(self, who: object) -> np.ndarray:
         """Mark people by pseudonym: one, or several in a list.
 
         Raises
@@ -148,8 +167,10 @@ class ReleaseSeries(View):
             raise unknown_name("person of the series", unknown[0], self.persons)
         return np.asarray(self.persons.isin(wanted))
 
-    def present(self, chosen: object) -> np.ndarray:
-        """Mark the people who are in one of some releases, which are numbered from 1."""
+    def described(self, attribute: str, chosen: object) -> np.ndarray | None:
+        """Mark people by release, which are numbered from 1: those who are in one of some releases."""
+        if attribute != "release" or attribute in self.qi:
+            return None
         numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
         return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
 
