@@ -157,7 +157,8 @@ class MaxEnt(Adversary):
         asked : Probability, str, or several
             ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
         integer : bool
-            Over whole assignments only: everybody has exactly one value, which linear rows do not say.
+            Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
+            independent parts of the model that the probability is about are asked: another may have none.
         time_limit : float
             Seconds for each question about whole assignments.
         progress : bool, optional
@@ -209,7 +210,8 @@ class MaxEnt(Adversary):
         """Find statements that contradict each other, or the published data: an irreducible set.
 
         All of them together cannot hold, and without any one of them the others can. The published data, and that
-        named people are there, are never to blame. One set is found; there may be others.
+        named people are there, are never to blame, unless they contradict each other, as the releases of a series
+        may. One set is found; there may be others.
 
         Returns
         -------

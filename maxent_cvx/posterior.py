@@ -144,11 +144,9 @@ class Posterior:
         """
         if not len(self.space.people):
             return self.conditional(), self.space.view.n_q
-        group, people = self.space.groups
-        values = self.space.view.sensitive_values
-        table = np.bincount(group * len(values) + self.space.codes["s"], self.counts, len(people) * len(values))
-        first = np.unique(group, return_index=True)[1]
-        index = self.space.axes.labels(["who", "q"], first)
+        people, values = self.space.groups[1], self.space.view.sensitive_values
+        table = np.bincount(self.space.cells, self.counts, len(people) * len(values))
+        index = self.space.axes.labels(["who", "q"], self.space.first_of_group)
         return pd.DataFrame(table.reshape(len(people), -1) / people[:, None], index=index, columns=values), people
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:

@@ -108,6 +108,16 @@ class Space:
         some, number = np.unique(group, return_inverse=True)
         return number, every[some]
 
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """For every term its group and its value as one number: group * n_values + s."""
+        return self.groups[0] * len(self.view.sensitive_values) + self.codes["s"]
+
+    @cached_property
+    def first_of_group(self) -> np.ndarray:
+        """The first term of every group."""
+        return np.unique(self.groups[0], return_index=True)[1]
+
     @property
     def n_records(self) -> int:
         """N, the number of people."""

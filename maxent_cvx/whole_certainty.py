@@ -48,10 +48,8 @@ def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
 def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """Write what is certain of each group and value that had a choice, and what was not decided."""
     space = post.space
-    group, people = space.groups
-    n_values = len(space.view.sensitive_values)
-    key = group * n_values + space.codes["s"]
-    pairs, of = np.unique(key, return_inverse=True)
+    people, n_values = space.groups[1], len(space.view.sensitive_values)
+    pairs, of = np.unique(space.cells, return_inverse=True)
     filled = np.bincount(of, ~empty & ~undecided) > 0
     maybe = np.bincount(of, undecided) > 0
     owner = pairs // n_values
@@ -60,12 +58,10 @@ def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.Data
     one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
     zero = ~filled & ~maybe & (np.bincount(owner, one)[owner] == 0)
     open_ = maybe & ~filled
-    first = np.full(len(people), -1)
-    first[group[::-1]] = np.arange(len(group))[::-1]
     p = np.bincount(of, post.counts) / people[owner]
     rows = []
     for i in np.flatnonzero(one | zero | open_):
-        term = first[owner[i]]
+        term = space.first_of_group[owner[i]]
         whom = (0, int(space.codes["q"][term]))
         if len(space.people) and space.codes["who"][term] < len(space.people):
             whom = (1, int(space.codes["who"][term]))

@@ -178,3 +178,15 @@ def test_each_of_several_sensitive_attributes():
     found = sanitize(rules, table, max_p=0.8)
     assert len(found.withheld) > 0
     assert found.posterior.prob(P({"H": "hiv"}, given={"A": "a"})) <= 0.8 + 1e-6
+
+
+def test_not_being_in_the_release_is_no_value():
+    """Of a population the promise is about sensitive values: who is surely in no group is not exposed."""
+    population = pd.DataFrame({"age": [1, 1, 1, 2, 2]})
+    records = pd.DataFrame({"age": [1, 1], "d": ["flu", "hiv"]})
+    view = mx.Release.from_generalized(records, qi="age", sa="d", population=population)
+    rules = mx.disguise.mine_rules(records, qi="age", sa="d", support=0.1, confidence=0.2).incomplete()
+    found = sanitize(rules, view, max_p=0.5)
+    assert surest(found.posterior) == pytest.approx(1)  # those of age 2 are not in the release
+    assert found.measure == pytest.approx(1 / 3)
+    assert found.withheld.empty

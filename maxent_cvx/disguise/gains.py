@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..measures.accuracy import original_counts
 from ..posterior import Posterior
 from ..rows import Rows
-from ..views import View
+from ..views import OUTSIDE, View
 
 __all__ = ["events", "information", "pull"]
 
@@ -42,10 +42,13 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
 
 
 def events(view: View) -> np.ndarray:
-    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute."""
+    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute.
+
+    That somebody of a population is not in the release is no value.
+    """
     values = view.sensitive_values
     if not isinstance(values, pd.MultiIndex):
-        return np.eye(len(values))
+        return np.eye(len(values))[:, np.asarray(values.to_flat_index() != OUTSIDE)]
     return np.concatenate(
         [np.eye(len(level))[code] for level, code in zip(values.levels, values.codes, strict=True)], 1
     )
@@ -81,9 +84,8 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
 def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
     """N P(g, x) as far as each row counts it, shape (rows, groups x values); and all of it, shape (groups, values)."""
     space = post.space
-    group, people = space.groups
-    n_values = len(space.view.sensitive_values)
-    cell = group * n_values + space.codes["s"]
+    people, n_values = space.groups[1], len(space.view.sensitive_values)
+    cell = space.cells
     of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(people) * n_values))
     table = np.bincount(cell, post.counts, len(people) * n_values).reshape(-1, n_values)
     return sp.csr_array(_pattern(rows) @ of_cell), table

@@ -30,16 +30,13 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
         is H(S | I) (Re-publishing, Eq. (1)), and the mean over some people is what is left to know about these.
     """
     check_base(base)
-    group, people = post.space.groups
-    n_values = len(post.space.view.sensitive_values)
-    cell, of = np.unique(group * n_values + post.space.codes["s"], return_inverse=True)
+    people, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
+    cell, of = np.unique(post.space.cells, return_inverse=True)
     p = np.bincount(of, post.counts) / people[cell // n_values]  # no table of people and values is made
     entropy = np.bincount(cell // n_values, -xlogy(p, p), len(people)) / math.log(base)
-    first = np.full(len(people), -1)
-    first[group[::-1]] = np.arange(len(group))[::-1]
     persons = getattr(post.space.view, "persons", None)
     if isinstance(persons, pd.Index):
         return pd.Series(entropy, index=persons, name="entropy")
     roles = [*["who"][: len(post.space.people)], "q"]
-    index = post.space.axes.labels(roles, first)
+    index = post.space.axes.labels(roles, post.space.first_of_group)
     return pd.Series(entropy, index=index if index.nlevels > 1 else index.get_level_values(0), name="entropy")

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..errors import Inaccurate, Infeasible, NotDecided, SolverError, number
-from .linear_form import LinearForm
+from .linear_form import TOLERANCE, LinearForm
 
 __all__ = ["never_filled", "whole_extremes"]
 
@@ -125,7 +125,7 @@ def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> Whol
     if answer.x is None:
         return WholeOptimum(bound, None, False)
     x = np.rint(answer.x)
-    if (replace(form, low=low, high=high).residual(x) > FORGIVEN * np.maximum(form.tolerance / 1e-9, 1)).any():
+    if (replace(form, low=low, high=high).residual(x) > FORGIVEN * np.maximum(form.tolerance / TOLERANCE, 1)).any():
         raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
     return WholeOptimum(float(objective @ x) if answer.status == 0 else bound, x, answer.status == 0)
 
