@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 from ..errors import TableError, listing, whole
 from ..tables import Microdata, names
 from ..views import Release
+from .drawing import draw, join, shuffled
 
 __all__ = ["anatomy", "anatomy_buckets"]
 
@@ -78,17 +78,14 @@ def anatomy_buckets(
     check_eligible(pd.Series(frequency, index=values), is_exempt, n_buckets, l)
 
     # An exempt value stands as several values, none too frequent: so it may occur in a bucket as often.
-    order = rng.permutation(n)
-    order = order[np.argsort(value[order], kind="stable")]  # by value, in random order within each
-    rank = np.arange(n) - np.repeat(np.cumsum(frequency) - frequency, frequency)
+    order, rank = shuffled(value, rng)
     part = np.where(is_exempt[value[order]], rank // n_buckets, 0)
     pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
-    sizes = np.bincount(pile)
-
-    # The k-th record drawn from a pile goes where the k-th draw from that pile says.
-    drawn_from, bucket_of_draw = draw(sizes, n_buckets, l, rng)
+    dealt = draw(pile, l, rng)
+    left = dealt < 0  # fewer than l
+    dealt[left] = join(pile[left], dealt[~left], pile[~left], rng)
     bucket = np.empty(n, dtype=np.int64)
-    bucket[order] = bucket_of_draw[np.argsort(drawn_from, kind="stable")]
+    bucket[order] = dealt
     return pd.Series(bucket + 1, index=table.index, name="Bucket")
 
 
@@ -102,30 +99,3 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
             f"{listing(too_many.index[:1])} {int(too_many.iloc[0])} times; exempt the most frequent values "
             f"(exempt={enough}), or choose a smaller l"
         )
-
-
-def draw(sizes: np.ndarray, n_buckets: int, l: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw for every bucket from the l largest piles, then give each left-over to a bucket without its like.
-
-    Returns
-    -------
-    pile, bucket : ndarray, one a record
-        In the order of drawing.
-    """
-    # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
-    heap = [(-int(size), float(rng.random()), pile) for pile, size in enumerate(sizes)]
-    heapq.heapify(heap)
-    drawn: list[int] = []
-    for _ in range(n_buckets):
-        largest = [heapq.heappop(heap) for _ in range(l)]
-        drawn += [one for _, _, one in largest]
-        for size, tie, one in largest:
-            if size < -1:
-                heapq.heappush(heap, (size + 1, tie, one))
-    pile = np.array(drawn)
-    bucket = np.repeat(np.arange(n_buckets), l)
-    for size, _, left in sorted(heap, key=lambda entry: entry[2]):  # fewer than l records in all
-        free = np.setdiff1d(np.arange(n_buckets), bucket[pile == left])
-        pile = np.append(pile, np.repeat(left, -size))
-        bucket = np.append(bucket, rng.choice(free, -size, replace=False))
-    return pile, bucket

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..errors import StatementError, TableError, listing, shown, whole
 from ..tables import Microdata, check_once, distinct
 from ..views import Release
 from .anatomy import anatomy_buckets
+from .drawing import draw, join, shuffled
 
 __all__ = ["republish"]
 
@@ -90,14 +90,23 @@ def republish(
     rest = np.flatnonzero(bucket < 0)
     counterfeits = np.delete(np.arange(len(places[0])), filled[1]) if method == "m_invariant" else np.empty(0, int)
     added_bucket, added_value = places[0][counterfeits], places[1][counterfeits]
-    fresh, left = _draw(value[rest], l, rng)
+    rest = rest[shuffled(value[rest], rng)[0]]
+    fresh = draw(value[rest], l, rng)
+    left = fresh < 0
     bucket[rest[~left]] = n_old + fresh[~left]
     n_all = n_old + int(fresh.max(initial=-1)) + 1
     if method == "m_invariant":
         bucket[rest[left]], more = _alone(value[rest[left]], l, len(values), n_all, rng)
         added_bucket, added_value = np.append(added_bucket, more[0]), np.append(added_value, more[1])
     else:
-        bucket[rest[left]] = _join(value[rest[left]], bucket, value, n_all, rng, values)
+        there = bucket >= 0
+        bucket[rest[left]] = joined = join(value[rest[left]], bucket[there], value[there], rng)
+        if (stranded := rest[left][joined < 0]).size:
+            one = value[stranded[0]]
+            raise TableError(
+                f"{np.sum(value[stranded] == one)} newcomers with {listing([values[one]])} are left over, and fewer "
+                "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
+            )
     kept = np.isin(added_bucket, bucket)  # nobody is left in the others
     return _publish(release, table, bucket, value, values, added_bucket[kept], added_value[kept])
 
@@ -128,52 +137,11 @@ def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.rand
     """Pair newcomers with places of their value at random: which newcomer, which place."""
     ranks = []
     for of in (value, places[1]):
-        order = rng.permutation(len(of))
-        order = order[np.argsort(of[order], kind="stable")]
-        sorted_ = of[order]
-        rank = np.empty(len(of), dtype=np.int64)
-        rank[order] = np.arange(len(of)) - np.searchsorted(sorted_, sorted_)
-        ranks.append(rank)
+        order, rank = shuffled(of, rng)
+        ranks.append(rank[np.argsort(order)])
     size = max(len(value), len(places[1]), 1)
     _, newcomer, place = np.intersect1d(value * size + ranks[0], places[1] * size + ranks[1], return_indices=True)
     return newcomer, place
-
-
-def _draw(value: np.ndarray, l: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Put people into as many buckets of l different values as there can be: the bucket of each, and who is left."""
-    bucket, left = np.full(len(value), -1), np.ones(len(value), dtype=bool)
-    piles = {int(v): list(rng.permutation(np.flatnonzero(value == v))) for v in np.unique(value)}
-    heap = [(-len(pile), float(rng.random()), v) for v, pile in piles.items()]
-    heapq.heapify(heap)
-    number = 0
-    while len(heap) >= l:  # the l largest piles each time, as Anatomy
-        drawn = [heapq.heappop(heap) for _ in range(l)]
-        for size, tie, v in drawn:
-            person = piles[v].pop()
-            bucket[person], left[person] = number, False
-            if size < -1:
-                heapq.heappush(heap, (size + 1, tie, v))
-        number += 1
-    return bucket, left
-
-
-def _join(
-    left: np.ndarray, bucket: np.ndarray, value: np.ndarray, n_buckets: int, rng: np.random.Generator, values: pd.Index
-) -> np.ndarray:
-    """Let people who are left join buckets that lack their value."""
-    chosen = np.full(len(left), -1)
-    there = bucket >= 0
-    for v in np.unique(left):
-        at = np.flatnonzero(left == v)
-        occupied = np.unique(bucket[there])
-        free = np.setdiff1d(occupied, bucket[there & (value == v)])
-        if len(free) < len(at):
-            raise TableError(
-                f"{len(at)} newcomers with {listing([values[v]])} are left over, and {len(free)} of {n_buckets} "
-                "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
-            )
-        chosen[at] = rng.choice(free, len(at), replace=False)
-    return chosen
 
 
 def _alone(
@@ -182,17 +150,14 @@ def _alone(
     """Give people who are left buckets of their own, with counterfeits of other values."""
     if len(left) and n_values < l:
         raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
-    order = np.argsort(left, kind="stable")
-    rank = np.empty(len(left), dtype=np.int64)
-    rank[order] = np.arange(len(left)) - np.searchsorted(left[order], left[order])  # one of a value a bucket
-    bucket = first + rank
-    added: list[tuple[int, int]] = []
-    for b in np.unique(bucket):
-        own = left[bucket == b]
-        others = rng.permutation(np.setdiff1d(np.arange(n_values), own))[: max(l - len(own), 0)]
-        added += [(int(b), int(v)) for v in others]
-    pairs = np.array(added, dtype=np.int64).reshape(-1, 2)
-    return bucket, (pairs[:, 0], pairs[:, 1])
+    order, number = shuffled(left, rng)
+    bucket = np.empty(len(left), dtype=np.int64)
+    bucket[order] = number  # one of a value a bucket
+    own = np.zeros((int(bucket.max(initial=-1)) + 1, n_values), dtype=bool)
+    own[bucket, left] = True
+    others = np.argsort(rng.random(own.shape) + own, axis=1)  # in random order, their own last
+    added, which = np.nonzero(np.arange(n_values) < (l - own.sum(axis=1))[:, None])
+    return first + bucket, (first + added, others[added, which])
 
 
 def _publish(
