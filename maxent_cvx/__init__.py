@@ -6,13 +6,14 @@ of its precision: ``MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.
 
 from __future__ import annotations
 
-from . import datasets, disguise, measures, plots, solvers, testing
+from . import datasets, disguise, measures, plots, solvers, testing, worlds
 from .block import Block
 from .channels import inference_channels
 from .compare import compare_solvers
 from .errors import (
     BadProbability,
     DuplicateLabel,
+    GroupTooLarge,
     Inaccurate,
     Infeasible,
     LabelMismatch,
@@ -28,6 +29,7 @@ from .errors import (
 from .mining import mine_associations
 from .model import MaxEnt
 from .posterior import Posterior, load_posterior
+from .priors import QIDistribution
 from .quantify import quantify
 from .rows import Rows
 from .sources import (
@@ -54,6 +56,7 @@ __all__ = [
     "BucketInvariants",
     "Count",
     "DuplicateLabel",
+    "GroupTooLarge",
     "GroupedRelease",
     "Inaccurate",
     "Infeasible",
@@ -66,6 +69,7 @@ __all__ = [
     "PublishedRuleList",
     "PublishedRules",
     "PublishedTree",
+    "QIDistribution",
     "QITable",
     "RandomizedResponse",
     "Release",
@@ -97,4 +101,5 @@ __all__ = [
     "solvers",
     "sweep",
     "testing",
+    "worlds",
 ]

@@ -15,6 +15,7 @@ from typing import Any
 __all__ = [
     "BadProbability",
     "DuplicateLabel",
+    "GroupTooLarge",
     "Inaccurate",
     "Infeasible",
     "LabelMismatch",
@@ -87,6 +88,10 @@ class Inaccurate(SolverError):
 
 class NotDecided(SolverError):
     """A question about whole assignments was not decided in the time that it was given."""
+
+
+class GroupTooLarge(MaxEntError):
+    """Exact possible worlds of a group would cost more than is allowed."""
 
 
 class RulesLeftOut(UserWarning):

@@ -1,0 +1,178 @@
+"""Groups of tuples: how many have each signature, and how often each value occurs among them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import BadProbability, StatementError, TableError, listing, shown, unknown_name
+from ..priors import QIDistribution
+from ..tables import ranges
+from ..views import Release, View
+
+__all__ = ["Groups", "checked_priors"]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Many groups L, and prior probabilities of their values given their tuples' signatures.
+
+    A pair is a signature and a value that occur in one group: tuples of one signature cannot be told apart, so that
+    P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
+
+    Attributes
+    ----------
+    prior : ndarray, shape (signatures, values)
+        f = p(s : x), probabilities.
+    tuples : csc_array, shape (signatures, groups)
+        How many tuples of each signature a group has, counts.
+    values : csc_array, shape (values, groups)
+        How often each value occurs in it, counts.
+    names : Index
+        What the groups are called.
+    """
+
+    prior: np.ndarray
+    tuples: sp.csc_array
+    values: sp.csc_array
+    names: pd.Index
+
+    @classmethod
+    def of(cls, view: View, prior: QIDistribution, attributes: tuple[str, ...]) -> Self:
+        """The buckets of a release, their tuples known by an attribute set.
+
+        Raises
+        ------
+        StatementError
+            If the view is no release, or has counterfeits.
+        UnknownName
+            If the prior lacks a signature or a value.
+        """
+        check_release(view)
+        assert isinstance(view, Release)
+        if view.with_counterfeits.any():
+            raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
+        signature = prior.rows(view.quasi_identifiers, attributes)
+        table = prior.tables[attributes].to_numpy()[:, prior.columns(view.sensitive_values)]
+        ones, shape = np.ones(len(signature), dtype=np.int64), (len(table), len(signature))
+        tuples = sp.csr_array((ones, (signature, np.arange(len(signature)))), shape=shape) @ view.n_qb
+        return cls(table, _sorted(tuples), _sorted(view.n_sb), view.buckets)
+
+    @classmethod
+    def single(cls, group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[Self, np.ndarray, np.ndarray]:
+        """One group, from its tuples' priors and its values: with the signature and the columns that are meant.
+
+        Tuples with equal priors have one signature.
+
+        Returns
+        -------
+        Groups
+        signature : ndarray of int, one a tuple
+        column : ndarray of int
+            Of the values that occur, where they are among the columns of `group`.
+        """
+        f, places = checked_priors(group, values)
+        distinct, signature = np.unique(f, axis=0, return_inverse=True)
+        signature = signature.reshape(-1)
+        column = np.flatnonzero(places)
+        n, m = np.bincount(signature), places[column]
+        return (
+            cls(distinct[:, column], _sorted(n[:, None]), _sorted(m[:, None]), pd.Index(["the group"])),
+            signature,
+            column,
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """N, the tuples of each group."""
+        return np.asarray(self.tuples.sum(axis=0))
+
+    @cached_property
+    def width(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many signatures, and how many values, each group has."""
+        return np.diff(self.tuples.indptr), np.diff(self.values.indptr)
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where the pairs of each group begin, and where the last end."""
+        return np.concatenate([[0], np.cumsum(self.width[0] * self.width[1])])
+
+    @cached_property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every pair its group, and where its signature and its value are among the entries of both tables."""
+        n_u, n_v = self.width
+        group = np.repeat(np.arange(len(self)), n_u)  # of every signature of a group
+        repeat = n_v[group]
+        return (
+            np.repeat(group, repeat),
+            np.repeat(np.arange(len(group)), repeat),
+            ranges(self.values.indptr[group], repeat),
+        )
+
+    def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Put groups together that have equally many signatures and values, for arrays with an axis for each.
+
+        Yields
+        ------
+        groups : ndarray of int
+        signature, value : ndarray of int, shape (groups, signatures) and (groups, values)
+            Where these are among the entries of both tables.
+        """
+        shapes, which = np.unique(np.column_stack(self.width)[some], axis=0, return_inverse=True)
+        for i, (n_u, n_v) in enumerate(shapes):
+            groups = some[which.reshape(-1) == i]
+            yield (
+                groups,
+                self.tuples.indptr[groups][:, None] + np.arange(n_u),
+                self.values.indptr[groups][:, None] + np.arange(n_v),
+            )
+
+
+def check_release(view: object) -> None:
+    """Refuse what has no buckets."""
+    if not isinstance(view, Release):
+        what = f"a {type(view).__name__}" if isinstance(view, View) else shown(view)
+        raise StatementError(f"possible worlds are those of the buckets of a Release, not of {what}")
+
+
+def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
+    """Check one group's priors, and count how often each of its columns occurs among its values."""
+    if not isinstance(group, pd.DataFrame):
+        raise TableError(
+            f"a group is a DataFrame of prior probabilities, a row a tuple and a column a value, not {shown(group)}"
+        )
+    if group.columns.has_duplicates:
+        twice = group.columns[group.columns.duplicated()].unique()
+        raise TableError(f"the group has a column twice: {listing(twice)}")
+    if isinstance(values, str):
+        raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
+    held = list(values)
+    at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
+    if (at < 0).any():
+        raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
+    if len(held) != len(group) or not held:
+        raise TableError(f"the group has {len(group)} tuples and {len(held)} values; equally many are expected")
+    try:
+        f = group.to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadProbability(f"the group's priors must be numbers: {error}") from error
+    if not ((f >= 0) & (f <= 1)).all():
+        raise BadProbability("the group's priors must be probabilities, from 0 to 1; at least one is not")
+    return f, np.bincount(at, minlength=len(group.columns))
+
+
+def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
+    """A table of counts by columns, its entries in order and none of them 0."""
+    table = sp.csc_array(counts)
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table
