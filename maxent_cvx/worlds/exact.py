@@ -12,11 +12,14 @@ from ..views import View
 from ..views.base import attach
 from .groups import Groups
 from .linked import STEPS, linked
+from .ties import Ties, tied_posterior
 
 __all__ = ["linkage", "posterior", "r_robustness"]
 
 
-def posterior(group: pd.DataFrame, values: Sequence[Hashable], *, limit: float = STEPS) -> pd.DataFrame:
+def posterior(
+    group: pd.DataFrame, values: Sequence[Hashable], *, ties: Ties | None = None, limit: float = STEPS
+) -> pd.DataFrame:
     """P(t : x) = sum of P(w | L) over the worlds w in which t has x; P(w | L) is in proportion to prod_j f_j(w(j)).
 
     A world deals the values of a group to its tuples. The sums are exact, by dynamic programming over how often each
@@ -31,6 +34,11 @@ def posterior(group: pd.DataFrame, values: Sequence[Hashable], *, limit: float =
         between the values of the group matter.
     values : sequence
         The values of the group, as many as there are tuples, in any order; they may repeat.
+    ties : dict, optional
+        Joint priors of people who are tied, as members of one family are: ``{("Ann", "Bob"): table}``, with their
+        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, a row a value
+        of the first and a column a value of the second; of more than two a Series with a level each. Takes some k times
+        as many steps for every further member of the largest family.
     limit : float
         How many steps are allowed.
 
@@ -59,6 +67,8 @@ def posterior(group: pd.DataFrame, values: Sequence[Hashable], *, limit: float =
     -----
     Eqs. (1) to (3). Sums are over logarithms: no prior is too small, and one of 0 rules worlds out.
     """
+    if ties:
+        return tied_posterior(group, values, ties, limit)
     one, signature, column = Groups.single(group, values)
     found = np.zeros(group.shape)
     found[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]

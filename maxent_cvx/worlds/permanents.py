@@ -60,6 +60,13 @@ class Lattice:
         inside = digit < self.places if step > 0 else digit > 0
         return np.where(inside, states[:, None] + step * self.stride, np.prod(self.places + 1))
 
+    def moved(self, states: np.ndarray, takes: np.ndarray, step: int) -> np.ndarray:
+        """As :meth:`neighbours`, with so many places of each kind more or less at once, shape (states, ways)."""
+        digit = states[:, None] // self.stride % (self.places + 1)
+        after = digit[:, None] + step * takes
+        inside = ((after >= 0) & (after <= self.places)).all(axis=2)
+        return np.where(inside, states[:, None] + step * (takes @ self.stride), np.prod(self.places + 1))
+
 
 def shares(log_factor: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The total weight of all ways, and the share of it in which each item has each kind of place.

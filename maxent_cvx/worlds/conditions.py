@@ -1,0 +1,85 @@
+"""Both conditions for every bucket and value of a release, without any world."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ..priors import QIDistribution
+from ..views import View
+from ..views.base import attach
+from .deviation import ROUNDING, checked_r, delta_ceiling
+from .groups import Groups
+from .sound import at_most, odds_ratios, upper_bounds
+
+__all__ = ["conditions", "swap_bounds"]
+
+#: Numbers held at once, for some groups.
+AT_ONCE = 1 << 20
+
+
+def conditions(release: View, prior: QIDistribution, r: float) -> pd.DataFrame:
+    """Whether priors are similar enough in every bucket to promise P(t : x) <= 1 / r, by both conditions.
+
+    Parameters
+    ----------
+    release : Release
+    prior : QIDistribution
+        Asked for each attribute set.
+    r : float
+        At least 1.
+
+    Returns
+    -------
+    DataFrame
+        By attribute set, bucket and sensitive value: the paper's `f_max`, `deviation` (Delta_max), `ceiling`
+        (Delta_ceil) and `delta_holds`, which is False where the value occurs more than once, too, and promises
+        something in the two-valued model only; `kappa`, its `limit`, `bound`, the largest upper bound of P(t : x), and
+        `sound_holds`, whether that is at most 1 / r. See :func:`maxent_cvx.worlds.delta_condition` and
+        :func:`maxent_cvx.worlds.sound_condition`.
+
+    Raises
+    ------
+    StatementError, UnknownName
+    """
+    r = float(checked_r(r))
+    tables = {}
+    for key in prior.attribute_sets:
+        groups = Groups.of(release, prior, key)
+        _, u, v = groups.pairs
+        f = groups.prior[groups.tuples.indices[u], groups.values.indices[v]]
+        order = np.argsort(v, kind="stable")
+        first = np.unique(v[order], return_index=True)[1]
+        most, least = np.maximum.reduceat(f[order], first), np.minimum.reduceat(f[order], first)
+        bounds, kappa = swap_bounds(groups)
+        bound = np.maximum.reduceat(bounds[order], first)
+        bucket = np.repeat(np.arange(len(groups)), groups.width[1])
+        n, m = groups.sizes[bucket], groups.values.data
+        ceiling = delta_ceiling(n, r, most)
+        tables[", ".join(key)] = pd.DataFrame(
+            {
+                "f_max": most,
+                "deviation": most - least,
+                "ceiling": ceiling,
+                "delta_holds": (most - least <= ceiling + ROUNDING * most) & (m == 1),
+                "kappa": kappa,
+                "limit": (n - m) / (m * (r - 1)) if r > 1 else np.inf,
+                "bound": bound,
+                "sound_holds": at_most(bound, r),
+            },
+            index=attach(groups.names, bucket, release.sensitive_values, groups.values.indices),
+        )
+    return pd.concat(tables, names=["attributes"])
+
+
+def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """Upper bounds of P(t : x), one a pair, and kappa_x, one a value of every group."""
+    bounds, kappa = np.empty(groups.start[-1]), np.empty(len(groups.values.data))
+    for group, u, v in groups.alike(np.arange(len(groups))):
+        size = u.shape[1] * v.shape[1]
+        for part in np.array_split(np.arange(len(group)), 1 + len(group) * size * v.shape[1] // AT_ONCE):
+            f = groups.prior[groups.tuples.indices[u[part]][:, :, None], groups.values.indices[v[part]][:, None, :]]
+            n, m = groups.tuples.data[u[part]], groups.values.data[v[part]]
+            bounds[groups.start[group[part]][:, None] + np.arange(size)] = upper_bounds(f, n, m).reshape(len(part), -1)
+            kappa[v[part]] = odds_ratios(f)
+    return bounds, kappa

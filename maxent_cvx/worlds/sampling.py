@@ -1,0 +1,165 @@
+"""Possible worlds by importance sampling, for groups that are too large to sum over (with standard errors)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import Inaccurate, whole
+from .groups import Groups
+from .linked import impossible
+
+__all__ = ["SampledPosterior", "sample"]
+
+#: Fewer samples than this, as they count, are too few for their standard errors to be believed.
+FEWEST = 100
+#: When the proposal is balanced well enough, and when it is given up: it need not be exact.
+BALANCED, ROUNDS = 1e-6, 300
+#: What counts as the expected number of those who come later, where nobody can have a value: who can now must.
+NOBODY = 1e-200
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPosterior:
+    """An estimate of P(t : x).
+
+    Attributes
+    ----------
+    posterior, standard_error : DataFrame
+        Probabilities, shaped like the group. A standard error is at least 1 / effective where something between 0 and
+        1 is estimated: what no sampled world has may have a small probability nevertheless.
+    effective : float
+        How many independent worlds the weighted samples count as.
+    n : int
+        How many were sampled.
+    """
+
+    posterior: pd.DataFrame
+    standard_error: pd.DataFrame
+    effective: float
+    n: int
+
+    def __repr__(self) -> str:
+        worst = float(self.standard_error.to_numpy().max())
+        return (
+            f"<SampledPosterior: {self.posterior.shape[0]} tuples, {self.posterior.shape[1]} values; {self.n} worlds "
+            f"that count as {self.effective:.0f}; standard errors up to {worst:.1e}>"
+        )
+
+
+def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, seed: int = 0) -> SampledPosterior:
+    """Estimate P(t : x) from n random worlds w, each of which counts in proportion to P(w) / q(w).
+
+    Worlds are drawn from q tuple by tuple: who is most certain first, each with a probability for every value that is
+    left which foresees what the others need of it. That is nearly the posterior itself, so that samples count nearly
+    alike, also for thousands of tuples. The time is in proportion to n, the tuples and the distinct values.
+
+    Parameters
+    ----------
+    group, values
+        As in :func:`maxent_cvx.worlds.posterior`.
+    n : int
+        Worlds.
+    seed : int
+
+    Returns
+    -------
+    SampledPosterior
+
+    Raises
+    ------
+    Infeasible
+        If the priors rule out every world; so it is proved.
+    Inaccurate
+        If the samples count as too few.
+    TableError, UnknownName, BadProbability, StatementError
+
+    Notes
+    -----
+    Self-normalised sequential importance sampling. The proposal scales the priors so that everybody has one value and
+    every value its number of people in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
+    a probability in proportion to A_j(x) c(x) / sum of A_i(x) over those i who come later: what the sum over all ways
+    for these would be if their A were proportional. Tuples with equal priors are averaged.
+    """
+    whole(n, "n", FEWEST)
+    whole(seed, "seed", 0)
+    one, signature, column = Groups.single(group, values)
+    places = one.values.data
+    f = one.prior / np.maximum(one.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    if not _some_world(f[signature] > 0, places):
+        raise impossible(one.names)
+    scaled = _balanced(f, one.tuples.data, places)[signature]
+    order = np.argsort(-scaled.max(axis=1), kind="stable")
+    dealt, log_weight = _draw(scaled[order], places, n, np.random.default_rng(seed))
+    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
+    effective = weight.sum() ** 2 / (weight**2).sum() if weight.any() else 0.0
+    if effective < FEWEST:
+        raise Inaccurate(
+            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
+            "ask for more, n=..., or for the exact answer, worlds.posterior(..., limit=...)"
+        )
+    mean, error = _estimates(dealt, signature[order], places, weight / weight.sum(), effective)
+    tables = []
+    for of_signature in (mean, error):
+        found = np.zeros(group.shape)
+        found[:, column] = of_signature[signature]
+        tables.append(pd.DataFrame(found, index=group.index, columns=group.columns))
+    return SampledPosterior(tables[0], tables[1], float(effective), n)
+
+
+def _some_world(possible: np.ndarray, places: np.ndarray) -> bool:
+    """Whether every tuple can have a value: a matching of tuples and places."""
+    if possible.all():
+        return True
+    every = sp.csr_array(np.repeat(possible, places, axis=1))
+    return bool((sp.csgraph.maximum_bipartite_matching(every, perm_type="column") >= 0).all())
+
+
+def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Scale rows and columns so that every tuple has 1 and every value its places: the odds within worlds stay."""
+    scaled = f.copy()
+    for _ in range(ROUNDS):
+        scaled = scaled * (places / (tuples @ scaled))
+        total = scaled.sum(axis=1, keepdims=True)
+        scaled = scaled / total
+        if np.abs(total - 1).max() < BALANCED:
+            break
+    return scaled
+
+
+def _draw(scaled: np.ndarray, places: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Deal values to tuples, in their order, n times: which each has, shape (tuples, n), and log P(w) / q(w)."""
+    later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
+    left = np.tile(places.astype(float), (n, 1))
+    dealt = np.empty((len(scaled), n), dtype=np.int32)
+    log_weight, world = np.zeros(n), np.arange(n)
+    for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
+        foresight = left / np.maximum(need, NOBODY)
+        odds = np.cumsum(own * foresight, axis=1)
+        total = odds[:, -1]
+        value = (odds < (1 - rng.random(n))[:, None] * total[:, None]).sum(axis=1)  # 1 - u is not 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_weight += np.log(total) - np.log(foresight[world, value])
+        dealt[j] = value
+        left[world, value] = np.maximum(left[world, value] - 1, 0)  # below 0 in worlds that count nothing
+    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: nothing was left that somebody can have
+
+
+def _estimates(
+    dealt: np.ndarray, signature: np.ndarray, places: np.ndarray, weight: np.ndarray, effective: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted means of each signature's share of each value, and their standard errors."""
+    n, kinds = len(weight), len(places)
+    shape = (signature.max() + 1, kinds)
+    mean, error = np.empty(shape), np.empty(shape)
+    world = np.arange(n) * kinds
+    for s in range(shape[0]):  # one at a time: all together would be worlds x signatures x values
+        own = dealt[signature == s]
+        share = np.bincount((world + own).ravel(), minlength=n * kinds).reshape(n, kinds) / len(own)
+        mean[s] = weight @ share
+        error[s] = np.sqrt(weight**2 @ (share - mean[s]) ** 2)
+    return mean, np.where(kinds > 1, np.maximum(error, 1 / effective), 0.0)

@@ -1,0 +1,190 @@
+"""A condition that is sound for any number of values: how much of a value a swap can take from a tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .deviation import ROUNDING, checked_r
+from .groups import Groups
+
+__all__ = ["SoundCondition", "at_most", "odds_ratios", "sound_condition", "upper_bounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class SoundCondition:
+    """Whether a group keeps P(t : x) <= 1 / r, for every tuple and value, by swaps.
+
+    Attributes
+    ----------
+    kappa : Series
+        kappa_x by value: the most that a swap of x with another value can change the weight of a world.
+    limit : Series
+        (N - m) / (m (r - 1)) by value, of which there are m: if kappa_x is no larger, x is safe.
+    bounds : DataFrame
+        Upper bounds of P(t : x), probabilities, shaped like the group; of a value that does not occur, 0.
+    holds : bool
+        Whether no bound is above 1 / r: so it is where every kappa_x is within its limit, and in other cases, too.
+    """
+
+    kappa: pd.Series
+    limit: pd.Series
+    bounds: pd.DataFrame
+    holds: bool
+
+    def __bool__(self) -> bool:
+        """Whether it holds."""
+        return self.holds
+
+
+def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -> SoundCondition:
+    """kappa_x <= (N - m) / (m (r - 1)), which implies P(t : x) <= 1 / r for every tuple t of a group of N.
+
+    x occurs m times, and kappa_x is the largest f_t(x) f_j(y) / (f_t(y) f_j(x)) over tuples t and j and values y other
+    than x. Any number of values, repeated or not, and priors of 0. What is tested is sharper, see the notes.
+
+    Parameters
+    ----------
+    group : DataFrame
+        f_t(x), prior probabilities: a row a tuple, a column a sensitive value.
+    values : sequence
+        The values of the group, as many as there are tuples; they may repeat.
+    r : float
+        At least 1.
+
+    Returns
+    -------
+    SoundCondition
+        True or False as a whole, if asked so.
+
+    Raises
+    ------
+    TableError, UnknownName, BadProbability, StatementError
+
+    Notes
+    -----
+    *Proof.* Take a world w in which t has x, and another tuple j, which has w(j) = y other than x. Let them swap: in
+    the world w' t has y and j has x, and P(w') = h_j(y) P(w) with h_j(y) = f_t(y) f_j(x) / (f_t(x) f_j(y)). A world w'
+    in which t has not x is met m times in this way: once for each tuple that has x in it, from which t takes it back:
+
+        sum over w with (t : x) of P(w) sum_j h_j(w(j)) = m (1 - P(t : x)).
+
+    If S is a lower bound of the inner sum in every such world of positive weight, then S P(t : x) <= m (1 - P(t : x)),
+    and P(t : x) <= m / (m + S). The inner sum has N - m terms, none below 1 / kappa_x: S = (N - m) / kappa_x gives the
+    condition. Sharper, and as simple: each j has at least its least h_j(y) over the y that it can have, and the m - 1
+    tuples that have x as well are at best those with the largest of them; or each place of y adds at least its least
+    h_j(y) over the j. S is the larger of both sums. A prior of 0 makes h_j(y) = 0, or, of f_j(y), rules the world out.
+
+    The condition is not necessary. It is tight where all priors are equal, and for two values that occur once among
+    tuples of two kinds.
+    """
+    one, signature, column = Groups.single(group, values)
+    r = float(checked_r(r))
+    f, n, m = one.prior[None], one.tuples.data[None], one.values.data[None]
+    bounds = np.zeros(group.shape)
+    bounds[:, column] = upper_bounds(f, n, m)[0][signature]
+    index = group.columns[column]
+    limit = (n.sum() - m[0]) / (m[0] * (r - 1)) if r > 1 else np.full(m.shape[1], np.inf)
+    kappa = pd.Series(odds_ratios(f)[0], index=index, name="kappa")
+    return SoundCondition(
+        kappa,
+        pd.Series(limit, index=index, name="limit"),
+        pd.DataFrame(bounds, index=group.index, columns=group.columns),
+        bool(at_most(bounds, r).all()),
+    )
+
+
+def at_most(p: np.ndarray, r: float) -> np.ndarray:
+    """Whether probabilities are at most 1 / r, but for rounding."""
+    return np.asarray(p * r <= 1 + ROUNDING)
+
+
+def odds_ratios(f: np.ndarray) -> np.ndarray:
+    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values.
+
+    Parameters
+    ----------
+    f : ndarray, shape (groups, signatures, values)
+
+    Returns
+    -------
+    ndarray, shape (groups, values)
+        At least 1; infinite where t can have x and not y, or j y and not x.
+    """
+    found = np.ones((len(f), f.shape[2]))
+    for y in range(f.shape[2]):
+        ratio = _divided(f, f[:, :, [y]])  # f_t(x) / f_t(y); NaN if t can have neither: then it is in no such swap
+        found = np.fmax(found, _divided(np.fmax.reduce(ratio, axis=1), np.fmin.reduce(ratio, axis=1)))
+    return found
+
+
+def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values.
+
+    Parameters
+    ----------
+    f : ndarray, shape (groups, signatures, values)
+        Prior probabilities.
+    n, m : ndarray of int, shape (groups, signatures) and (groups, values)
+        Tuples of each signature, and how often each value occurs.
+
+    Returns
+    -------
+    ndarray, shape (groups, signatures, values)
+        Probabilities.
+    """
+    bounds = np.empty(f.shape)
+    for t in range(f.shape[1]):
+        among = n.copy()
+        among[:, t] -= 1  # the other tuples
+        least_y, least_j = _least_swaps(f, f[:, [t]], among)
+        by_tuple = _without_largest(least_y, among[:, :, None], m[:, None, :] - 1)
+        by_place = (least_j * m[:, None, :]).sum(axis=2)
+        bounds[:, t] = m / (m + np.fmax(by_tuple, by_place))
+    return np.where(f > 0, bounds, 0.0)
+
+
+def _least_swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least h_j(y) of every x: over the y other than x, for each j; and over all j, for each y.
+
+    Returns
+    -------
+    of_tuple : ndarray, shape (groups, signatures, values x)
+    of_place : ndarray, shape (groups, values x, values y)
+        0 for y = x.
+    """
+    take, give = _divided(f, own), _divided(own, f)  # f_j(x) / f_t(x), f_t(y) / f_j(y)
+    has = (f > 0) & (among[:, :, None] > 0)
+    with np.errstate(invalid="ignore"):  # of an x that t cannot have, which is not looked at
+        swap = np.where(f > 0, take, 0.0)[:, :, :, None] * np.where(has, give, 0.0)[:, :, None, :]
+    swap = np.where(has[:, :, None, :], swap, np.inf)
+    x = np.arange(f.shape[2])
+    swap[:, :, x, x] = np.inf
+    of_place = swap.min(axis=1)
+    of_place[:, x, x] = 0.0
+    return swap.min(axis=3), of_place
+
+
+def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:
+    """Add up over the tuples, but for so many with the largest.
+
+    Parameters
+    ----------
+    least : ndarray, shape (groups, signatures, values)
+    among : ndarray of int, shape (groups, signatures, 1)
+    spared : ndarray of int, shape (groups, 1, values)
+    """
+    order = np.argsort(-least, axis=1, kind="stable")
+    many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
+    kept = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
+    sorted_ = np.take_along_axis(least, order, axis=1)
+    return np.asarray(np.where(kept > 0, sorted_ * np.maximum(kept, 1), 0.0).sum(axis=1))
+
+
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A / b, infinite where b is 0, NaN where both are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(a / b)
