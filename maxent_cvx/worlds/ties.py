@@ -131,7 +131,7 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         )
     else:
         raise TableError(
-            f"the joint prior of {listing(who)} must be a {'DataFrame, or a ' * (len(who) == 2)}Series with a level each, "
+            f"the joint prior of {listing(who)} must be a {'DataFrame or ' * (len(who) == 2)}Series with a level each, "
             f"not {shown(table)}"
         )
     for axis, labels in enumerate(axes):
