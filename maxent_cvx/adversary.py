@@ -14,8 +14,9 @@ import pandas as pd
 from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_name
 from .knowledge import Changed, Entry, emit
 from .people import People
+from .priors import QIDistribution
 from .solvers.linear_form import LinearForm
-from .sources import Custom, NamedPeople, PublishedRows, Source, as_source, facts_of, read_statement
+from .sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
 from .space import Space
 from .views import View
 
@@ -30,16 +31,22 @@ class Adversary:
     view : View
     people : People
         Who is known by name.
+    prior : QIDistribution, optional
+        What is believed before anything is published, of one attribute set.
     """
 
-    def __init__(self, view: View, people: People) -> None:
+    def __init__(self, view: View, people: People, prior: QIDistribution | None = None) -> None:
         self.view = view
-        self.space = Space.of(view, people)
+        self.prior = prior
+        self.space = Space.of(view, people, prior)
         self.invariants: PublishedRows
         self.invariants, *others = facts_of(view)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
         self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
-        self._labels: dict[Hashable, str] = {fact.identity: fact.label for fact in self.facts}
+        if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
+            zeros = PriorZeros(prior.attribute_set())
+            self._entries[zeros.label] = emit(zeros, self.space, zeros.label)
+        self._labels: dict[Hashable, str] = {entry.source.identity: name for name, entry in self._entries.items()}
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
         """Add what the adversary knows; nothing is added if anything is wrong with it.
@@ -89,6 +96,8 @@ class Adversary:
         """Take a source out by its label; returns the model itself."""
         if label not in self.knowledge:
             raise unknown_name("label of the model's knowledge", label, self.knowledge)
+        if isinstance(self.knowledge[label], PriorZeros):
+            raise StatementError("the prior is no knowledge that comes and goes; make a model without prior=")
         self._replace(
             {name: entry for name, entry in self._entries.items() if name != label},
             {identity: name for identity, name in self._labels.items() if name != label},
@@ -146,7 +155,7 @@ class Adversary:
 
     @property
     def knowledge(self) -> dict[str, Source]:
-        """What the adversary knows beyond the published view, by label."""
+        """What the adversary knows beyond the published view, by label; what a prior rules out, first."""
         return {name: e.source for name, e in list(self._entries.items())[len(self.facts) :]}
 
     def describe(self) -> pd.DataFrame:
@@ -174,7 +183,14 @@ class Adversary:
         """All rows as one sparse system in people."""
         rows = [entry.rows for entry in self._entries.values()]
         facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
-        return LinearForm.of(rows[0], facts, known, self.view.n_records, self.space.weights)
+        return LinearForm.of(rows[0], facts, known, self.view.n_records, self.space.reference)
+
+    @property
+    def ruled_out(self) -> range:
+        """The rows of `form` that say what the prior rules out; without them the prior would be another one."""
+        source = next(iter(self.knowledge.items()), None)
+        n_rows = sum(map(len, self._entries[source[0]].rows)) if source and isinstance(source[1], PriorZeros) else 0
+        return range(self.form.n_facts, self.form.n_facts + n_rows)
 
     @property
     def convex(self) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from .errors import Infeasible, SolverError, StatementError, shown
 from .intervals import intervals
 from .people import People
 from .posterior import Posterior
+from .priors import QIDistribution
 from .relaxation import Relaxation, moved, prices, relaxed
 from .rows import Rows
 from .solvers.conflict import conflict
@@ -22,8 +24,8 @@ from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.extremes import extremes
 from .solvers.run import contradiction, presolved, run
 from .solvers.whole import whole_extremes
-from .sources import Probability, read_probability
-from .views import ReleaseSeries, View
+from .sources import PriorZeros, Probability, read_probability
+from .views import GroupedRelease, ReleaseSeries, View
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -42,6 +44,10 @@ class MaxEnt(Adversary):
         The QI values of people who are known by name, so that ``P("Flu", who="Alice")`` can be spoken of:
         ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
         maximised is then H(I, Q, S, B), i being a person (section 6).
+    prior : QIDistribution, optional
+        What is believed of people before anything is published, p(s : x) for the signatures s of one attribute set.
+        Then -sum P(q, s, b) log(P(q, s, b) / p(q : s)) is maximised: the least relative entropy. What the prior holds
+        to be impossible stays so. See the notes.
 
     Raises
     ------
@@ -61,9 +67,18 @@ class MaxEnt(Adversary):
     Notes
     -----
     Privacy-MaxEnt, Definition 3.1.
+
+    With a prior this is **not** the exact posterior of :func:`maxent_cvx.worlds.posterior`, and mostly says less of
+    people than that does: in a group of two its odds are the square root of the exact ones. Who decides by it whether
+    to publish understates the risk; ask :func:`maxent_cvx.worlds.r_robustness`.
     """
 
-    def __init__(self, view: View, people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
+        prior: QIDistribution | None = None,
+    ) -> None:
         if not isinstance(view, View):
             raise StatementError(
                 f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
@@ -72,15 +87,24 @@ class MaxEnt(Adversary):
             raise StatementError(
                 "the people of a series have names, their pseudonyms: P(value, who=...); leave people out"
             )
-        super().__init__(view, People.of(people, view))
+        if prior is not None and not isinstance(prior, QIDistribution):
+            raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
+        if prior is not None and isinstance(view, GroupedRelease):
+            raise StatementError(
+                "a prior is of people's values, and of a population it is open who has one; make the release without"
+            )
+        super().__init__(view, People.of(people, view), prior)
 
     @cached_property
     def problem(self) -> cp.Problem:
         """The plain CVXPY problem, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
 
-        Its value is the posterior's entropy, in nats. Rows are in people; a constraint a block of rows, labelled.
+        Its value is the posterior's entropy, in nats; with a prior H + sum p log(prior).
+
+        Rows are in people; a constraint a block of rows, labelled.
         """
-        return entropy_problem(self.form, self.space.counts, self.space.pseudonyms, self.view.n_records, self.convex)
+        weights = self.space.reference / self.space.weights * self.space.pseudonyms
+        return entropy_problem(self.form, self.space.counts, weights, self.view.n_records, self.convex)
 
     def solve(
         self,
@@ -261,12 +285,13 @@ class MaxEnt(Adversary):
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
         held = {name: self._entries[name] for name in self.knowledge}
-        price = prices(held, priority or {})
+        firm = {name: math.inf for name, source in self.knowledge.items() if isinstance(source, PriorZeros)}
+        price = prices(held, {**(priority or {}), **firm})
         try:
             lower, upper = moved(self.form, price)
         except Infeasible as error:
-            firm = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
-            clash = contradiction(firm, self.invariants.closed_form(self.space), self.view.n_records)
+            firmly = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
+            clash = contradiction(firmly, self.invariants.closed_form(self.space), self.view.n_records)
             raise clash or error from None
         entries, changes = relaxed(held, lower, upper)
         facts = {fact.label: self._entries[fact.label] for fact in self.facts}

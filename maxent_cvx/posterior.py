@@ -21,6 +21,7 @@ from .solvers.linear_form import LinearForm
 from .sources import Probability
 from .space import Space
 from .storage import read_terms, write_terms
+from .tables import group_codes
 from .views import ReleaseSeries
 from .whole_certainty import whole_certain_table
 
@@ -175,6 +176,22 @@ class Posterior:
         p = self.counts / self.space.n_records
         return float(xlogy(p, self.space.pseudonyms).sum() - xlogy(p, p).sum())
 
+    @cached_property
+    def relative_entropy(self) -> float:
+        """D(P || prior) = sum P(q, s, b) log(P(q, s, b) / (P(q, b) p(q : s))), nats: what was minimised, with a prior.
+
+        Raises
+        ------
+        StatementError
+            If the model has no prior, or the posterior was loaded from a file, which does not hold it.
+        """
+        if self.model is None or self.space.prior is None:
+            raise StatementError("there is no prior to compare with; solve a model with one, MaxEnt(view, prior=...)")
+        p, believed = self.counts / self.space.n_records, self.space.prior
+        of_tuple = group_codes(*zip(*((c, c.max() + 1) for a, c in self.space.codes.items() if a != "s"), strict=True))
+        share = np.bincount(of_tuple, p)[of_tuple]
+        return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, np.where(p > 0, believed, 1.0))).sum())
+
     def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
         """DH / d(value) of every statement: what one unit of its value, as typed, is worth in entropy; nats.
 
@@ -194,7 +211,9 @@ class Posterior:
             ">=", "<=", or "" where there is room), and `price`. Of vague knowledge, more vagueness eps on the side
             that presses is worth the size of the price. Infinite where the statement forces zeros: there any
             doubt, however small, is worth more than any multiple of it. Statements that repeat each other share
-            a price. With `leave_one_out` also the measure `without` the statement, and the `change` from with it.
+            a price. With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN
+            for what a prior rules out, which is no statement that can be left out. With a prior it is the entropy
+            relative to it that prices are of.
 
         Raises
         ------

@@ -38,7 +38,10 @@ def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posteri
     if leave_one_out:
         measured = measure or (lambda posterior: posterior.entropy)
         bar = tqdm(known, desc="without", disable=None)
-        table["without"] = [measured(model.without_row(int(row)).solve(warm_start=post)) for row in bar]
+        table["without"] = [
+            np.nan if row in model.ruled_out else measured(model.without_row(int(row)).solve(warm_start=post))
+            for row in bar
+        ]
         table["change"] = table["without"] - measured(post)
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]

@@ -20,6 +20,7 @@ from .axes import Axes, level_of, several_names
 from .block import Block
 from .errors import StatementError, TableError, listing, unknown_name
 from .people import OTHERS, People
+from .priors import QIDistribution
 from .selection import choose
 from .tables import Microdata, group_codes, sort_distinct
 from .views import View
@@ -43,17 +44,24 @@ class Space:
     codes : dict of str to ndarray
         For every term, the positions of its "q", "s" and (of a release) "bucket" in the view's indices; and of its
         "who" among the names, if people are named.
+    prior : ndarray or None
+        For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
     """
 
     view: View
     people: People
     codes: Mapping[str, np.ndarray]
+    prior: np.ndarray | None = None
 
     @classmethod
-    def of(cls, view: View, people: People | None = None) -> Space:
+    def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Space:
         """Number the terms of a published view, of named people apart from the others."""
         people = People.of(None, view) if people is None else people
-        return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
+        codes = people.split(view.terms()) if len(people) else view.terms()
+        if prior is None:
+            return cls(view, people, codes)
+        believed = prior.of_tuples(view.quasi_identifiers, view.sensitive_values)
+        return cls(view, people, codes, believed[codes["q"], codes["s"]])
 
     @cached_property
     def axes(self) -> Axes:
@@ -92,6 +100,14 @@ class Space:
         The entropy changes by a constant, as P(q) is known, and people that nothing tells apart stay so.
         """
         return np.where((self.people.unnamed < self.view.n_q)[self.codes["q"]], self.pseudonyms, 1.0)
+
+    @cached_property
+    def reference(self) -> np.ndarray:
+        """The weights, with what is believed before: that relative to which the entropy is largest.
+
+        1 instead of a prior of 0, where rows say that nobody is.
+        """
+        return self.weights if self.prior is None else self.weights * np.where(self.prior > 0, self.prior, 1.0)
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:

@@ -176,6 +176,11 @@ class QIDistribution:
             )
         return at[code]
 
+    def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
+        """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values)."""
+        key = self.attribute_set(attributes)
+        return self.tables[key].to_numpy()[self.rows(tuples, key)][:, self.columns(values)]
+
     def columns(self, values: pd.Index) -> np.ndarray:
         """The position of every sensitive value of a view in the tables.
 

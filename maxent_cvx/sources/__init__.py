@@ -8,6 +8,7 @@ from .facts import facts_of
 from .group_invariants import GroupInvariants, Population
 from .named_people import NamedPeople
 from .notation import read_knowledge, read_probability, read_statement
+from .prior_zeros import PriorZeros
 from .probability import Count, P, Probability
 from .published import PublishedRows
 from .published_rule_list import PublishedRuleList
@@ -29,6 +30,7 @@ __all__ = [
     "OtherRelations",
     "P",
     "Population",
+    "PriorZeros",
     "Probability",
     "PublishedRows",
     "PublishedRuleList",
