@@ -8,6 +8,7 @@ from .mondrian import mondrian, mondrian_table
 from .randomize import randomize
 from .republish import republish
 from .sanitize import Sanitized, sanitize
+from .similar_linkage import similar_linkage, similar_linkage_groups
 
 __all__ = [
     "Sanitized",
@@ -19,4 +20,6 @@ __all__ = [
     "randomize",
     "republish",
     "sanitize",
+    "similar_linkage",
+    "similar_linkage_groups",
 ]

@@ -114,9 +114,11 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
         raise StatementError("the condition is about a group's tuples, and none is given")
     most = f.max(axis=0)
     deviations = most - f
-    deviation, ceiling = deviations.max(axis=0), delta_ceiling(len(f), r, most)
+    deviation, ceiling = deviations.max(axis=0), np.asarray(delta_ceiling(len(f), r, most))
     holds = deviation <= ceiling + ROUNDING * most
-    return DeltaCondition(deviations, *(x.item() if np.ndim(x) == 0 else x for x in (deviation, ceiling, holds)))
+    if f.ndim == 1:
+        return DeltaCondition(deviations, float(deviation), float(ceiling), bool(holds))
+    return DeltaCondition(deviations, deviation, ceiling, holds)
 
 
 def checked_r(r: npt.ArrayLike) -> np.ndarray:

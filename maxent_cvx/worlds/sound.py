@@ -75,8 +75,9 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     If S is a lower bound of the inner sum in every such world of positive weight, then S P(t : x) <= m (1 - P(t : x)),
     and P(t : x) <= m / (m + S). The inner sum has N - m terms, none below 1 / kappa_x: S = (N - m) / kappa_x gives the
     condition. Sharper, and as simple: each j has at least its least h_j(y) over the y that it can have, and the m - 1
-    tuples that have x as well are at best those with the largest of them; or each place of y adds at least its least
-    h_j(y) over the j. S is the larger of both sums. A prior of 0 makes h_j(y) = 0, or, of f_j(y), rules the world out.
+    tuples that have x as well are at best those with the largest of them; and each place of y adds at least the least
+    over the j of what is left of h_j(y) then. Or places first, and then tuples: S is the larger of both sums, which are
+    values of the dual of an assignment problem. A prior of 0 makes h_j(y) = 0, or, of f_j(y), rules the world out.
 
     The condition is not necessary. It is tight where all priors are equal, and for two values that occur once among
     tuples of two kinds.
@@ -140,21 +141,22 @@ def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
     for t in range(f.shape[1]):
         among = n.copy()
         among[:, t] -= 1  # the other tuples
-        least_y, least_j = _least_swaps(f, f[:, [t]], among)
-        by_tuple = _without_largest(least_y, among[:, :, None], m[:, None, :] - 1)
-        by_place = (least_j * m[:, None, :]).sum(axis=2)
-        bounds[:, t] = m / (m + np.fmax(by_tuple, by_place))
+        swap = _swaps(f, f[:, [t]], among)
+        least = np.fmax(_least_sum(swap, among, m, 3, 1), _least_sum(swap, among, m, 1, 3))
+        bounds[:, t] = m / (m + least)
     return np.where(f > 0, bounds, 0.0)
 
 
-def _least_swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least h_j(y) of every x: over the y other than x, for each j; and over all j, for each y.
+def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite of y = x and where j has not y.
 
-    Returns
-    -------
-    of_tuple : ndarray, shape (groups, signatures, values x)
-    of_place : ndarray, shape (groups, values x, values y)
-        0 for y = x.
+    Parameters
+    ----------
+    f : ndarray, shape (groups, signatures, values)
+    own : ndarray, shape (groups, 1, values)
+        That of t.
+    among : ndarray of int, shape (groups, signatures)
+        The other tuples.
     """
     take, give = _divided(f, own), _divided(own, f)  # f_j(x) / f_t(x), f_t(y) / f_j(y)
     has = (f > 0) & (among[:, :, None] > 0)
@@ -163,9 +165,29 @@ def _least_swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> tuple[np.
     swap = np.where(has[:, :, None, :], swap, np.inf)
     x = np.arange(f.shape[2])
     swap[:, :, x, x] = np.inf
-    of_place = swap.min(axis=1)
-    of_place[:, x, x] = 0.0
-    return swap.min(axis=3), of_place
+    return swap
+
+
+def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
+    """S: a share of every swap for its tuple (axis 3 first), or for its place (axis 1), of what is left for the other.
+
+    Returns
+    -------
+    ndarray, shape (groups, values x)
+    """
+    total = np.zeros(m.shape)
+    rest = swap
+    for axis in (first, then):
+        least = rest.min(axis=axis)
+        with np.errstate(invalid="ignore"):
+            rest = np.where(np.isinf(rest), np.inf, rest - np.expand_dims(least, axis))
+        if axis == 3:
+            total += _without_largest(least, among[:, :, None], m[:, None, :] - 1)
+        else:
+            x = np.arange(m.shape[1])
+            least[:, x, x] = 0.0
+            total += (least * m[:, None, :]).sum(axis=2)
+    return total
 
 
 def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:

@@ -1,0 +1,98 @@
+"""Which groups keep a promise: the conditions of possible worlds, asked of many candidate groups at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..tables import tally
+from ..worlds.conditions import swap_bounds
+from ..worlds.deviation import ROUNDING, delta_ceiling
+from ..worlds.groups import Groups
+from ..worlds.linked import linked
+
+__all__ = ["CONDITIONS", "Promise"]
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known.
+
+    Attributes
+    ----------
+    tables : list of (ndarray, ndarray)
+        For every attribute set the position of each joint signature in its table, and the table, probabilities.
+    counts : ndarray of bool
+        The sensitive values that are protected; the others may repeat in a group.
+    r : float
+    condition : str
+        One of :data:`CONDITIONS`.
+    """
+
+    tables: list[tuple[np.ndarray, np.ndarray]]
+    counts: np.ndarray
+    r: float
+    condition: str
+
+    def kept(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Which groups satisfy the condition; records are given by group (from 0), joint signature and value."""
+        return np.asarray(self.strain(group, signature, value) <= 1 + ROUNDING)
+
+    def strain(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """How near each group is to break the promise: the condition is satisfied up to 1."""
+        strain = np.zeros(group.max(initial=-1) + 1)
+        for groups in self.groups(group, signature, value):
+            strain = np.maximum(strain, CONDITIONS[self.condition](self, groups))
+        return strain
+
+    def groups(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Iterator[Groups]:
+        """The groups as each attribute set shows them."""
+        n = group.max(initial=-1) + 1
+        for position, table in self.tables:
+            tuples, values = (
+                sp.csc_array(tally(code, group, (size, n), None))
+                for code, size in ((position[signature], table.shape[0]), (value, table.shape[1]))
+            )
+            for counts in (tuples, values):
+                counts.sort_indices()
+            yield Groups(table, tuples, values, pd.RangeIndex(n))
+
+    def largest(self, groups: Groups, p: np.ndarray) -> np.ndarray:
+        """The largest probability that counts of each group, in units of 1 / r; one a pair is given."""
+        protected = self.counts[groups.values.indices[groups.pairs[2]]]
+        return np.asarray(self.r * np.maximum.reduceat(np.where(protected, p, 0.0), groups.start[:-1]))
+
+    def sound(self, groups: Groups) -> np.ndarray:
+        """By swaps."""
+        return self.largest(groups, swap_bounds(groups)[0])
+
+    def exact(self, groups: Groups) -> np.ndarray:
+        """By all possible worlds."""
+        return self.largest(groups, linked(groups))
+
+    def delta(self, groups: Groups) -> np.ndarray:
+        """By the paper's condition, Delta_max <= Delta_ceil, of values that occur once."""
+        group, u, v = groups.pairs
+        f = groups.prior[groups.tuples.indices[u], groups.values.indices[v]]
+        order = np.argsort(v, kind="stable")
+        first = np.unique(v[order], return_index=True)[1]
+        most, least = np.maximum.reduceat(f[order], first), np.minimum.reduceat(f[order], first)
+        ceiling = delta_ceiling(groups.sizes[group[order][first]], self.r, most)
+        deviation = np.maximum(most - least - ROUNDING * most, 0.0)
+        equal = (ceiling == 0) & (deviation == 0)
+        strain = np.where(ceiling > 0, deviation / np.where(ceiling > 0, ceiling, 1.0), np.where(equal, 0.0, np.inf))
+        strain[groups.values.data > 1] = np.inf
+        strain[~self.counts[groups.values.indices]] = 0.0
+        return np.asarray(np.maximum.reduceat(strain, groups.values.indptr[:-1]))
+
+
+#: How it is decided whether a group is safe: proved by swaps, computed from all worlds, or as the paper does.
+CONDITIONS: Mapping[str, Callable[[Promise, Groups], np.ndarray]] = {
+    "sound": Promise.sound,
+    "exact": Promise.exact,
+    "delta": Promise.delta,
+}
