@@ -95,6 +95,7 @@ TRUE = {
             mx.disguise.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.1, confidence=0.3)
         ]
     ],
+    "PriorZeros": lambda release, hospital: [sources.PriorZeros(("Gender",))],
     "QIConstraints": lambda release, hospital: [sources.QIConstraints(table_of(hospital))],
     "RandomizedResponse": lambda release, hospital: [  # whoever is male says so, whatever the disease
         sources.RandomizedResponse(told(hospital), reported="Gender", by=[[]], confidence=confidence)
@@ -153,7 +154,8 @@ def test_sources_keep_the_contract(name, release, hospital):
     for source in TRUE[name](release, hospital):
         assert type(source) is classes()[name]
         view = VIEWS[name](hospital) if name in VIEWS else release
-        space = mx.MaxEnt(view, people=KNOWN.get(name)).space
+        prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease") if name == "PriorZeros" else None
+        space = mx.MaxEnt(view, people=KNOWN.get(name), prior=prior).space
         truth = TRUTHS[name](hospital) if name in TRUTHS else hospital
         assert check_source(source, space, truth=truth, id="Name") is None
 

@@ -24,8 +24,8 @@ __all__ = ["Patterns"]
 NEW = 1e-3
 #: Chains that grow at once, kinds that each is offered, and the shares of the kinds that they are offered from.
 CHAINS, OFFERED, SHARES = 24, 60, (0.4, 0.9)
-#: Rounds without a new pattern before it ends.
-STALE = 4
+#: Rounds in which new patterns help nobody before it ends.
+STALE = 8
 #: So many records left over, in parts, are none.
 DONE = 1e-6
 #: Nodes of the search for whole numbers of groups: a fixed number, so that the same seed gives the same release.
@@ -60,15 +60,15 @@ class Patterns:
 
     def best(self, rounds: int) -> np.ndarray:
         """Find patterns until no more is gained, and how many groups of each there should be, whole numbers."""
-        stale, (used, prices) = 0, self._least()
+        used, prices = self._least()
+        least = [(self.records - self._taken(used)).sum()]
         for _ in tqdm(range(rounds), desc="rearranging groups", disable=None, leave=False):
-            if stale == STALE or (self.records - self._taken(used)).sum() < DONE:
+            if least[-1] < DONE or (len(least) > STALE and least[-1 - STALE] - least[-1] < DONE):
                 break
-            before = self.table.shape[0]
             for share in SHARES:
                 self._add(self._grown(prices, share))
-            stale = 0 if self.table.shape[0] > before else stale + 1
             used, prices = self._least()
+            least.append((self.records - self._taken(used)).sum())
         return self._whole(used)
 
     def _taken(self, used: np.ndarray) -> np.ndarray:

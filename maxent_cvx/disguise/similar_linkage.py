@@ -19,8 +19,10 @@ __all__ = ["similar_linkage", "similar_linkage_groups"]
 
 #: The logarithm of a prior of 0, where signatures are compared: further apart than any others.
 IMPOSSIBLE = -1e3
+#: If so many are left over after everything was tried, it is not tried again.
+MANY = 50
 #: Rounds in which new patterns of groups are looked for, and where it is only asked whether something else would do.
-ROUNDS, FEWER = 100, 20
+ROUNDS, FEWER = 100, 40
 
 
 def similar_linkage(
@@ -137,11 +139,11 @@ def similar_linkage_groups(
         promise = Promise(tables, counts, r, condition)
         found = Grouping.of(promise, of_tuple.reshape(-1)[tuples], value, rng)
         found.from_the_bottom(order, parts)
-        before = len(table) + 1
-        while 0 < len(found.left) < before:
-            before = len(found.left)
+        while before := len(found.left):
             found.rearrange(rounds)
             found.place_left(place)
+            if len(found.left) >= min(before, MANY):
+                break
         return found
 
     found = grouped(r, condition, ROUNDS)

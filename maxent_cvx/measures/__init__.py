@@ -6,6 +6,7 @@ from .accuracy import estimation_accuracy, individual_divergence, overall_diverg
 from .differences import top_differences
 from .disclosure import disclosure
 from .exposure import Exposure, exposed
+from .queries import query_error
 from .uncertainty import individual_entropy
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "individual_divergence",
     "individual_entropy",
     "overall_divergence",
+    "query_error",
     "term_divergence",
     "top_differences",
 ]

@@ -16,6 +16,8 @@ __all__ = ["covers", "label_of", "read_hierarchies"]
 #: What stands for any value.
 SUPPRESSED = "*"
 #: An interval as a text: "[20, 30)".
+#: A set as a text, as :func:`label_of` writes it, and its items.
+SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'"(?:[^"\\]|\\.)*"|[^,]+')
 INTERVAL = re.compile(rf"\s*([\[(])\s*(-?{NUMBER}|-inf)\s*,\s*(-?{NUMBER}|inf)\s*([\])])\s*")
 
 #: For every attribute, the exact values below each node of its hierarchy.
@@ -100,7 +102,11 @@ def covers(cell: object, values: pd.Index, attribute: str, hierarchies: Hierarch
         mask = np.asarray(above & (values <= interval.right if interval.closed_right else values < interval.right))
     else:
         mask = (
-            np.asarray(values == cell) if not isinstance(values, pd.IntervalIndex) else np.asarray(values.isin([cell]))
+            _members(cell, values)
+            if isinstance(cell, str) and SET.fullmatch(cell) and cell not in values
+            else np.asarray(values == cell)
+            if not isinstance(values, pd.IntervalIndex)
+            else np.asarray(values.isin([cell]))
         )
     if not mask.any():
         raise TableError(
@@ -108,6 +114,12 @@ def covers(cell: object, values: pd.Index, attribute: str, hierarchies: Hierarch
             "hierarchy, hierarchies={attribute: {node: [values]}}, or correct it"
         )
     return mask
+
+
+def _members(text: str, values: pd.Index) -> np.ndarray:
+    """Mark the values of a set that was written as a text."""
+    items = [item.strip() for item in ITEM.findall(text[1:-1])]
+    return np.asarray(values.map(written).isin(items))
 
 
 def _interval(cell: object) -> pd.Interval | None:

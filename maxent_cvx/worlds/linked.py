@@ -29,7 +29,7 @@ def linked(groups: Groups, limit: float = STEPS) -> np.ndarray:
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
     check_steps(groups, cost.min(axis=1), limit)
-    found = np.empty(groups.start[-1])
+    found, without = np.empty(groups.start[-1]), np.zeros(len(groups), dtype=bool)
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
     to_values = cost[:, 0] <= cost[:, 1]
@@ -40,8 +40,7 @@ def linked(groups: Groups, limit: float = STEPS) -> np.ndarray:
         for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(some)):
             i, k = dealt.indices[item][:, :, None], kinds.indices[kind][:, None, :]
             total, share = shares(log_prior[k, i] if transposed else log_prior[i, k], places)
-            if np.isinf(total).any():
-                raise impossible(groups.names[group[np.isinf(total)]])
+            without[group] = np.isinf(total)
             item_at, kind_at = (
                 (item - dealt.indptr[group, None])[:, :, None],
                 (kind - kinds.indptr[group, None])[:, None],
@@ -50,6 +49,8 @@ def linked(groups: Groups, limit: float = STEPS) -> np.ndarray:
             if transposed:  # of the places of a signature each of the m(x) has a share
                 share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
             found[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
+    if without.any():
+        raise impossible(groups.names[without])
     return found
 
 

@@ -1,0 +1,47 @@
+"""Possible worlds by enumeration, permanents by Ryser's formula, and random groups."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+
+def by_enumeration(
+    f: np.ndarray, values: list[int], joint: Mapping[tuple[int, ...], np.ndarray] | None = None
+) -> np.ndarray | None:
+    """P(t : x) over all worlds, shape (tuples, columns of f); None if no world has a weight."""
+    joint = joint or {}
+    tied = {t for who in joint for t in who}
+    share, total = np.zeros(f.shape), 0.0
+    for world in set(itertools.permutations(values)):
+        weight = np.prod([f[t, x] for t, x in enumerate(world) if t not in tied])
+        for who, table in joint.items():
+            weight *= table[tuple(world[t] for t in who)]
+        share[np.arange(len(f)), world] += weight
+        total += weight
+    return share / total if total > 0 else None
+
+
+def permanent(a: np.ndarray) -> float:
+    """Sum over all permutations of the product of a square matrix's entries (Ryser, 1963)."""
+    n = len(a)
+    inside = (np.arange(1, 1 << n)[:, None] >> np.arange(n) & 1).astype(float)
+    return float((-1.0) ** n * ((-1.0) ** inside.sum(axis=1) * np.prod(inside @ a.T, axis=1)).sum())
+
+
+def random_group(rng: np.random.Generator, most: int = 7, zeros: bool = True) -> tuple[pd.DataFrame, list[int]]:
+    """A group of up to `most` tuples, with repeated values, equal tuples, extreme priors and priors of 0 in some."""
+    n, k = int(rng.integers(1, most + 1)), int(rng.integers(1, 5))
+    f = rng.random((n, k)) ** rng.choice([0.2, 1, 4])
+    if rng.random() < 0.4:
+        f = f[rng.integers(0, max(1, n // 2), n)]
+    if rng.random() < 0.3:
+        f = 0.3 + 0.1 * f
+    if zeros and rng.random() < 0.3:
+        f[rng.random(f.shape) < 0.25] = 0.0
+    distinct = n <= k and rng.random() < 0.5
+    values = rng.permutation(k)[:n] if distinct else rng.integers(0, k, n)
+    return pd.DataFrame(f), [int(x) for x in values]
