@@ -105,7 +105,7 @@ def linkage(
     signature, value = groups.tuples.indices[u], groups.values.indices[v]
     of_tuple = attach(groups.names, group, prior.tables[key].index, signature)
     labels = attach(of_tuple, np.arange(len(group)), release.sensitive_values, value)
-    return pd.Series(linked(groups, limit), index=labels, name="P(t : x)")
+    return pd.Series(linked(groups, limit), index=labels, name="P(t : x)").sort_index()
 
 
 def r_robustness(release: View, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
