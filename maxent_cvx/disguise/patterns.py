@@ -29,7 +29,7 @@ STALE = 8
 #: So many records left over, in parts, are none.
 DONE = 1e-6
 #: Nodes of the search for whole numbers of groups: a fixed number, so that the same seed gives the same release.
-NODES, FEW = 500, 500
+NODES, FEW = 500, 1_000
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ __all__ = ["Grouping", "nested"]
 #: How many records are placed at a time, among so many groups for each at first.
 AT_A_TIME, AMONG = 4, 8
 #: After so many attempts without success among so many groups, among twice as many; after three times as many, none.
-PATIENCE = 20
+PATIENCE = 40
 #: Attempts with groups of one size, before larger ones are tried.
 TRIES = 3
 #: More kinds of records, by signature and value, are not rearranged by patterns.
