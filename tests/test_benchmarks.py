@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, contradictions, larger, questions, rules, series, solvers
+from tests.benchmarks import boundary, contradictions, larger, questions, rules, series, solvers, worlds
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -78,3 +78,11 @@ def test_boundary():
     assert (table["boundary_zeros"] > 0).all()
     assert (table["interior_zeros"] == 0).all()
     assert (table[["boundary_error", "interior_error"]] < 1e-4).all(axis=None)
+
+
+def test_worlds():
+    """Groups and a small release; the release by similar linkage is as robust as it was to be."""
+    one, two = worlds.main(["--sizes", "3", "4", "--times", "1", "--records", "600", "--r", "2", "--known", "sex"])
+    assert list(one["tuples"]) == [3, 4]
+    assert (two["seconds"] > 0).all()
+    assert two.attrs["r"][1] >= 2 - 1e-9

@@ -60,7 +60,7 @@ def posterior(
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> group = pd.DataFrame({"yes": [0.1, 0.003], "no": [0.9, 0.997]}, index=["Alan", "Betty"])
-    >>> round(mx.worlds.posterior(group, ["yes", "no"]).loc["Alan", "yes"], 4)
+    >>> mx.worlds.posterior(group, ["yes", "no"]).loc["Alan", "yes"].round(4).item()
     0.9736
 
     Notes

@@ -1,0 +1,77 @@
+"""Possible worlds of groups of growing size, and of releases of Adult: ``python -m tests.benchmarks.worlds``."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import maxent_cvx as mx
+
+
+def timed(question: Callable[[], Any], times: int = 1) -> tuple[float, Any]:
+    """The shortest of some times, and the answer."""
+    seconds = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        answer = question()
+        seconds.append(time.perf_counter() - begun)
+    return min(seconds), answer
+
+
+def groups(sizes: list[int], times: int) -> pd.DataFrame:
+    """Groups in which all values are distinct, exactly and sampled."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for n in sizes:
+        group = pd.DataFrame(rng.random((n, n)))
+        exact, _ = timed(lambda group=group, n=n: mx.worlds.posterior(group, range(n)), times)
+        sampled, found = timed(lambda group=group, n=n: mx.worlds.sample(group, range(n)), times)
+        rows.append((n, exact, sampled, found.effective, found.standard_error.max(axis=None)))
+    return pd.DataFrame(rows, columns=["tuples", "exact_seconds", "sampled_seconds", "effective", "standard_error"])
+
+
+def releases(records: int, r: int, sets: list[list[str]]) -> pd.DataFrame:
+    """Adult, occupation sensitive, repeated to so many records: each step on the publisher's and the judge's side."""
+    adult = mx.datasets.load_adult(complete=True)
+    table = adult.iloc[np.arange(records) % len(adult)].reset_index(drop=True)
+    roles = {"qi": ["age", "workclass", "education", "marital-status", "race", "sex"], "sa": "occupation"}
+    prior = mx.QIDistribution.estimate(table, qi=sets, sa="occupation", smoothing=1)
+    steps: dict[str, float] = {}
+    steps["anatomy"], release = timed(lambda: mx.disguise.anatomy(table, **roles, l=5))
+    steps["r_robustness"], robust = timed(lambda: mx.worlds.r_robustness(release, prior))
+    steps["conditions"], _ = timed(lambda: mx.worlds.conditions(release, prior, r))
+    steps["similar_linkage"], safe = timed(lambda: mx.disguise.similar_linkage(table, **roles, prior=prior, r=r))
+    steps["MaxEnt(prior=)"], _ = timed(lambda: mx.MaxEnt(release, prior=prior.select(sets[0])).solve())
+    found = pd.DataFrame({"seconds": steps})
+    found["ratio"] = found["seconds"] / steps["anatomy"]
+    found.attrs["r"] = (robust["r"].min(), mx.worlds.r_robustness(safe, prior)["r"].min())
+    return found
+
+
+def main(arguments: list[str] | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measure groups, and a release."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[5, 10, 15, 18, 20])
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--records", type=int, default=30_162)
+    parser.add_argument("--r", type=int, default=3)
+    parser.add_argument("--known", nargs="+", default=["sex,race"], help="attribute sets, as sex,race")
+    options = parser.parse_args(arguments)
+    one = groups(options.sizes, options.times)
+    print(one.to_string(index=False, float_format=lambda x: f"{x:.3g}"))
+    two = releases(options.records, options.r, [known.split(",") for known in options.known])
+    print(f"\n{options.records} records, known {'; '.join(options.known)}, r = {options.r}")
+    print(two.to_string(float_format=lambda x: f"{x:.3g}"))
+    print("Anatomy holds r = {:.3f}, similar linkage r = {:.3f}".format(*two.attrs["r"]))
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+    return one, two
+
+
+if __name__ == "__main__":
+    main()
