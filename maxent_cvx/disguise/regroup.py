@@ -13,49 +13,14 @@ from .drawing import draw, rank
 from .patterns import Patterns
 from .safe_groups import Promise
 
-__all__ = ["Grouping", "nested"]
+__all__ = ["Grouping"]
 
 #: How many records are placed at a time, among so many groups for each at first.
 AT_A_TIME, AMONG = 4, 8
-#: After so many attempts without success among so many groups, among twice as many; after three times as many, none.
-PATIENCE = 40
 #: Attempts with groups of one size, before larger ones are tried.
 TRIES = 3
 #: More kinds of records, by signature and value, are not rearranged by patterns.
 MOST_KINDS = 5_000
-
-
-def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Halve the signatures again and again where their odds are furthest apart: an order and its parts, smallest first.
-
-    Parameters
-    ----------
-    log_prior : ndarray, shape (signatures, values)
-
-    Returns
-    -------
-    order : ndarray of int
-        The signatures, similar ones next to each other.
-    parts : list of (int, int)
-        Ranges of the order: each comes after both halves of it.
-    """
-    order = np.arange(len(log_prior))
-    odds = log_prior - log_prior.mean(axis=1, keepdims=True)
-    found, left = [], [(0, len(order))]
-    while left:
-        low, high = left.pop()
-        found.append((low, high))
-        if high - low == 1:
-            continue
-        own = order[low:high]
-        column = odds[own, np.argmax(np.ptp(odds[own], axis=0))]
-        below = column <= (column.min() + column.max()) / 2
-        if below.all():  # signatures with the same odds
-            below = np.arange(len(own)) < len(own) // 2
-        order[low:high] = np.concatenate([own[below], own[~below]])
-        middle = low + int(below.sum())
-        left += [(low, middle), (middle, high)]
-    return order, found[::-1]
 
 
 @dataclass(eq=False)
@@ -70,6 +35,8 @@ class Grouping:
     rng : Generator
     group : ndarray of int
         -1 of those that are left over.
+    next : int
+        The number of the next group.
     """
 
     promise: Promise
@@ -77,6 +44,7 @@ class Grouping:
     value: np.ndarray
     rng: np.random.Generator
     group: np.ndarray
+    next: int = 0
 
     @classmethod
     def of(cls, promise: Promise, signature: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> Grouping:
@@ -113,7 +81,8 @@ class Grouping:
 
     def accept(self, pool: np.ndarray, group: np.ndarray) -> None:
         """Number the new groups of a pool after all others."""
-        self.group[pool] = np.where(group >= 0, group + self.group.max(initial=-1) + 1, -1)
+        self.group[pool] = np.where(group >= 0, group + self.next, -1)
+        self.next += int(group.max(initial=-1)) + 1
 
     def drawn(self, pool: np.ndarray, size: int, tries: int) -> tuple[np.ndarray, int]:
         """Draw groups from the largest piles of a pool; those that break the promise are drawn again, larger.
@@ -128,9 +97,10 @@ class Grouping:
         group, n, again = np.full(len(pool), -1), 0, tries
         left = np.arange(len(pool))
         while len(left):
-            left = left[np.argsort(self.pile(pool[left], size), kind="stable")]
             pile = self.pile(pool[left], size)
-            drawn = draw(pile, size, self.rng)
+            order = np.argsort(pile, kind="stable")
+            left = left[order]
+            drawn = draw(pile[order], size, self.rng)
             got = np.flatnonzero(drawn >= 0)
             if not len(got):
                 break
@@ -186,18 +156,20 @@ class Grouping:
         left = left[np.argsort(kind[left], kind="stable")]
         slots = np.argsort(slot_kind, kind="stable")
         start = np.searchsorted(kind[left], slot_kind[slots])
-        self.group[left[start + rank(slot_kind[slots])]] = slot_group[slots] + self.group.max(initial=-1) + 1
+        self.accept(left[start + rank(slot_kind[slots])], slot_group[slots])
 
-    def place_left(self, place: np.ndarray) -> None:
+    def place_left(self, place: np.ndarray, patience: int) -> None:
         """Take groups apart and draw them anew with some of those who are left over, as long as that places more.
 
         Parameters
         ----------
         place : ndarray of int
             Where each signature stands in the order of similar ones.
+        patience : int
+            After so many attempts that place nobody twice as many groups are taken apart; after three times as many none.
         """
         among, failed = AMONG, 0
-        while len(left := self.left) and failed < 3 * PATIENCE:
+        while len(left := self.left) and failed < 3 * patience:
             some = self.rng.permutation(left)[:AT_A_TIME]
             pool = np.concatenate([some, self.members(some, place, among * len(some))])
             piles = np.bincount(np.unique(self.pile(pool, self.smallest), return_inverse=True)[1])
@@ -209,7 +181,7 @@ class Grouping:
                 failed = 0
             else:
                 failed += 1
-                among *= 2 if failed % PATIENCE == 0 else 1
+                among *= 2 if failed % patience == 0 else 1
 
     def shuffle(self, pool: np.ndarray) -> np.ndarray:
         """Put a pool in random order, in place."""

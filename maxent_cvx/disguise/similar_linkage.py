@@ -12,8 +12,9 @@ from ..priors import QIDistribution
 from ..tables import Microdata, names
 from ..views import Release
 from ..worlds.deviation import ROUNDING, checked_r
-from .regroup import Grouping, nested
+from .regroup import Grouping
 from .safe_groups import CONDITIONS, Promise
+from .signature_tree import nested
 
 __all__ = ["similar_linkage", "similar_linkage_groups"]
 
@@ -21,8 +22,9 @@ __all__ = ["similar_linkage", "similar_linkage_groups"]
 IMPOSSIBLE = -1e3
 #: If so many are left over after everything was tried, it is not tried again.
 MANY = 50
-#: Rounds in which new patterns of groups are looked for, and where it is only asked whether something else would do.
-ROUNDS, FEWER = 100, 40
+#: Rounds in which new patterns of groups are looked for, and attempts to place who is left over; and how many of both
+#: where it is only asked whether something else would do.
+EFFORT, LESS = (100, 20), (40, 5)
 
 
 def similar_linkage(
@@ -135,22 +137,22 @@ def similar_linkage_groups(
     order, parts = nested(np.maximum(log_prior, IMPOSSIBLE))
     place = np.argsort(order)
 
-    def grouped(r: float, condition: str, rounds: int) -> Grouping:
+    def grouped(r: float, condition: str, rounds: int, patience: int) -> Grouping:
         promise = Promise(tables, counts, r, condition)
         found = Grouping.of(promise, of_tuple.reshape(-1)[tuples], value, rng)
         found.from_the_bottom(order, parts)
         while before := len(found.left):
             found.rearrange(rounds)
-            found.place_left(place)
+            found.place_left(place, patience)
             if len(found.left) >= min(before, MANY):
                 break
         return found
 
-    found = grouped(r, condition, ROUNDS)
+    found = grouped(r, condition, *EFFORT)
     if len(found.left) > suppress:
         others = [(r, "exact")] if condition == "sound" else []
         others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
-        works = next((other for other in others if not len(grouped(*other, rounds=FEWER).left)), None)
+        works = next((other for other in others if not len(grouped(*other, *LESS).left)), None)
         raise _left_over(found, values, suppress, works)
     _check_worlds(found)
     number = np.unique(found.group, return_inverse=True)[1] + (0 if len(found.left) else 1)
