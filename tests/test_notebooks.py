@@ -15,6 +15,7 @@ NAMES = [
     "03_what_if_they_also_know.ipynb",
     "04_published_rules.ipynb",
     "05_published_again.ipynb",
+    "06_possible_worlds.ipynb",
 ]
 
 

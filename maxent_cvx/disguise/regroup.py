@@ -166,7 +166,7 @@ class Grouping:
         place : ndarray of int
             Where each signature stands in the order of similar ones.
         patience : int
-            After so many attempts that place nobody twice as many groups are taken apart; after three times as many none.
+            Attempts that place nobody, before twice as many groups are taken apart; after three times as many it ends.
         """
         among, failed = AMONG, 0
         while len(left := self.left) and failed < 3 * patience:
