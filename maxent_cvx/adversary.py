@@ -145,7 +145,8 @@ class Adversary:
             return name
         if label is None and isinstance(source, Custom):  # functions have no text to tell them apart
             return next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in held)
-        remedy = f", or take the old one out with remove({name!r})" if name in self.knowledge else ""
+        removable = name in self.knowledge and not isinstance(self.knowledge[name], PriorZeros)
+        remedy = f", or take the old one out with remove({name!r})" if removable else ""
         raise DuplicateLabel(f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}")
 
     def _replace(self, entries: dict[str, Entry], labels: dict[Hashable, str]) -> None:

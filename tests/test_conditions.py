@@ -67,7 +67,8 @@ def test_ends():
     assert not delta_condition([1.0, 0.999, 1.0], 2).holds
     assert not delta_condition([0.2], 2).holds
     assert delta_condition([0.3], 1).holds
-    assert delta_ceiling(1, 1, 1.0) == 0.0
+    assert delta_ceiling(1, 1, 1.0) == 1.0
+    assert delta_condition([1.0, 0.5], 1).holds
 
 
 def test_more_tuples_allow_more():

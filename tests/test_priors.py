@@ -90,7 +90,7 @@ def test_rows_that_are_no_distribution():
     """Entries outside [0, 1], missing ones, and rows that do not sum to 1 are errors that say where."""
     with refused(BadProbability, "0.9", "'a'", "divide each row"):
         QIDistribution({"G": {"a": {"x": 0.5, "y": 0.4}}})
-    with refused(TableError, "lacks 1 entries", "'y'", "write 0"):
+    with refused(TableError, "lacks entries (1)", "'y'", "write 0"):
         QIDistribution({"G": {"a": {"x": 0.5, "y": 0.5}, "b": {"x": 1.0}}})
     with refused(BadProbability, "1.5", "'x'"):
         QIDistribution({"G": {"a": {"x": 1.5, "y": -0.5}}})

@@ -90,7 +90,12 @@ def test_too_frequent():
     frame = pd.DataFrame({"A": [0] * 12, "S": list("xxxxxabcdefg")})
     prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
     with refused(
-        TableError, "1 values are too frequent", "'x' occurs 5 times", "12 records make 4 groups", "r=2 is", "exempt=1"
+        TableError,
+        "1 of the values is too frequent",
+        "'x' occurs 5 times",
+        "12 records make 4 groups",
+        "r=2 is",
+        "exempt=1",
     ):
         similar_linkage(frame, qi="A", sa="S", prior=prior, r=3)
     similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
@@ -99,6 +104,34 @@ def test_too_frequent():
     others = frame[frame["S"] != "x"]
     assert others.groupby([group[others.index], "S"]).size().max() == 1
     assert largest(frame, group, prior, set("abcdefg")) <= 1 / 3 * (1 + 1e-9)
+
+
+def test_too_frequent_and_left_out():
+    """Records of a value that is too frequent can be left out; how many is said."""
+    frame = pd.DataFrame({"A": [0] * 10, "S": ["y"] * 6 + ["n"] * 4})
+    prior = QIDistribution({"A": {0: {"y": 0.1, "n": 0.9}}})
+    with refused(TableError, "suppress=2, or more"):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=1)
+    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2, suppress=2)
+    assert (frame["S"][group == 0] == "y").sum() == 2
+    with refused(TableError, "all 2 records be left out"):
+        two = pd.DataFrame({"A": [0, 1], "S": ["y", "n"]})
+        other = QIDistribution({"A": {0: {"y": 0.1, "n": 0.9}, 1: {"y": 0.5, "n": 0.5}}})
+        similar_linkage(two, qi="A", sa="S", prior=other, r=2, suppress=2)
+
+
+@pytest.mark.parametrize("condition", ["sound", "exact", "delta"])
+def test_priors_that_rule_out_the_truth(condition):
+    """Who has a value that the prior holds impossible is grouped so that some world is left, not reckoned safe."""
+    frame = pd.DataFrame({"A": ["m"] * 40 + ["f"] * 40, "S": list("abcd") * 20})
+    prior = QIDistribution({"A": {"m": {"a": 0.0, "b": 0.4, "c": 0.3, "d": 0.3}, "f": dict.fromkeys("abcd", 0.25)}})
+    try:
+        group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=1.2, condition=condition, suppress=20)
+    except TableError:
+        assert condition == "delta"
+        return
+    inside = group > 0
+    assert largest(frame[inside], group[inside], prior, set("abcd")) <= 1 / 1.2 * (1 + 1e-9)
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ __all__ = ["Patterns"]
 NEW = 1e-3
 #: Chains that grow at once, kinds that each is offered, and the shares of the kinds that they are offered from.
 CHAINS, OFFERED, SHARES = 24, 60, (0.4, 0.9)
+#: Patterns do not grow longer.
+LONGEST = 24
 #: Rounds in which new patterns help nobody before it ends.
 STALE = 8
 #: So many records left over, in parts, are none.
@@ -48,6 +50,8 @@ class Patterns:
     there : ndarray of int
         How many groups of each pattern there are; 0 of new ones.
     rng : Generator
+    work : float
+        What has been spent.
     """
 
     promise: Promise
@@ -57,18 +61,28 @@ class Patterns:
     table: sp.csr_array
     there: np.ndarray
     rng: np.random.Generator
+    work: float = 0.0
 
-    def best(self, rounds: int) -> np.ndarray:
-        """Find patterns until no more is gained, and how many groups of each there should be, whole numbers."""
+    def best(self, work: float) -> np.ndarray:
+        """Find patterns until no more is gained, and how many groups of each there should be, whole numbers.
+
+        Parameters
+        ----------
+        work : float
+            How much may be spent on checking new patterns, see :meth:`Promise.work`.
+        """
         used, prices = self._least()
         least = [(self.records - self._taken(used)).sum()]
-        for _ in tqdm(range(rounds), desc="rearranging groups", disable=None, leave=False):
-            if least[-1] < DONE or (len(least) > STALE and least[-1 - STALE] - least[-1] < DONE):
+        bar = tqdm(desc="rearranging groups", unit=" rounds", disable=None, leave=False)
+        while self.work < work and least[-1] >= DONE:
+            if len(least) > STALE and least[-1 - STALE] - least[-1] < DONE:
                 break
             for share in SHARES:
-                self._add(self._grown(prices, share))
+                self._add(self._grown(prices, share, work))
             used, prices = self._least()
             least.append((self.records - self._taken(used)).sum())
+            bar.update()
+        bar.close()
         return self._whole(used)
 
     def _taken(self, used: np.ndarray) -> np.ndarray:
@@ -121,7 +135,7 @@ class Patterns:
         self.table = both[first]
         self.there = np.concatenate([self.there, np.zeros(len(first) - len(self.there), dtype=np.int64)])
 
-    def _grown(self, prices: np.ndarray, share: float) -> np.ndarray:
+    def _grown(self, prices: np.ndarray, share: float, work: float) -> np.ndarray:
         """Let groups grow from kinds that are hard to place, by the kind that makes each safest, until they are safe.
 
         Returns
@@ -134,11 +148,13 @@ class Patterns:
         found = [np.empty((0, 1), dtype=np.int64)]
         chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else found[0]
         taste = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # how much the price of a kind counts beside safety
-        while len(chains) and chains.shape[1] < len(self.promise.counts):
+        longest = min(len(self.promise.counts), LONGEST)
+        while len(chains) and chains.shape[1] < longest and self.work < work:
             chain, kind = self._offers(chains, prices, share)
             if not len(chain):
                 break
             groups = np.column_stack([chains[chain], kind])
+            self.work += len(groups) * self.promise.work(groups.shape[1])
             of = np.repeat(np.arange(len(groups)), groups.shape[1])
             strain = self.promise.strain(of, self.signature[groups.ravel()], self.value[groups.ravel()])
             order = np.lexsort((strain - taste[chain] * prices[kind], chain))

@@ -19,6 +19,8 @@ __all__ = ["Grouping"]
 AT_A_TIME, AMONG = 4, 8
 #: Attempts with groups of one size, before larger ones are tried.
 TRIES = 3
+#: Larger groups are not tried, unless r needs them.
+LARGEST = 24
 #: More kinds of records, by signature and value, are not rearranged by patterns.
 MOST_KINDS = 5_000
 
@@ -113,7 +115,9 @@ class Grouping:
                 break
             again -= 1
             if not again:
-                size, again = size + 1, tries
+                size, again = size + 1 + size // 4, tries
+            if size > max(LARGEST, self.smallest):
+                break
             left = left if again == tries else self.rng.permutation(left)
         return group, n
 
@@ -130,7 +134,7 @@ class Grouping:
         part = np.where(self.promise.counts[value], 0, nth // max(len(records) // size, 1))
         return part * len(self.promise.counts) + value
 
-    def rearrange(self, rounds: int) -> None:
+    def rearrange(self, work: float) -> None:
         """Choose among safe patterns of groups so that fewer are left over; groups that can stay do."""
         n_values = len(self.promise.counts)
         kinds, kind = np.unique(self.signature * n_values + self.value, return_inverse=True)
@@ -144,7 +148,7 @@ class Grouping:
             self.promise, kinds // n_values, kinds % n_values, np.bincount(kind), table[first], np.bincount(pattern),
             self.rng,
         )  # fmt: skip
-        used = patterns.best(rounds)
+        used = patterns.best(work)
         n = patterns.table.shape[0]
         # Of each pattern the first groups stay; all other records are dealt to new groups, kind by kind, at random.
         stays = rank(np.sort(pattern))[np.argsort(np.argsort(pattern, kind="stable"))] < used[:n][pattern]
@@ -173,7 +177,7 @@ class Grouping:
             some = self.rng.permutation(left)[:AT_A_TIME]
             pool = np.concatenate([some, self.members(some, place, among * len(some))])
             piles = np.bincount(np.unique(self.pile(pool, self.smallest), return_inverse=True)[1])
-            most = max(min(len(piles), len(pool) // int(piles.max())), self.smallest)
+            most = max(min(len(piles), len(pool) // int(piles.max()), LARGEST), self.smallest)
             group, n = self.drawn(self.shuffle(pool), int(self.rng.integers(self.smallest, most + 1)), TRIES)
             self.join(pool, group, n)
             if (group < 0).sum() < len(some):

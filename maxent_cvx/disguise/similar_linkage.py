@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ..errors import GroupTooLarge, StatementError, TableError, listing, shown, unknown_name, whole
+from ..errors import StatementError, TableError, listing, shown, unknown_name, whole
 from ..priors import QIDistribution
 from ..tables import Microdata, names
 from ..views import Release
-from ..worlds.deviation import ROUNDING, checked_r
+from ..worlds.deviation import one_r
 from .regroup import Grouping
 from .safe_groups import CONDITIONS, Promise
 from .signature_tree import nested
@@ -20,11 +20,13 @@ __all__ = ["similar_linkage", "similar_linkage_groups"]
 
 #: The logarithm of a prior of 0, where signatures are compared: further apart than any others.
 IMPOSSIBLE = -1e3
+#: Sums over worlds are rounded; relatively, by no more than this in groups of any size.
+CHECKED = 1e-9
 #: If so many are left over after everything was tried, it is not tried again.
 MANY = 50
-#: Rounds in which new patterns of groups are looked for, and attempts to place who is left over; and how many of both
-#: where it is only asked whether something else would do.
-EFFORT, LESS = (100, 20), (40, 5)
+#: Work on new patterns of groups, and attempts to place who is left over; and how much of both where it is only asked
+#: whether something else would do.
+EFFORT, LESS = (2e10, 20), (1e10, 5)
 
 
 def similar_linkage(
@@ -53,8 +55,9 @@ def similar_linkage(
         At least 1.
     condition : str
         How a group is known to be safe. "sound": by :func:`maxent_cvx.worlds.sound_condition`, which proves it.
-        "exact": by :func:`maxent_cvx.worlds.posterior`, so that no safe group is refused. "delta": by the paper's
-        condition, after which the release may **not** be r-robust; then that raises.
+        "exact": by :func:`maxent_cvx.worlds.posterior`, so that no safe group is refused; groups with more than some
+        twenty values as if "sound". "delta": by the paper's condition, after which the release may **not** be r-robust;
+        then that raises.
     exempt : int
         How many of the most frequent sensitive values are not protected, and may repeat in a bucket.
     suppress : int
@@ -64,7 +67,8 @@ def similar_linkage(
     Returns
     -------
     Release
-        Buckets in which no value that is not exempt occurs twice, of ceil(r) records as far as the condition holds.
+        Buckets in which no value that is not exempt occurs twice, of ceil(r) records as far as the condition holds;
+        smaller where all values are exempt.
 
     Raises
     ------
@@ -90,8 +94,12 @@ def similar_linkage(
         table, qi=qi, sa=sa, prior=prior, r=r, condition=condition, exempt=exempt, suppress=suppress, seed=seed
     )
     qi, sa = names(qi, "qi"), names(sa, "sa")
-    name = next(name for name in ("Bucket", "bucket", "Group", "_bucket") if name not in table.columns)
+    name = "Bucket"
+    while name in (*qi, *sa):
+        name = f"_{name}"
     published = table[[*qi, *sa]].assign(**{name: group})[(group > 0).to_numpy()]
+    if published.empty:
+        raise TableError(f"suppress={suppress} lets all {len(table)} records be left out, and nothing else helps")
     return Release.from_buckets(published, qi=qi, sa=sa, bucket=name)
 
 
@@ -119,14 +127,14 @@ def similar_linkage_groups(
         raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
     if condition not in CONDITIONS:
         raise unknown_name("condition", condition, CONDITIONS)
-    r = float(checked_r(r))
+    r = one_r(r)
     exempt, suppress = whole(exempt, "exempt", 0), whole(suppress, "suppress", 0)
     rng = np.random.default_rng(whole(seed, "seed", 0))
     value, values = data.values()
     frequency = np.bincount(value)
     counts = np.ones(len(values), dtype=bool)
     counts[np.argsort(-frequency, kind="stable")[:exempt]] = False
-    _check_frequent(pd.Series(frequency, index=values), counts, r)
+    _check_frequent(pd.Series(frequency, index=values), counts, r, suppress)
     tuples, quasi_identifiers = data.tuples()
     column = prior.columns(values)
     rows = np.column_stack([prior.rows(quasi_identifiers, key) for key in prior.attribute_sets])
@@ -137,12 +145,12 @@ def similar_linkage_groups(
     order, parts = nested(np.maximum(log_prior, IMPOSSIBLE))
     place = np.argsort(order)
 
-    def grouped(r: float, condition: str, rounds: int, patience: int) -> Grouping:
+    def grouped(r: float, condition: str, work: float, patience: int) -> Grouping:
         promise = Promise(tables, counts, r, condition)
         found = Grouping.of(promise, of_tuple.reshape(-1)[tuples], value, rng)
         found.from_the_bottom(order, parts)
         while before := len(found.left):
-            found.rearrange(rounds)
+            found.rearrange(work)
             found.place_left(place, patience)
             if len(found.left) >= min(before, MANY):
                 break
@@ -159,16 +167,20 @@ def similar_linkage_groups(
     return pd.Series(number, index=table.index, name="Bucket")
 
 
-def _check_frequent(frequency: pd.Series, counts: np.ndarray, r: float) -> None:
-    """Check that every value that counts has as many groups to be in as it has records."""
+def _check_frequent(frequency: pd.Series, counts: np.ndarray, r: float, suppress: int) -> None:
+    """Check that every value that counts has as many groups to be in as it has records, but for some left out."""
     n, least = int(frequency.sum()), int(np.ceil(r))
     too_many = frequency[counts & (frequency.to_numpy() * least > n)].sort_values(ascending=False)
-    if len(too_many):
-        most, enough = int(too_many.iloc[0]), int((~counts).sum()) + len(too_many)
+    if not len(too_many):
+        return
+    most, enough = int(too_many.iloc[0]), int((~counts).sum()) + len(too_many)
+    out = -(-(most * least - n) // (least - 1))  # without s of them, most - s <= (n - s) / least
+    if out > suppress:
         raise TableError(
-            f"{len(too_many)} values are too frequent to stand once in a group of {least} records: "
-            f"{listing(too_many.index[:1])} occurs {most} times, and {n} records make {n // least} groups; "
-            f"r={n // most} is the largest with enough of them, or exempt the most frequent values (exempt={enough})"
+            f"{len(too_many)} of the values {'is' if len(too_many) == 1 else 'are'} too frequent to stand once in a "
+            f"group of {least} records: {listing(too_many.index[:1])} occurs {most} times, and {n} records make "
+            f"{n // least} groups; r={n // most} is the largest with enough of them, or exempt the most frequent "
+            f"values (exempt={enough}), or leave {out} of its records out (suppress={out}, or more)"
         )
 
 
@@ -193,13 +205,10 @@ def _check_worlds(found: Grouping) -> None:
     group = np.unique(found.group[inside], return_inverse=True)[1]
     promise = found.promise
     for groups in promise.groups(group, found.signature[inside], found.value[inside]):
-        try:
-            kept = promise.exact(groups) <= 1 + ROUNDING
-        except GroupTooLarge:
-            kept = promise.sound(groups) <= 1 + ROUNDING
-        if not kept.all():
+        strain = promise.exact(groups)
+        if (unsafe := strain > 1 + CHECKED).any():
             raise TableError(
-                f"{int((~kept).sum())} of {len(kept)} groups that satisfy the condition {promise.condition!r} are not "
-                f"safe: some P(t : x) is above 1 / {promise.r:g}; use condition='sound' (see "
-                "maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
+                f"{int(unsafe.sum())} of {len(unsafe)} groups that satisfy the condition {promise.condition!r} are not "
+                f"safe: P(t : x) is up to {strain.max() / promise.r:.4g}, above 1 / {promise.r:g}; use "
+                "condition='sound' (see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
             )

@@ -80,6 +80,10 @@ def query_error(
         whole(dimensions, "dimensions", 1, len(asked))
     rng = np.random.default_rng(whole(seed, "seed", 0))
     (q, tuples), (s, values) = data.tuples(), data.values()
+    if len(original) < view.n_records:
+        raise TableError(
+            f"the {view.noun} is of {view.n_records} people, and the original of {len(original)}; pass all records"
+        )
     if (place := view.sensitive_values.get_indexer(values)).min() < 0:
         raise TableError(
             f"the original has sensitive values that the {view.noun} has not; pass the table it was made of"

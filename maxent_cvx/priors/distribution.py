@@ -60,7 +60,7 @@ class QIDistribution:
     def __init__(self, *tables: Mapping[Any, Any] | pd.DataFrame, about: str = "given") -> None:
         found: dict[tuple[str, ...], pd.DataFrame] = {}
         for attributes, table in several(tables):
-            if attributes in found:
+            if any(set(attributes) == set(other) for other in found):
                 raise TableError(f"the attribute set {listing(attributes)} has two tables; give one")
             found[attributes] = checked(table, attributes)
         if not found:
@@ -131,7 +131,6 @@ class QIDistribution:
     def signatures(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.Index:
         """The signature of every tuple: its values of an attribute set (Definition 1), a row of `people` each."""
         key = self.attribute_set(attributes)
-        check_columns(people, {"signature": key}, "the table of people")
         return self.tables[key].index.take(self.rows(people, key))
 
     def of(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.DataFrame:
@@ -150,7 +149,6 @@ class QIDistribution:
             If nothing is said about a tuple's signature.
         """
         key = self.attribute_set(attributes)
-        check_columns(people, {"signature": key}, "the table of people")
         return self.tables[key].iloc[self.rows(people, key)].set_axis(people.index)
 
     def rows(self, people: pd.DataFrame | pd.MultiIndex, attributes: AttributeSet | None = None) -> np.ndarray:
@@ -229,6 +227,7 @@ class QIDistribution:
 def _distinct(people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> tuple[np.ndarray, pd.MultiIndex]:
     """Number the distinct signatures of people, or of QI tuples."""
     if isinstance(people, pd.DataFrame):
+        check_columns(people, {"signature": key}, "the table of people")
         return sort_distinct(people[list(key)])
     if strangers := [name for name in key if name not in people.names]:
         raise unknown_name("quasi-identifier (given as an attribute of the prior)", strangers[0], people.names)

@@ -26,6 +26,8 @@ def several(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
             yield tuple(table.index.names), table  # type: ignore[arg-type]  # checked later
         elif isinstance(table, Mapping):
             for attributes, one in table.items():
+                if isinstance(attributes, set | frozenset) and len(attributes) > 1:
+                    raise TableError(f"{shown(attributes)} has no order, and its signatures have; write a tuple")
                 yield names(attributes, "an attribute set"), one
         else:
             raise TableError(f"a prior is a dictionary or a DataFrame, not {shown(table)}")
@@ -34,7 +36,7 @@ def several(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
 def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
     """Read one attribute set, or several."""
     sets = names(qi, "qi")
-    return [sets] if isinstance(sets[0], str) else [names(one, "an attribute set") for one in sets]
+    return [sets] if all(isinstance(name, str) for name in sets) else [names(one, "an attribute set") for one in sets]
 
 
 def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
@@ -64,10 +66,10 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
         if labels.has_duplicates:
             raise TableError(f"{where} has a {what} twice: {listing(labels[labels.duplicated()].unique())}")
     if (missing := table.isna()).any(axis=None):
-        first = table.index[missing.any(axis=1)][0]
+        first = int(missing.any(axis=1).to_numpy().argmax())
         raise TableError(
-            f"{where} lacks {int(missing.to_numpy().sum())} entries, of {first!r} that of "
-            f"{listing(table.columns[missing.loc[[first]].any()])}; write 0 for what cannot be"
+            f"{where} lacks entries ({int(missing.to_numpy().sum())}), of {_label(table.index[first])} that of "
+            f"{listing(table.columns[missing.iloc[first]])}; write 0 for what cannot be"
         )
     try:
         p = table.to_numpy(dtype=float)
@@ -76,13 +78,14 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
     if (bad := ~((p >= 0) & (p <= 1))).any():
         i, x = np.argwhere(bad)[0]
         raise BadProbability(
-            f"{where} says {p[i, x]:g} for {table.columns[x]!r} of {table.index[i]!r}; from 0 to 1 is expected"
+            f"{where} says {p[i, x]:g} for {_label(table.columns[x])} of {_label(table.index[i])}; "
+            "from 0 to 1 is expected"
         )
     total = p.sum(axis=1)
     if (off := np.abs(total - 1) > ROUNDING).any():
         i = int(off.argmax())
         raise BadProbability(
-            f"{where} sums to {total[i]:.10g} over the values of {table.index[i]!r}, not to 1 "
+            f"{where} sums to {total[i]:.10g} over the values of {_label(table.index[i])}, not to 1 "
             f"(so in {int(off.sum())} of {len(total)} rows); divide each row by its sum, or add the missing values"
         )
     index = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
@@ -95,3 +98,8 @@ def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.
     if odd := [key for key, one in zip(keys, tuples, strict=True) if len(one) != len(attributes)]:
         raise TableError(f"{where} has the signature {shown(odd[0])}; {len(attributes)} values are expected")
     return pd.MultiIndex.from_tuples(tuples, names=attributes)
+
+
+def _label(label: object) -> str:
+    """Write a signature, or a value."""
+    return listing(label if isinstance(label, tuple) else (label,))

@@ -16,9 +16,9 @@ __all__ = ["covers", "label_of", "read_hierarchies"]
 #: What stands for any value.
 SUPPRESSED = "*"
 #: An interval as a text: "[20, 30)".
-#: A set as a text, as :func:`label_of` writes it, and its items.
-SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'"(?:[^"\\]|\\.)*"|[^,]+')
 INTERVAL = re.compile(rf"\s*([\[(])\s*(-?{NUMBER}|-inf)\s*,\s*(-?{NUMBER}|inf)\s*([\])])\s*")
+#: A set as a text, as :func:`label_of` writes it, and its items.
+SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*|[^,]+')
 
 #: For every attribute, the exact values below each node of its hierarchy.
 Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
@@ -118,8 +118,11 @@ def covers(cell: object, values: pd.Index, attribute: str, hierarchies: Hierarch
 
 def _members(text: str, values: pd.Index) -> np.ndarray:
     """Mark the values of a set that was written as a text."""
-    items = [item.strip() for item in ITEM.findall(text[1:-1])]
-    return np.asarray(values.map(written).isin(items))
+    items = {item.strip() for item in ITEM.findall(text[1:-1])}
+    known = values.map(written)
+    if strangers := sorted(items.difference(known)):
+        raise TableError(f"the set {text!r} has {listing(strangers)}, none of the population's values; correct it")
+    return np.asarray(known.isin(items))
 
 
 def _interval(cell: object) -> pd.Interval | None:

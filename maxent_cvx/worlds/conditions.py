@@ -8,8 +8,9 @@ import pandas as pd
 from ..priors import QIDistribution
 from ..views import View
 from ..views.base import attach
-from .deviation import ROUNDING, checked_r, delta_ceiling
-from .groups import Groups
+from .deviation import ROUNDING, delta_ceiling, one_r
+from .groups import Groups, check_release
+from .linked import impossible
 from .sound import at_most, odds_ratios, upper_bounds
 
 __all__ = ["conditions", "swap_bounds"]
@@ -40,12 +41,15 @@ def conditions(release: View, prior: QIDistribution, r: float) -> pd.DataFrame:
 
     Raises
     ------
-    StatementError, UnknownName
+    StatementError, UnknownName, Infeasible
     """
-    r = float(checked_r(r))
+    check_release(release, prior)
+    r = one_r(r)
     tables = {}
     for key in prior.attribute_sets:
         groups = Groups.of(release, prior, key)
+        if (without := groups.without_world()).any():
+            raise impossible(groups.names[without])
         _, u, v = groups.pairs
         f = groups.prior[groups.tuples.indices[u], groups.values.indices[v]]
         order = np.argsort(v, kind="stable")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import BadProbability, StatementError, shown
 
-__all__ = ["ROUNDING", "DeltaCondition", "checked_r", "delta_ceiling", "delta_condition"]
+__all__ = ["ROUNDING", "DeltaCondition", "checked_r", "delta_ceiling", "delta_condition", "one_r"]
 
 #: A bound that is missed by so much, relatively, is missed by rounding.
 ROUNDING = 1e-12
@@ -56,7 +56,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     Returns
     -------
     float or ndarray
-        A difference of probabilities; 0 for f = 0, and for f = 1, its limit.
+        A difference of probabilities; 0 for f = 0 and for f = 1, f for r = 1.
 
     Raises
     ------
@@ -68,14 +68,19 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     >>> round(mx.worlds.delta_ceiling(3, 2, 0.1), 4)       # Table V
     0.0474
     """
-    size, f = np.asarray(n, dtype=float), _probabilities(f_max)
-    if not ((size >= 1) & (size == np.round(size))).all():
+    try:
+        size = np.asarray(n, dtype=float)
+    except (TypeError, ValueError):
+        size = np.array(np.nan)
+    if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
         raise StatementError(f"n={shown(n)}: whole numbers of tuples are expected, at least 1")
-    r = checked_r(r)
-    # Multiplied by 1 - f, so that f = 1 needs no limit; 0 / 0 is a single tuple with f = 1, or r = 1 with f = 1.
+    try:
+        size, r, f = np.broadcast_arrays(size, checked_r(r), _probabilities(f_max))
+    except ValueError as error:
+        raise StatementError(f"n, r and f_max do not go together: {error}") from error
+    # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
     above, below = (size - r) * f * (1 - f), f * (r - 1) + (size - 1) * (1 - f)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.where(below > 0, above / below, 0.0)
+    found = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
     return found.item() if found.ndim == 0 else found
 
 
@@ -109,7 +114,7 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     >>> round(found.deviation, 4), round(found.ceiling, 4), found.holds
     (0.02, 0.0474, True)
     """
-    f = np.atleast_1d(_probabilities(f))
+    r, f = one_r(r), np.atleast_1d(_probabilities(f))
     if not len(f):
         raise StatementError("the condition is about a group's tuples, and none is given")
     most = f.max(axis=0)
@@ -130,6 +135,14 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
     if not (np.isfinite(found) & (found >= 1)).all():
         raise StatementError(f"r={shown(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
     return found
+
+
+def one_r(r: object) -> float:
+    """Read one privacy parameter, at least 1."""
+    found = checked_r(r)  # type: ignore[arg-type]
+    if found.ndim:
+        raise StatementError(f"r={shown(r)}: one number is expected")
+    return float(found)
 
 
 def _probabilities(f: npt.ArrayLike) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from ..priors import QIDistribution
 from ..views import View
 from ..views.base import attach
-from .groups import Groups
+from .groups import Groups, check_release
 from .linked import STEPS, linked
 from .ties import Ties, tied_posterior
 
@@ -67,7 +67,7 @@ def posterior(
     -----
     Eqs. (1) to (3). Sums are over logarithms: no prior is too small, and one of 0 rules worlds out.
     """
-    if ties:
+    if not (ties is None or (isinstance(ties, Mapping) and not ties)):
         return tied_posterior(group, values, ties, limit)
     one, signature, column = Groups.single(group, values)
     found = np.zeros(group.shape)
@@ -99,6 +99,7 @@ def linkage(
     ------
     StatementError, UnknownName, Infeasible, GroupTooLarge
     """
+    check_release(release, prior)
     key = prior.attribute_set(attributes)
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
@@ -134,6 +135,7 @@ def r_robustness(release: View, prior: QIDistribution, *, limit: float = STEPS) 
     -----
     Probabilistic Inference Protection, Definition 3.
     """
+    check_release(release, prior)
     largest, at = [], []
     for key in prior.attribute_sets:
         groups = Groups.of(release, prior, key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -16,7 +16,7 @@ from ..priors import QIDistribution
 from ..tables import ranges
 from ..views import Release, View
 
-__all__ = ["Groups", "checked_priors"]
+__all__ = ["Groups", "check_release", "checked_priors", "some_world"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +50,10 @@ class Groups:
         Raises
         ------
         StatementError
-            If the view is no release, or has counterfeits.
+            If the release has counterfeits.
         UnknownName
             If the prior lacks a signature or a value.
         """
-        check_release(view)
         assert isinstance(view, Release)
         if view.with_counterfeits.any():
             raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
@@ -118,6 +117,17 @@ class Groups:
             ranges(self.values.indptr[group], repeat),
         )
 
+    def without_world(self) -> np.ndarray:
+        """Mark the groups of which the prior rules out every world."""
+        group, u, v = self.pairs
+        zero = self.prior[self.tuples.indices[u], self.values.indices[v]] == 0
+        without = np.zeros(len(self), dtype=bool)
+        for one in np.unique(group[zero]):  # few, or nothing is known of what is possible
+            n, m = (slice(*table.indptr[one : one + 2]) for table in (self.tuples, self.values))
+            possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
+            without[one] = not some_world(possible, self.tuples.data[n], self.values.data[m])
+        return without
+
     def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Put groups together that have equally many signatures and values, for arrays with an axis for each.
 
@@ -137,8 +147,18 @@ class Groups:
             )
 
 
-def check_release(view: object) -> None:
-    """Refuse what has no buckets."""
+def some_world(possible: np.ndarray, tuples: np.ndarray, values: np.ndarray) -> bool:
+    """Whether every tuple can have a value: a matching of tuples and places, of a group's signatures and values."""
+    if possible.all():
+        return True
+    every = sp.csr_array(np.repeat(np.repeat(possible, values, axis=1), tuples, axis=0))
+    return bool((sp.csgraph.maximum_bipartite_matching(every, perm_type="column") >= 0).all())
+
+
+def check_release(view: object, prior: object) -> None:
+    """Refuse what has no buckets, and what is no prior."""
+    if not isinstance(prior, QIDistribution):
+        raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
     if not isinstance(view, Release):
         what = f"a {type(view).__name__}" if isinstance(view, View) else shown(view)
         raise StatementError(f"possible worlds are those of the buckets of a Release, not of {what}")
@@ -155,8 +175,13 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise TableError(f"the group has a column twice: {listing(twice)}")
     if isinstance(values, str):
         raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
+    if not isinstance(values, Iterable):
+        raise TableError(f"values={shown(values)}: the list of the group's values is expected")
     held = list(values)
-    at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
+    try:
+        at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
+    except (TypeError, pd.errors.InvalidIndexError) as error:
+        raise TableError(f"the values cannot be found among the group's columns: {error}") from error
     if (at < 0).any():
         raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
     if len(held) != len(group) or not held:

@@ -20,22 +20,25 @@ STEPS = 2e8
 STATES = 1 << 22
 
 
-def linked(groups: Groups, limit: float = STEPS) -> np.ndarray:
+def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.ndarray:
     """P(t : x) of every pair of many groups, probabilities.
 
     Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
+    Groups that are too large, or have no world, are errors; if not `strict`, NaN.
     """
     limit = number(limit, "limit")
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
-    check_steps(groups, cost.min(axis=1), limit)
-    found, without = np.empty(groups.start[-1]), np.zeros(len(groups), dtype=bool)
+    too_large = cost.min(axis=1) > limit
+    if strict:
+        check_steps(groups, cost.min(axis=1), limit)
+    found, without = np.full(groups.start[-1], np.nan), np.zeros(len(groups), dtype=bool)
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
     to_values = cost[:, 0] <= cost[:, 1]
     for dealt, kinds, some, transposed in (
-        (groups.tuples, groups.values, to_values, False),
-        (groups.values, groups.tuples, ~to_values, True),
+        (groups.tuples, groups.values, to_values & ~too_large, False),
+        (groups.values, groups.tuples, ~to_values & ~too_large, True),
     ):
         for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(some)):
             i, k = dealt.indices[item][:, :, None], kinds.indices[kind][:, None, :]
@@ -49,7 +52,7 @@ def linked(groups: Groups, limit: float = STEPS) -> np.ndarray:
             if transposed:  # of the places of a signature each of the m(x) has a share
                 share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
             found[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
-    if without.any():
+    if strict and without.any():
         raise impossible(groups.names[without])
     return found
 

@@ -45,9 +45,9 @@ class Lattice:
 
     def layers(self) -> list[np.ndarray]:
         """The states with 0, 1, ..., N places taken."""
-        taken = np.zeros(1, dtype=np.int16)
+        taken = np.zeros(1, dtype=np.int64)
         for m in self.places:
-            taken = (np.arange(m + 1, dtype=np.int16)[:, None] + taken).ravel()
+            taken = (np.arange(m + 1)[:, None] + taken).ravel()
         order = np.argsort(taken, kind="stable")
         return np.split(order, np.cumsum(np.bincount(taken))[:-1])
 

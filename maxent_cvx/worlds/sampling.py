@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from ..errors import Inaccurate, whole
-from .groups import Groups
+from .groups import Groups, some_world
 from .linked import impossible
 
 __all__ = ["SampledPosterior", "sample"]
@@ -90,7 +89,7 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     one, signature, column = Groups.single(group, values)
     places = one.values.data
     f = one.prior / np.maximum(one.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    if not _some_world(f[signature] > 0, places):
+    if not some_world(f > 0, one.tuples.data, places):
         raise impossible(one.names)
     scaled = _balanced(f, one.tuples.data, places)[signature]
     order = np.argsort(-scaled.max(axis=1), kind="stable")
@@ -109,14 +108,6 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
         found[:, column] = of_signature[signature]
         tables.append(pd.DataFrame(found, index=group.index, columns=group.columns))
     return SampledPosterior(tables[0], tables[1], float(effective), n)
-
-
-def _some_world(possible: np.ndarray, places: np.ndarray) -> bool:
-    """Whether every tuple can have a value: a matching of tuples and places."""
-    if possible.all():
-        return True
-    every = sp.csr_array(np.repeat(possible, places, axis=1))
-    return bool((sp.csgraph.maximum_bipartite_matching(every, perm_type="column") >= 0).all())
 
 
 def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .deviation import ROUNDING, checked_r
+from .deviation import ROUNDING, one_r
 from .groups import Groups
+from .linked import impossible
 
 __all__ = ["SoundCondition", "at_most", "odds_ratios", "sound_condition", "upper_bounds"]
 
@@ -62,6 +63,8 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
 
     Raises
     ------
+    Infeasible
+        If the priors rule out every world.
     TableError, UnknownName, BadProbability, StatementError
 
     Notes
@@ -83,7 +86,9 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     tuples of two kinds.
     """
     one, signature, column = Groups.single(group, values)
-    r = float(checked_r(r))
+    r = one_r(r)
+    if one.without_world().any():
+        raise impossible(one.names)
     f, n, m = one.prior[None], one.tuples.data[None], one.values.data[None]
     bounds = np.zeros(group.shape)
     bounds[:, column] = upper_bounds(f, n, m)[0][signature]
@@ -115,11 +120,13 @@ def odds_ratios(f: np.ndarray) -> np.ndarray:
     ndarray, shape (groups, values)
         At least 1; infinite where t can have x and not y, or j y and not x.
     """
-    found = np.ones((len(f), f.shape[2]))
+    found, log_f = np.zeros((len(f), f.shape[2])), _log(f)
     for y in range(f.shape[2]):
-        ratio = _divided(f, f[:, :, [y]])  # f_t(x) / f_t(y); NaN if t can have neither: then it is in no such swap
-        found = np.fmax(found, _divided(np.fmax.reduce(ratio, axis=1), np.fmin.reduce(ratio, axis=1)))
-    return found
+        with np.errstate(invalid="ignore"):
+            ratio = log_f - log_f[:, :, [y]]  # log f_t(x) / f_t(y); NaN if t can have neither: it is in no such swap
+            found = np.fmax(found, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
+    with np.errstate(over="ignore"):
+        return np.exp(found)
 
 
 def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -158,10 +165,12 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
     among : ndarray of int, shape (groups, signatures)
         The other tuples.
     """
-    take, give = _divided(f, own), _divided(own, f)  # f_j(x) / f_t(x), f_t(y) / f_j(y)
+    log_f, log_own = _log(f), _log(own)
     has = (f > 0) & (among[:, :, None] > 0)
-    with np.errstate(invalid="ignore"):  # of an x that t cannot have, which is not looked at
-        swap = np.where(f > 0, take, 0.0)[:, :, :, None] * np.where(has, give, 0.0)[:, :, None, :]
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN of an x that t cannot have, which is not looked at
+        take = np.where(f > 0, log_f - log_own, -np.inf)  # log f_j(x) / f_t(x)
+        give = np.where(has, log_own - log_f, -np.inf)  # log f_t(y) / f_j(y)
+        swap = np.exp(take[:, :, :, None] + give[:, :, None, :])
     swap = np.where(has[:, :, None, :], swap, np.inf)
     x = np.arange(f.shape[2])
     swap[:, :, x, x] = np.inf
@@ -206,7 +215,7 @@ def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -
     return np.asarray(np.where(kept > 0, sorted_ * np.maximum(kept, 1), 0.0).sum(axis=1))
 
 
-def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A / b, infinite where b is 0, NaN where both are."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(a / b)
+def _log(f: np.ndarray) -> np.ndarray:
+    """The logarithm; -inf of 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(f))

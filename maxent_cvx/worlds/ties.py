@@ -74,6 +74,12 @@ def joint(
     items, column, places = _items(group, values, ties or {})
     asked = _members(group, who)
     together = [item for item in items if set(item.members) & set(asked)]
+    combinations = float(len(column)) ** sum(len(item.members) for item in together)
+    if combinations > number(limit, "limit"):
+        raise GroupTooLarge(
+            f"{len(column)} values of {listing(who)} together make {combinations:.1g} combinations, and {limit:.0e} "
+            "are allowed; ask about fewer people, or allow more with limit="
+        )
     log_prior = together[0].log_prior
     for item in together[1:]:
         log_prior = np.add.outer(log_prior, item.log_prior)
@@ -110,7 +116,9 @@ def _items(group: pd.DataFrame, values: Sequence[Hashable], ties: Ties) -> tuple
 
 def _members(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
     """Find tuples by their labels."""
-    names = list(who) if not isinstance(who, str) else [who]
+    if isinstance(who, str) or not isinstance(who, Sequence):
+        raise StatementError(f"{shown(who)}: two different tuples of the group are expected, or more")
+    names = list(who)
     at = group.index.get_indexer(pd.Index(names, dtype=object))
     if (at < 0).any():
         raise unknown_name("tuple of the group", names[int((at < 0).argmax())], group.index)
@@ -121,14 +129,15 @@ def _members(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
 
 def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, column: np.ndarray) -> np.ndarray:
     """Read a joint prior as an array with an axis for each tuple, logarithms."""
+    labels_of = (table.index, table.columns) if isinstance(table, pd.DataFrame) else (getattr(table, "index", None),)
+    if any(isinstance(labels, pd.Index) and labels.has_duplicates for labels in labels_of):
+        raise TableError(f"the joint prior of {listing(who)} has a label twice; write each once")
     if isinstance(table, pd.DataFrame) and len(who) == 2:
-        axes, entries = [table.index, table.columns], table.to_numpy(dtype=float)
+        axes, entries = [table.index, table.columns], _numbers(table, who)
     elif isinstance(table, pd.Series) and table.index.nlevels == len(who):
         wide = pd.MultiIndex.from_product([values] * len(who))
-        axes, entries = (
-            [values] * len(who),
-            table.reindex(wide).to_numpy(dtype=float).reshape((len(values),) * len(who)),
-        )
+        axes = [values] * len(who)
+        entries = _numbers(table.reindex(wide), who).reshape((len(values),) * len(who))
     else:
         raise TableError(
             f"the joint prior of {listing(who)} must be a {'DataFrame or ' * (len(who) == 2)}Series with a level each, "
@@ -146,6 +155,14 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))
+
+
+def _numbers(table: pd.DataFrame | pd.Series, who: Sequence[Hashable]) -> np.ndarray:
+    """Read a table as numbers."""
+    try:
+        return table.to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise BadProbability(f"the joint prior of {listing(who)} must hold numbers: {error}") from error
 
 
 def _dealt(items: list[Item], places: np.ndarray, limit: float) -> list[np.ndarray]:
