@@ -173,6 +173,25 @@ def test_tight():
     )
 
 
+def test_without_a_world():
+    """What nobody can have is not safe: the group is refused, as its exact answer is; a release names the bucket."""
+    group = pd.DataFrame({"a": [0.0, 0.0], "b": [1.0, 1.0]})
+    with refused(mx.Infeasible, "rules out every possible world"):
+        sound_condition(group, ["a", "b"], 2)
+    frame = pd.DataFrame({"G": ["m", "m", "f", "f"], "S": list("abab"), "B": [1, 1, 2, 2]})
+    prior = mx.QIDistribution({"G": {"m": {"a": 0.0, "b": 1.0}, "f": {"a": 0.5, "b": 0.5}}})
+    with refused(mx.Infeasible, "world of 1:"):
+        mx.worlds.conditions(mx.Release.from_buckets(frame, qi="G", sa="S", bucket="B"), prior, 2)
+
+
+def test_extreme_priors():
+    """Odds beyond the range of floating point are infinite, without a warning, and bounds stay bounds."""
+    group = pd.DataFrame({"a": [1e-200, 0.9], "b": [0.9, 1e-200]})
+    found = sound_condition(group, ["a", "b"], 2)
+    assert np.isinf(found.kappa).all()
+    assert (mx.worlds.posterior(group, ["a", "b"]) <= found.bounds + 1e-12).all(axis=None)
+
+
 def test_one_value_is_never_safe():
     """Everybody has it: no swap changes that."""
     group = pd.DataFrame({"x": [0.5, 0.5], "y": [0.5, 0.5]})
@@ -210,6 +229,14 @@ def test_r_and_priors():
     for bad in ([1.5], ["a"], [np.nan]):
         with refused(BadProbability, "numbers from 0 to 1"):
             delta_condition(bad, 2)
+    for question in (lambda r: delta_condition([0.1], r), lambda r: sound_condition(group, ["x", "y"], r)):
+        with refused(StatementError, "one number"):
+            question([2, 3])
+    for bad in ("x", np.inf, 0):
+        with refused(StatementError, "whole numbers of tuples"):
+            delta_ceiling(bad, 2, 0.1)
+    with refused(StatementError, "do not go together"):
+        delta_ceiling([1, 2], [1, 2, 3], 0.1)
     with refused(StatementError, "none is given"):
         delta_condition([], 2)
     with refused(StatementError, "whole numbers of tuples"):

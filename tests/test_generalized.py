@@ -16,6 +16,7 @@ import maxent_cvx as mx
 from maxent_cvx import GroupedRelease, MaxEnt, P, Release, ReleaseSeries, StatementError, TableError, UnknownName
 from maxent_cvx.disguise import mondrian, mondrian_table
 from maxent_cvx.views import OUTSIDE
+from maxent_cvx.views.generalized import covers, label_of
 
 seeds = st.integers(0, 10**6)
 QI = ["Age", "Sex"]
@@ -267,3 +268,21 @@ class TestMondrian:
         for options, says in (({"k": 9}, "k=9"), ({"k": 2, "l": 5}, "3 sensitive values")):
             with refused(TableError, says):
                 mondrian(RECORDS.astype(str), qi=QI, sa="Disease", **options)
+
+
+AWKWARD = ["a", "b c", "k, l", 'say "x"', "or", "7", "{z}", "back\\slash", "u, v"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_sets_are_read_back_from_texts(size):
+    """What label_of writes of a set is read as the same set: values with commas, quotes and braces, too."""
+    values = pd.Index(AWKWARD)
+    for chosen in itertools.combinations(AWKWARD, size):
+        np.testing.assert_array_equal(covers(label_of(frozenset(chosen)), values, "A", {}), values.isin(chosen))
+
+
+def test_sets_with_unknown_members():
+    """A member that nobody has is told, as in a set that is no text."""
+    for cell in "{1, 99}", frozenset([1, 99]):
+        with refused(TableError, "99"):
+            covers(cell, pd.Index([1, 2, 3]), "A", {})

@@ -108,6 +108,10 @@ def test_what_is_no_prior(hospital, voters):
         QIDistribution(pd.concat([frame, frame]))
     with refused(TableError, "two tables"):
         QIDistribution(frame, frame)
+    with refused(TableError, "two tables"):
+        QIDistribution({("A", "B"): {(1, 2): {"y": 1.0}}}, {("B", "A"): {(2, 1): {"y": 1.0}}})
+    with refused(TableError, "has no order"):
+        QIDistribution({frozenset(["Age", "Sex"]): {(1, "m"): {"y": 1.0}}})
     with refused(TableError, "not of the same values", "maybe"):
         QIDistribution(frame, {"Age": {41: {"yes": 0.5, "maybe": 0.5}}})
     with refused(TableError, "a dictionary or a DataFrame, not 5"):

@@ -92,6 +92,8 @@ def test_wrong_arguments(release, hospital):
         query_error(release, hospital, selectivity=2)
     with refused(StatementError, "dimensions=3"):
         query_error(release, hospital, dimensions=3)
+    with refused(TableError, "is of 10 people, and the original of 5"):
+        query_error(release, hospital.head(5))
     with refused(StatementError, "'Bucket' is no quasi-identifier"):
         query_error(release, hospital, attributes="Bucket")
     with refused(TableError, "sensitive values"):

@@ -206,3 +206,34 @@ def test_what_has_no_worlds(release, prior, hospital):
     nobody = dict.fromkeys(prior.values, 0.0) | {"Flu": 1.0}
     with refused(Infeasible, "of 1, 2, 3"):
         mx.worlds.r_robustness(release, QIDistribution({"Gender": {"male": nobody, "female": nobody}}))
+
+
+def test_raw_errors():
+    """What a user may pass by mistake gets an error of this package."""
+    group = pd.DataFrame({"x": [0.5, 0.5], "y": [0.5, 0.5]}, index=["a", "b"])
+    for values in (3, None, [["x"], "y"]):
+        with refused(TableError, "values"):
+            mx.worlds.posterior(group, values)
+    square = pd.DataFrame(0.25, index=["x", "y"], columns=["x", "y"])
+    for error, ties in [
+        (TableError, {("a", "b"): pd.concat([square, square])}),
+        (BadProbability, {("a", "b"): square.astype(str) + "?"}),
+        (StatementError, square),
+        (StatementError, {3: square}),
+    ]:
+        with pytest.raises(error):
+            mx.worlds.posterior(group, ["x", "y"], ties=ties)
+    with refused(StatementError, "two different tuples"):
+        mx.worlds.joint(group, ["x", "y"], None)
+    many = pd.DataFrame(np.full((14, 14), 0.5))
+    with refused(GroupTooLarge, "9 in total", "combinations"):
+        mx.worlds.joint(many, range(14), range(9))
+
+
+def test_very_large_bucket():
+    """40,000 people with two values, one of them rare, are few states, and more than a small integer counts."""
+    group = pd.DataFrame([[0.9, 0.1], [0.8, 0.2]], columns=["n", "y"]).iloc[[0] * 20_000 + [1] * 20_000]
+    found = mx.worlds.posterior(group.reset_index(drop=True), ["n"] * 39_998 + ["y"] * 2)
+    assert found["y"].sum() == pytest.approx(2, rel=1e-6)
+    odds = np.array([0.1 / 0.9, 0.2 / 0.8])  # of two rare values nearly independent
+    assert found["y"].iloc[-1] / found["y"].iloc[0] == pytest.approx(odds[1] / odds[0], rel=1e-3)

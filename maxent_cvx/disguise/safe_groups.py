@@ -58,7 +58,7 @@ class Promise:
     def work(self, n: int) -> float:
         """About how much work it is to check a group of n different records, in units of some nanoseconds."""
         steps = n * 2.0**n
-        return 10 * steps if self.condition == "exact" and steps <= FEW_STEPS else float(n) ** 4
+        return 10 * steps if self.condition == "exact" and steps <= FEW_STEPS else 5 * float(n) ** 4
 
     def groups(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Iterator[Groups]:
         """The groups as each attribute set shows them."""
