@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -216,3 +218,20 @@ def test_tree_of_signatures():
             assert any((low, m) in seen and (m, high) in seen for m in range(low + 1, high))
         seen.add((low, high))
     assert abs(np.flatnonzero(order == 0)[0] - np.flatnonzero(order == 40)[0]) == 1
+
+
+def test_advice_can_be_followed():
+    """What the error says would do does it."""
+    frame = town(150, 11, n_values=6)
+    prior = QIDistribution.estimate(frame, qi=["A", "B"], sa="S", smoothing=0.5)
+    followed = 0
+    for r in (2, 3, 4):
+        try:
+            similar_linkage(frame, qi=["A", "B"], sa="S", prior=prior, r=r)
+        except TableError as error:
+            if advice := re.search(r"with r=(\d+), condition='(\w+)' all records fit", str(error)):
+                less, condition = int(advice[1]), advice[2]
+                release = similar_linkage(frame, qi=["A", "B"], sa="S", prior=prior, r=less, condition=condition)
+                assert release.n_records == 150
+                followed += 1
+    assert followed

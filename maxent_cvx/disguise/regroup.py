@@ -39,6 +39,8 @@ class Grouping:
         -1 of those that are left over.
     next : int
         The number of the next group.
+    spent : bool
+        Whether a search for patterns ended because its work was spent.
     """
 
     promise: Promise
@@ -47,6 +49,7 @@ class Grouping:
     rng: np.random.Generator
     group: np.ndarray
     next: int = 0
+    spent: bool = False
 
     @classmethod
     def of(cls, promise: Promise, signature: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> Grouping:
@@ -149,6 +152,7 @@ class Grouping:
             self.rng,
         )  # fmt: skip
         used = patterns.best(work)
+        self.spent |= patterns.work >= work
         n = patterns.table.shape[0]
         # Of each pattern the first groups stay; all other records are dealt to new groups, kind by kind, at random.
         stays = rank(np.sort(pattern))[np.argsort(np.argsort(pattern, kind="stable"))] < used[:n][pattern]

@@ -24,9 +24,9 @@ IMPOSSIBLE = -1e3
 CHECKED = 1e-9
 #: If so many are left over after everything was tried, it is not tried again.
 MANY = 50
-#: Work on new patterns of groups, and attempts to place who is left over; and how much of both where it is only asked
-#: whether something else would do.
-EFFORT, LESS = (2e10, 20), (1e10, 5)
+#: Work on new patterns of groups, also where it is only asked whether something else would do; attempts to place who is
+#: left over.
+EFFORT, LESS, PATIENCE = 2e10, 5e9, 20
 
 
 def similar_linkage(
@@ -129,7 +129,7 @@ def similar_linkage_groups(
         raise unknown_name("condition", condition, CONDITIONS)
     r = one_r(r)
     exempt, suppress = whole(exempt, "exempt", 0), whole(suppress, "suppress", 0)
-    rng = np.random.default_rng(whole(seed, "seed", 0))
+    seed = whole(seed, "seed", 0)
     value, values = data.values()
     frequency = np.bincount(value)
     counts = np.ones(len(values), dtype=bool)
@@ -145,22 +145,24 @@ def similar_linkage_groups(
     order, parts = nested(np.maximum(log_prior, IMPOSSIBLE))
     place = np.argsort(order)
 
-    def grouped(r: float, condition: str, work: float, patience: int) -> Grouping:
+    def grouped(r: float, condition: str, work: float) -> Grouping:
         promise = Promise(tables, counts, r, condition)
-        found = Grouping.of(promise, of_tuple.reshape(-1)[tuples], value, rng)
+        found = Grouping.of(promise, of_tuple.reshape(-1)[tuples], value, np.random.default_rng(seed))
         found.from_the_bottom(order, parts)
         while before := len(found.left):
             found.rearrange(work)
-            found.place_left(place, patience)
+            found.place_left(place, PATIENCE)
             if len(found.left) >= min(before, MANY):
                 break
         return found
 
-    found = grouped(r, condition, *EFFORT)
+    found = grouped(r, condition, EFFORT)
     if len(found.left) > suppress:
         others = [(r, "exact")] if condition == "sound" else []
         others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
-        works = next((other for other in others if not len(grouped(*other, *LESS).left)), None)
+        trials = ((other, grouped(*other, LESS)) for other in others)
+        # What ends before its work is spent ends so with more, too: who follows the advice gets what it says.
+        works = next((other for other, trial in trials if not len(trial.left) and not trial.spent), None)
         raise _left_over(found, values, suppress, works)
     _check_worlds(found)
     number = np.unique(found.group, return_inverse=True)[1] + (0 if len(found.left) else 1)
