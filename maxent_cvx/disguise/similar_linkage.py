@@ -55,9 +55,9 @@ def similar_linkage(
         At least 1.
     condition : str
         How a group is known to be safe. "sound": by :func:`maxent_cvx.worlds.sound_condition`, which proves it.
-        "exact": by :func:`maxent_cvx.worlds.posterior`, so that no safe group is refused; groups with more than some
-        twenty values as if "sound". "delta": by the paper's condition, after which the release may **not** be r-robust;
-        then that raises.
+        "exact": by :func:`maxent_cvx.worlds.posterior`, so that no safe group is refused; groups with more than
+        fourteen values or so as if "sound". "delta": by the paper's condition, after which the release may **not** be
+        r-robust; then that raises.
     exempt : int
         How many of the most frequent sensitive values are not protected, and may repeat in a bucket.
     suppress : int
@@ -83,12 +83,14 @@ def similar_linkage(
     -----
     Those with one signature are grouped as Anatomy does, from the largest piles of values: the prior cannot tell them
     apart. Who is left over is grouped with those of similar signatures, and so on upwards; a group that does not
-    satisfy the condition is drawn again, and larger. In the end some groups are taken apart and drawn anew with those
-    who are left over, as long as that places more of them. That merging more helps is not sure: the conditions are not
-    monotone. So it ends when attempts fail, and nothing is published then.
+    satisfy the condition is drawn again, and larger. For those who are left over in the end a linear program chooses
+    among safe patterns of groups, which are found as they are needed, how often each should be there; at last some
+    groups are taken apart and drawn anew, as long as that places more. That merging more helps is not sure: the
+    conditions are not monotone. So it ends when attempts fail, and nothing is published then.
 
     Probabilistic Inference Protection, sections IV and V. With `condition` "sound" or "exact" the release is r-robust,
-    which all possible worlds confirm before it is returned.
+    which all possible worlds confirm before it is returned (in groups of many values swaps). The promise is about
+    adversaries who do not reason about how the groups were chosen.
     """
     group = similar_linkage_groups(
         table, qi=qi, sa=sa, prior=prior, r=r, condition=condition, exempt=exempt, suppress=suppress, seed=seed
