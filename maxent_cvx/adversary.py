@@ -184,7 +184,7 @@ class Adversary:
         """All rows as one sparse system in people."""
         rows = [entry.rows for entry in self._entries.values()]
         facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
-        return LinearForm.of(rows[0], facts, known, self.view.n_records, self.space.reference)
+        return LinearForm.of(rows[0], facts, known, self.view.n_records, self.space.weights * self.space.believed)
 
     @property
     def ruled_out(self) -> range:

@@ -103,7 +103,7 @@ class MaxEnt(Adversary):
 
         Rows are in people; a constraint a block of rows, labelled.
         """
-        weights = self.space.reference / self.space.weights * self.space.pseudonyms
+        weights = self.space.pseudonyms * self.space.believed
         return entropy_problem(self.form, self.space.counts, weights, self.view.n_records, self.convex)
 
     def solve(

@@ -187,10 +187,11 @@ class Posterior:
         """
         if self.model is None or self.space.prior is None:
             raise StatementError("there is no prior to compare with; solve a model with one, MaxEnt(view, prior=...)")
-        p, believed = self.counts / self.space.n_records, self.space.prior
-        of_tuple = group_codes(*zip(*((c, c.max() + 1) for a, c in self.space.codes.items() if a != "s"), strict=True))
-        share = np.bincount(of_tuple, p)[of_tuple]
-        return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, np.where(p > 0, believed, 1.0))).sum())
+        p, codes = self.counts / self.space.n_records, self.space.codes
+        others = [codes[role] for role in codes if role != "s"]
+        of_tuple = group_codes(others, [int(code.max()) + 1 for code in others])
+        share = np.bincount(of_tuple, p)[of_tuple]  # P(q, b)
+        return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
     def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
         """DH / d(value) of every statement: what one unit of its value, as typed, is worth in entropy; nats.

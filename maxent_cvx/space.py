@@ -102,12 +102,9 @@ class Space:
         return np.where((self.people.unnamed < self.view.n_q)[self.codes["q"]], self.pseudonyms, 1.0)
 
     @cached_property
-    def reference(self) -> np.ndarray:
-        """The weights, with what is believed before: that relative to which the entropy is largest.
-
-        1 instead of a prior of 0, where rows say that nobody is.
-        """
-        return self.weights if self.prior is None else self.weights * np.where(self.prior > 0, self.prior, 1.0)
+    def believed(self) -> np.ndarray:
+        """The prior; 1 without one, and instead of 0, where rows say that nobody is."""
+        return np.ones(len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:

@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 
-from ..tables import tally
-from ..worlds.conditions import swap_bounds
-from ..worlds.deviation import ROUNDING, delta_ceiling
+from ..worlds.conditions import deviations, swap_bounds
+from ..worlds.deviation import ROUNDING
 from ..worlds.groups import Groups
 from ..worlds.linked import linked
 
@@ -62,15 +59,8 @@ class Promise:
 
     def groups(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Iterator[Groups]:
         """The groups as each attribute set shows them."""
-        n = group.max(initial=-1) + 1
         for position, table in self.tables:
-            tuples, values = (
-                sp.csc_array(tally(code, group, (size, n), None))
-                for code, size in ((position[signature], table.shape[0]), (value, table.shape[1]))
-            )
-            for counts in (tuples, values):
-                counts.sort_indices()
-            yield Groups(table, tuples, values, pd.RangeIndex(n))
+            yield Groups.of_records(table, group, position[signature], value)
 
     def largest(self, groups: Groups, p: np.ndarray) -> np.ndarray:
         """The largest probability that counts of each group, in units of 1 / r; one a pair is given."""
@@ -88,15 +78,9 @@ class Promise:
 
     def delta(self, groups: Groups) -> np.ndarray:
         """By the paper's condition, Delta_max <= Delta_ceil, of values that occur once."""
-        group, u, v = groups.pairs
-        f = groups.prior[groups.tuples.indices[u], groups.values.indices[v]]
-        order = np.argsort(v, kind="stable")
-        first = np.unique(v[order], return_index=True)[1]
-        most, least = np.maximum.reduceat(f[order], first), np.minimum.reduceat(f[order], first)
-        ceiling = delta_ceiling(groups.sizes[group[order][first]], self.r, most)
-        deviation = np.maximum(most - least - ROUNDING * most, 0.0)
-        equal = (ceiling == 0) & (deviation == 0)
-        strain = np.where(ceiling > 0, deviation / np.where(ceiling > 0, ceiling, 1.0), np.where(equal, 0.0, np.inf))
+        deviation, ceiling, holds = deviations(groups, self.r)
+        strain = np.divide(deviation, ceiling, out=np.full(len(ceiling), np.inf), where=ceiling > 0)
+        strain[holds] = np.minimum(strain[holds], 1.0)  # but for rounding; and where all must be equal, and are
         strain[groups.values.data > 1] = np.inf
         strain[~self.counts[groups.values.indices]] = 0.0
         return np.asarray(np.maximum.reduceat(strain, groups.values.indptr[:-1]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown, unknown_name, whole
 from ..priors import QIDistribution
-from ..tables import Microdata, names
+from ..tables import Microdata, densely, names
 from ..views import Release
 from ..worlds.deviation import one_r
 from .regroup import Grouping
@@ -206,13 +207,13 @@ def _check_worlds(found: Grouping) -> None:
     inside = found.group >= 0
     if not inside.any():
         return
-    group = np.unique(found.group[inside], return_inverse=True)[1]
     promise = found.promise
-    for groups in promise.groups(group, found.signature[inside], found.value[inside]):
-        strain = promise.exact(groups)
-        if (unsafe := strain > 1 + CHECKED).any():
-            raise TableError(
-                f"{int(unsafe.sum())} of {len(unsafe)} groups that satisfy the condition {promise.condition!r} are not "
-                f"safe: P(t : x) is up to {strain.max() / promise.r:.4g}, above 1 / {promise.r:g}; use "
-                "condition='sound' (see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
-            )
+    strain = replace(promise, condition="exact").strain(
+        densely(found.group[inside]), found.signature[inside], found.value[inside]
+    )
+    if (unsafe := strain > 1 + CHECKED).any():
+        raise TableError(
+            f"{int(unsafe.sum())} of {len(unsafe)} groups that satisfy the condition {promise.condition!r} are not "
+            f"safe: P(t : x) is up to {strain.max() / promise.r:.4g}, above 1 / {promise.r:g}; use "
+            "condition='sound' (see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
+        )

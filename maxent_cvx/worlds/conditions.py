@@ -6,20 +6,20 @@ import numpy as np
 import pandas as pd
 
 from ..priors import QIDistribution
-from ..views import View
+from ..views import Release
 from ..views.base import attach
 from .deviation import ROUNDING, delta_ceiling, one_r
 from .groups import Groups, check_release
 from .linked import impossible
 from .sound import at_most, odds_ratios, upper_bounds
 
-__all__ = ["conditions", "swap_bounds"]
+__all__ = ["conditions", "deviations", "swap_bounds"]
 
 #: Numbers held at once, for some groups.
 AT_ONCE = 1 << 20
 
 
-def conditions(release: View, prior: QIDistribution, r: float) -> pd.DataFrame:
+def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFrame:
     """Whether priors are similar enough in every bucket to promise P(t : x) <= 1 / r, by both conditions.
 
     Parameters
@@ -50,22 +50,17 @@ def conditions(release: View, prior: QIDistribution, r: float) -> pd.DataFrame:
         groups = Groups.of(release, prior, key)
         if (without := groups.without_world()).any():
             raise impossible(groups.names[without])
-        _, u, v = groups.pairs
-        f = groups.prior[groups.tuples.indices[u], groups.values.indices[v]]
-        order = np.argsort(v, kind="stable")
-        first = np.unique(v[order], return_index=True)[1]
-        most, least = np.maximum.reduceat(f[order], first), np.minimum.reduceat(f[order], first)
+        deviation, ceiling, delta_holds = deviations(groups, r)
         bounds, kappa = swap_bounds(groups)
-        bound = np.maximum.reduceat(bounds[order], first)
-        bucket = np.repeat(np.arange(len(groups)), groups.width[1])
+        bound = groups.over_tuples(bounds)
+        bucket = groups.group_of_value
         n, m = groups.sizes[bucket], groups.values.data
-        ceiling = delta_ceiling(n, r, most)
         tables[", ".join(key)] = pd.DataFrame(
             {
-                "f_max": most,
-                "deviation": most - least,
+                "f_max": groups.over_tuples(groups.f),
+                "deviation": deviation,
                 "ceiling": ceiling,
-                "delta_holds": (most - least <= ceiling + ROUNDING * most) & (m == 1),
+                "delta_holds": delta_holds & (m == 1),
                 "kappa": kappa,
                 "limit": (n - m) / (m * (r - 1)) if r > 1 else np.inf,
                 "bound": bound,
@@ -74,6 +69,14 @@ def conditions(release: View, prior: QIDistribution, r: float) -> pd.DataFrame:
             index=attach(groups.names, bucket, release.sensitive_values, groups.values.indices),
         )
     return pd.concat(tables, names=["attributes"])
+
+
+def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Delta_max, Delta_ceil, and whether the one is within the other, one for every value of every group."""
+    most = groups.over_tuples(groups.f)
+    deviation = most - groups.over_tuples(groups.f, np.minimum)
+    ceiling = delta_ceiling(groups.sizes[groups.group_of_value], r, most)
+    return deviation, ceiling, deviation <= ceiling + ROUNDING * most
 
 
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..priors import QIDistribution
-from ..views import View
+from ..views import Release
 from ..views.base import attach
 from .groups import Groups, check_release
 from .linked import STEPS, linked
@@ -76,7 +76,7 @@ def posterior(
 
 
 def linkage(
-    release: View, prior: QIDistribution, attributes: str | Sequence[str] | None = None, *, limit: float = STEPS
+    release: Release, prior: QIDistribution, attributes: str | Sequence[str] | None = None, *, limit: float = STEPS
 ) -> pd.Series:
     """P(t : x) of every tuple and value of a release, for an adversary who has the prior of one attribute set.
 
@@ -109,7 +109,7 @@ def linkage(
     return pd.Series(linked(groups, limit), index=labels, name="P(t : x)").sort_index()
 
 
-def r_robustness(release: View, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
+def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
     """The largest P(t : x) over the tuples t of every bucket, for every value x: the release is r-robust if none > 1/r.
 
     Parameters
@@ -147,7 +147,6 @@ def r_robustness(release: View, prior: QIDistribution, *, limit: float = STEPS) 
         at.append(groups.tuples.indices[u[first]])
     which = np.argmax(largest, axis=0)
     cells = np.arange(len(which))
-    bucket = np.repeat(np.arange(len(groups)), groups.width[1])
     most = np.asarray(largest)[which, cells]
     signature = np.empty(len(cells), dtype=object)
     for i, key in enumerate(prior.attribute_sets):
@@ -160,5 +159,5 @@ def r_robustness(release: View, prior: QIDistribution, *, limit: float = STEPS) 
             "attributes": [", ".join(prior.attribute_sets[i]) for i in which],
             "signature": signature,
         },
-        index=attach(groups.names, bucket, release.sensitive_values, groups.values.indices),
+        index=attach(groups.names, groups.group_of_value, release.sensitive_values, groups.values.indices),
     )

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, TableError, listing, shown, unknown_name
 from ..priors import QIDistribution
-from ..tables import ranges
+from ..tables import ranges, tally
 from ..views import Release, View
 
 __all__ = ["Groups", "check_release", "checked_priors", "some_world"]
@@ -44,7 +44,7 @@ class Groups:
     names: pd.Index
 
     @classmethod
-    def of(cls, view: View, prior: QIDistribution, attributes: tuple[str, ...]) -> Self:
+    def of(cls, release: Release, prior: QIDistribution, attributes: tuple[str, ...]) -> Self:
         """The buckets of a release, their tuples known by an attribute set.
 
         Raises
@@ -54,14 +54,23 @@ class Groups:
         UnknownName
             If the prior lacks a signature or a value.
         """
-        assert isinstance(view, Release)
-        if view.with_counterfeits.any():
+        if release.with_counterfeits.any():
             raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
-        signature = prior.rows(view.quasi_identifiers, attributes)
-        table = prior.tables[attributes].to_numpy()[:, prior.columns(view.sensitive_values)]
+        signature = prior.rows(release.quasi_identifiers, attributes)
+        table = prior.tables[attributes].to_numpy()[:, prior.columns(release.sensitive_values)]
         ones, shape = np.ones(len(signature), dtype=np.int64), (len(table), len(signature))
-        tuples = sp.csr_array((ones, (signature, np.arange(len(signature)))), shape=shape) @ view.n_qb
-        return cls(table, _sorted(tuples), _sorted(view.n_sb), view.buckets)
+        tuples = sp.csr_array((ones, (signature, np.arange(len(signature)))), shape=shape) @ release.n_qb
+        return cls(table, _sorted(tuples), _sorted(release.n_sb), release.buckets)
+
+    @classmethod
+    def of_records(cls, prior: np.ndarray, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Self:
+        """Groups of records, given by the number of the group, from 0, and the positions of signature and value."""
+        n = group.max(initial=-1) + 1
+        tuples, values = (
+            sp.csc_array(tally(code, group, (size, n), None))
+            for code, size in zip((signature, value), prior.shape, strict=True)
+        )
+        return cls(prior, tuples, values, pd.RangeIndex(n))
 
     @classmethod
     def single(cls, group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[Self, np.ndarray, np.ndarray]:
@@ -117,12 +126,27 @@ class Groups:
             ranges(self.values.indptr[group], repeat),
         )
 
+    @cached_property
+    def f(self) -> np.ndarray:
+        """The prior probability of every pair."""
+        _, u, v = self.pairs
+        return self.prior[self.tuples.indices[u], self.values.indices[v]]
+
+    @cached_property
+    def group_of_value(self) -> np.ndarray:
+        """The group of every entry of `values`."""
+        return np.repeat(np.arange(len(self)), self.width[1])
+
+    def over_tuples(self, of_pair: np.ndarray, reduce: np.ufunc = np.maximum) -> np.ndarray:
+        """The largest, or least, over the tuples of each group, one for every entry of `values`."""
+        v = self.pairs[2]
+        order = np.argsort(v, kind="stable")
+        return np.asarray(reduce.reduceat(of_pair[order], np.unique(v[order], return_index=True)[1]))
+
     def without_world(self) -> np.ndarray:
         """Mark the groups of which the prior rules out every world."""
-        group, u, v = self.pairs
-        zero = self.prior[self.tuples.indices[u], self.values.indices[v]] == 0
         without = np.zeros(len(self), dtype=bool)
-        for one in np.unique(group[zero]):  # few, or nothing is known of what is possible
+        for one in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
             n, m = (slice(*table.indptr[one : one + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
             without[one] = not some_world(possible, self.tuples.data[n], self.values.data[m])

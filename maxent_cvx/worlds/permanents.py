@@ -12,18 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Lattice", "shares", "steps"]
+__all__ = ["Lattice", "log_sum", "shares"]
 
 #: Numbers held at once, for one layer of states of some groups.
 AT_ONCE = 1 << 16
-
-
-def steps(places: np.ndarray | list[int]) -> int:
-    """How many steps the sum takes over kinds of so many places each: a factor for every state and kind."""
-    states = 1
-    for m in places:
-        states *= int(m) + 1
-    return states * len(places)
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     one, signature, column = Groups.single(group, values)
     places = one.values.data
     f = one.prior / np.maximum(one.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    if not some_world(f > 0, one.tuples.data, places):
+    if not some_world(one.prior > 0, one.tuples.data, places):
         raise impossible(one.names)
     scaled = _balanced(f, one.tuples.data, places)[signature]
     order = np.argsort(-scaled.max(axis=1), kind="stable")

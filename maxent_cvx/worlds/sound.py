@@ -149,7 +149,7 @@ def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
         among = n.copy()
         among[:, t] -= 1  # the other tuples
         swap = _swaps(f, f[:, [t]], among)
-        least = np.fmax(_least_sum(swap, among, m, 3, 1), _least_sum(swap, among, m, 1, 3))
+        least = np.maximum(_least_sum(swap, among, m, 3, 1), _least_sum(swap, among, m, 1, 3))
         bounds[:, t] = m / (m + least)
     return np.where(f > 0, bounds, 0.0)
 
