@@ -15,10 +15,11 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from tqdm import tqdm
 
+from ..errors import SolverError
 from ..worlds.deviation import ROUNDING
 from .safe_groups import Promise
 
-__all__ = ["Patterns"]
+__all__ = ["Patterns", "distinct_rows"]
 
 #: What a new group costs, where a record that is left over costs 1: groups that there are should stay.
 NEW = 1e-3
@@ -102,13 +103,16 @@ class Patterns:
         cost, columns, most = self._program(np.arange(n))
         bounds = np.column_stack([np.zeros(len(most)), most])
         found = linprog(cost, A_eq=columns, b_eq=self.records, bounds=bounds, method="highs")  # type: ignore[call-overload]
+        if found.x is None:  # everybody can be left over, so that there is an answer
+            raise SolverError(f"the linear program over patterns of groups has no answer: {found.message}")
         return found.x[: 2 * n], found.eqlin.marginals
 
     def _whole(self, used: np.ndarray) -> np.ndarray:
         """Whole numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
         n = self.table.shape[0]
-        some = np.flatnonzero((used[n:] > 0) | (n <= FEW))
+        some = np.arange(n) if n <= FEW else np.flatnonzero(used[n:] > 0)
         cost, columns, most = self._program(some)
+        # Of those that stay, not many fewer than the program lets stay: the search is short then.
         low = np.concatenate([np.floor(used[:n] - 1), np.zeros(len(most) - n)]).clip(0)
         found = milp(
             cost,
@@ -130,8 +134,7 @@ class Patterns:
         new = sp.csr_array((np.ones(len(row)), (row, members[row, place])), shape=(len(members), len(self.records)))
         both = sp.vstack([self.table, new], format="csr")
         both.sum_duplicates()
-        # By a random number for each kind two patterns differ in their sums.
-        first = np.sort(np.unique(both @ np.random.default_rng(0).random(both.shape[1]), return_index=True)[1])
+        first = np.sort(distinct_rows(both)[0])
         self.table = both[first]
         self.there = np.concatenate([self.there, np.zeros(len(first) - len(self.there), dtype=np.int64)])
 
@@ -178,3 +181,13 @@ class Patterns:
         chosen = np.argsort(lot, axis=1)[:, :OFFERED]
         chain, place = np.nonzero(np.isfinite(np.take_along_axis(lot, chosen, axis=1)))
         return chain, chosen[chain, place]
+
+
+def distinct_rows(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """The first of each of the distinct rows of a table of counts, and the number of every row's among them.
+
+    By a random number for each column two different rows differ in their sums.
+    """
+    sums = table @ np.random.default_rng(0).random(table.shape[1])
+    _, first, number = np.unique(sums, return_index=True, return_inverse=True)
+    return first, number

@@ -13,7 +13,9 @@ from ..priors import QIDistribution
 from ..tables import Microdata, densely, names
 from ..views import Release
 from ..worlds.deviation import one_r
-from .regroup import Grouping
+from .grouping import Grouping
+from .placing import place_left
+from .rearranging import rearrange
 from .safe_groups import CONDITIONS, Promise
 from .signature_tree import nested
 
@@ -146,26 +148,28 @@ def similar_linkage_groups(
     with np.errstate(divide="ignore"):
         log_prior = np.concatenate([np.log(f[position]) for position, f in tables], axis=1)
     order, parts = nested(np.maximum(log_prior, IMPOSSIBLE))
-    place = np.argsort(order)
+    tables = [(position[order], f) for position, f in tables]
+    signature = np.argsort(order)[of_tuple.reshape(-1)][tuples]
 
-    def grouped(r: float, condition: str, work: float) -> Grouping:
+    def grouped(r: float, condition: str, work: float) -> tuple[Grouping, bool]:
+        """Group the records, and say whether all work was spent."""
         promise = Promise(tables, counts, r, condition)
-        found = Grouping.of(promise, of_tuple.reshape(-1)[tuples], value, np.random.default_rng(seed))
-        found.from_the_bottom(order, parts)
+        found, spent = Grouping.of(promise, signature, value, np.random.default_rng(seed)), False
+        found.from_the_bottom(parts)
         while before := len(found.left):
-            found.rearrange(work)
-            found.place_left(place, PATIENCE)
+            spent |= rearrange(found, work)
+            place_left(found, PATIENCE)
             if len(found.left) >= min(before, MANY):
                 break
-        return found
+        return found, spent
 
-    found = grouped(r, condition, EFFORT)
+    found, _ = grouped(r, condition, EFFORT)
     if len(found.left) > suppress:
         others = [(r, "exact")] if condition == "sound" else []
         others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
-        trials = ((other, grouped(*other, LESS)) for other in others)
+        trials = ((other, *grouped(*other, LESS)) for other in others)
         # What ends before its work is spent ends so with more, too: who follows the advice gets what it says.
-        works = next((other for other, trial in trials if not len(trial.left) and not trial.spent), None)
+        works = next((other for other, trial, spent in trials if not len(trial.left) and not spent), None)
         raise _left_over(found, values, suppress, works)
     _check_worlds(found)
     number = np.unique(found.group, return_inverse=True)[1] + (0 if len(found.left) else 1)
