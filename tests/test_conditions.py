@@ -107,6 +107,8 @@ def test_theorem_1_is_wrong_with_three_values():
     found = sound_condition(COUNTER, list("xyz"), 2)
     assert not found
     assert (found.kappa > found.limit).all()
+    assert repr(found) == "<SoundCondition: does not hold; every P(t : x) is at most 0.5909>"
+    assert "0.5909" in found._repr_html_()
 
 
 def kappa(f: np.ndarray, values: list[int]) -> dict[int, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,7 +34,7 @@ def test_one_bucket(hospital):
         (actual, n_q * n_s / len(frame))
         for q in [["male"], ["female"], ["male", "female"]]
         for size in range(1, 6)
-        for s in map(list, __import__("itertools").combinations(n.columns, size))
+        for s in map(list, itertools.combinations(n.columns, size))
         for actual, n_q, n_s in [(n.loc[q, s].to_numpy().sum(), n.loc[q].to_numpy().sum(), n[s].to_numpy().sum())]
     }
     for row in found.itertuples():

@@ -40,6 +40,9 @@ class DeltaCondition:
         """Whether it holds for every value."""
         return bool(np.all(self.holds))
 
+    def __repr__(self) -> str:
+        return f"<DeltaCondition: deviation {self.deviation}, ceiling {self.ceiling}, holds {self.holds}>"
+
 
 def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> Any:
     """Delta_ceil = (N - r) f / (f (r - 1) / (1 - f) + (N - 1)), f being f_max (Definition 8; vectorised).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,9 @@ class SampledPosterior:
             f"<SampledPosterior: {self.posterior.shape[0]} tuples, {self.posterior.shape[1]} values; {self.n} worlds "
             f"that count as {self.effective:.0f}; standard errors up to {worst:.1e}>"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.posterior.to_html(border=0)}"
 
 
 def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, seed: int = 0) -> SampledPosterior:

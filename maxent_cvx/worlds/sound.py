@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,13 @@ class SoundCondition:
     def __bool__(self) -> bool:
         """Whether it holds."""
         return self.holds
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.holds else "does not hold"
+        return f"<SoundCondition: {verdict}; every P(t : x) is at most {self.bounds.to_numpy().max():.4g}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.bounds.to_html(border=0)}"
 
 
 def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -> SoundCondition:
