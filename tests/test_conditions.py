@@ -45,6 +45,7 @@ def test_example_2():
     """Three tuples with 0.1, 0.08 and 0.09: 0.02 <= 0.0474."""
     found = delta_condition([0.1, 0.08, 0.09], 2)
     np.testing.assert_allclose(found.deviations, [0.0, 0.02, 0.01], atol=1e-15)
+    assert repr(found) == "<DeltaCondition: deviation 0.02, ceiling 0.047368, holds True>"
     assert (round(found.deviation, 12), round(found.ceiling, 4), found.holds, bool(found)) == (0.02, 0.0474, True, True)
 
 

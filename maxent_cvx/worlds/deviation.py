@@ -41,7 +41,8 @@ class DeltaCondition:
         return bool(np.all(self.holds))
 
     def __repr__(self) -> str:
-        return f"<DeltaCondition: deviation {self.deviation}, ceiling {self.ceiling}, holds {self.holds}>"
+        deviation, ceiling = np.round(self.deviation, 6), np.round(self.ceiling, 6)
+        return f"<DeltaCondition: deviation {deviation}, ceiling {ceiling}, holds {self.holds}>"
 
 
 def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> Any:
