@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .errors import StatementError, unknown_name
+from .measures import Equivocation
 from .posterior import Posterior
 from .solvers import ACCURACY
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["posterior", "prices", "quantification", "solver_comparison", "sweep"]
+__all__ = ["equivocation", "posterior", "prices", "quantification", "solver_comparison", "sweep"]
 
 #: QI tuples that a heat map still shows with readable labels.
 READABLE = 40
@@ -149,6 +151,34 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     ax.set_xlabel("associations the adversary knows, K = K+ + K-")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
     ax.set_ylabel(f"divergence from the truth ({unit})")
+    ax.legend()
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
+    """Draw H(eps), its area shaded: a curve, or several by name (CAE, Figs. 1 and 3).
+
+    Parameters
+    ----------
+    curves : Equivocation, or dict of str to Equivocation
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    """
+    named = {"": curves} if isinstance(curves, Equivocation) else dict(curves)
+    if not named:
+        raise StatementError("equivocation has no curve to draw; give one, or {name: equivocation(values, p)}")
+    ax = _axes(ax, (6.4, 4.2))
+    for i, (name, cae) in enumerate(named.items()):
+        table = cae.curve
+        eps, entropy = table["epsilon"], table["entropy"]
+        area = f"area {cae.area:.4g}"
+        ax.fill_between(eps, entropy, step="post", alpha=0.25, color=f"C{i}", linewidth=0)
+        ax.step(eps, entropy, where="post", color=f"C{i}", label=f"{name}: {area}" if name else area)
+    ax.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)
+    ax.set_ylim(0, 1.1 * max(cae.initial for cae in named.values()) or 1.0)
+    ax.set_xlabel("eps, the width of the window")
+    ax.set_ylabel("H(eps), bits")
     ax.legend()
     ax.grid(alpha=0.3)
     return ax

@@ -5,17 +5,22 @@ from __future__ import annotations
 from .accuracy import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
 from .differences import top_differences
 from .disclosure import disclosure
+from .equivocation import Equivocation, equivocation
 from .exposure import Exposure, exposed
+from .individual_equivocation import individual_equivocation
 from .queries import query_error
 from .uncertainty import individual_entropy
 
 __all__ = [
+    "Equivocation",
     "Exposure",
     "disclosure",
+    "equivocation",
     "estimation_accuracy",
     "exposed",
     "individual_divergence",
     "individual_entropy",
+    "individual_equivocation",
     "overall_divergence",
     "query_error",
     "term_divergence",
