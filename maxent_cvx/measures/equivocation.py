@@ -109,13 +109,11 @@ class Equivocation:
         GroupTooLarge
             If that takes too long.
         """
-        several = isinstance(eps, Iterable)
-        asked, at = np.unique(
-            [self._width(one) for one in (eps if isinstance(eps, Iterable) else [eps])], return_inverse=True
-        )
+        if not isinstance(eps, Iterable):
+            return float(self.at([eps])[0])  # type: ignore[index]
+        asked, at = np.unique([self._width(one) for one in eps], return_inverse=True)
         self._afford(asked)
-        found = self._entropy(asked)[at]
-        return found if several else float(found[0])
+        return self._entropy(asked)[at]
 
     def grouping(self, eps: float) -> pd.DataFrame:
         """The partition that has the entropy H(eps): what the intruder would answer, and how sure that is.
