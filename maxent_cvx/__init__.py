@@ -33,8 +33,10 @@ from .priors import QIDistribution
 from .quantify import quantify
 from .rows import Rows
 from .sources import (
+    AnsweredQueries,
     BucketInvariants,
     Count,
+    NoisyMarginal,
     P,
     PublishedRuleList,
     PublishedRules,
@@ -51,6 +53,7 @@ from .sweep import sweep
 from .views import GroupedRelease, QITable, Release, ReleaseSeries, RuleSet, View
 
 __all__ = [
+    "AnsweredQueries",
     "BadProbability",
     "Block",
     "BucketInvariants",
@@ -63,6 +66,7 @@ __all__ = [
     "LabelMismatch",
     "MaxEnt",
     "MaxEntError",
+    "NoisyMarginal",
     "NotDecided",
     "P",
     "Posterior",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.stats import binom
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -70,8 +71,19 @@ def tree_of(hospital: pd.DataFrame) -> Pipeline:
     return tree.fit(hospital[["Gender", "Degree"]], hospital["Disease"])
 
 
+def hospital_flu(hospital: pd.DataFrame) -> dict[str, int]:
+    """1 for those who have it."""
+    return {disease: int(disease == "Flu") for disease in hospital["Disease"]}
+
+
 #: How to make each of them, true of the hospital; a new class needs a line here.
 TRUE = {
+    "AnsweredQueries": lambda release, hospital: [
+        sources.AnsweredQueries([{}, {"Gender": "male"}, {"Gender": "male", "Disease": "Flu"}], [10, 6, 3]),
+        sources.AnsweredQueries([{"Disease": ["Flu", "HIV"]}, {"Gender": "male"}], [4, 2], eps=[2, 100]),
+        sources.AnsweredQueries([{}, {"Degree": "college"}], [3, 1], of="sum", values=hospital_flu(hospital)),
+        sources.AnsweredQueries([{"Gender": "male"}], [0.46], of="mean", eps=0.05, values=hospital_flu(hospital)),
+    ],
     "BucketInvariants": lambda release, hospital: [sources.BucketInvariants(release)],
     "Custom": lambda release, hospital: [
         Custom(lambda space: space.conditional("s", given="q") <= 1),
@@ -80,6 +92,11 @@ TRUE = {
     ],
     "GroupInvariants": lambda release, hospital: [sources.GroupInvariants(groups_of(hospital))],
     "Population": lambda release, hospital: [sources.Population(groups_of(hospital))],
+    "NoisyMarginal": lambda release, hospital: [
+        sources.NoisyMarginal(counts, binom(10, 0.5, loc=-5), confidence=confidence, integer=integer)
+        for confidence, integer in [(1, True), (0.9, False)]
+        for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
+    ],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
     "PublishedRuleList": lambda release, hospital: [
         sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),

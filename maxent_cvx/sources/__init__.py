@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from .answered_queries import AnsweredQueries
 from .base import Custom, Source, as_source, several
 from .bucket_invariants import BucketInvariants
 from .facts import facts_of
 from .group_invariants import GroupInvariants, Population
 from .named_people import NamedPeople
+from .noisy_marginal import NoisyMarginal
 from .notation import read_knowledge, read_probability, read_statement
 from .prior_zeros import PriorZeros
 from .probability import Count, P, Probability
@@ -22,11 +24,13 @@ from .statement import Statement
 from .strongest_associations import StrongestAssociations
 
 __all__ = [
+    "AnsweredQueries",
     "BucketInvariants",
     "Count",
     "Custom",
     "GroupInvariants",
     "NamedPeople",
+    "NoisyMarginal",
     "OtherRelations",
     "P",
     "Population",

@@ -1,0 +1,155 @@
+"""Answers that a statistical database gave: how many people, what their values sum to, or are on average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..axes import level_of
+from ..errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
+from ..rows import Rows
+from ..selection import choose, written
+from ..space import Space
+from ..views import OUTSIDE
+from .base import Source
+
+__all__ = ["AnsweredQueries"]
+
+KINDS = ("count", "sum", "mean")
+
+
+class AnsweredQueries(Source):
+    """|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps, for every query Q: COUNT, SUM or AVG of those asked about.
+
+    Parameters
+    ----------
+    queries : list of dict
+        Whom each query is about: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+        Attributes are quasi-identifiers, and sensitive ones too (not of a mean).
+    answers : list of float
+        One a query: people, or the unit of the values.
+    of : {"count", "sum", "mean"}
+        What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers.
+    eps : float or list of float
+        How far each answer may be from the truth, rounded to tens by 5, say. A side that says nothing is left out.
+    attribute : str, optional
+        Of several sensitive attributes, which is summed.
+    values : dict or Series, optional
+        The number that each value of the attribute stands for; by default they are numbers themselves.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read; when added to a model, if a query is about nobody.
+    UnknownName, TableError
+        When added to a model, if it has no such attribute or value, or values are no numbers.
+
+    Notes
+    -----
+    Of linear queries the answers are linear in P; so the range sums of CAE, section 5, are knowledge like any other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> twenties = {"Age": pd.Interval(20, 29, closed="both")}
+    >>> source = AnsweredQueries([twenties, {"Sex": "F"}], [31.5, 42], of="mean", eps=0.5)
+    """
+
+    def __init__(
+        self,
+        queries: Iterable[Mapping[str, object]],
+        answers: Iterable[float],
+        of: str = "count",
+        *,
+        eps: float | Iterable[float] = 0.0,
+        attribute: str | None = None,
+        values: Mapping[object, float] | pd.Series | None = None,
+    ) -> None:
+        if isinstance(queries, Mapping | str) or not isinstance(queries, Iterable):
+            raise StatementError(f"queries must be a list of {{attribute: value}}, not {shown(queries)}")
+        self.queries = list(queries)
+        if bad := [one for one in self.queries if not isinstance(one, Mapping)]:
+            raise StatementError(f"a query is {{attribute: value}}, not {shown(bad[0])}")
+        if of not in KINDS:
+            raise StatementError(f"of={of!r}: one of {', '.join(KINDS)} is expected")
+        if not isinstance(answers, Iterable) or isinstance(answers, str):
+            raise StatementError(f"answers must be a list of numbers, not {shown(answers)}")
+        self.answers = np.array([number(one, f"answer {i}") for i, one in enumerate(answers, 1)], dtype=float)
+        several = list(eps) if isinstance(eps, Iterable) else [eps] * len(self.queries)
+        self.eps = np.array([number(one, "eps") for one in several], dtype=float)
+        if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
+            raise StatementError(
+                f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
+                "of each are expected, and one at least"
+            )
+        if (self.eps < 0).any():
+            raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
+        self.of, self.attribute, self.values = of, attribute, values
+
+    @property
+    def label(self) -> str:
+        """What was asked for, and how often."""
+        return f"{len(self.queries)} {self.of} quer{'ies' if len(self.queries) != 1 else 'y'}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a query, in the unit of its answer; a count that may be any emits none."""
+        weight = np.ones(len(space.view.sensitive_values)) if self.of == "count" else self._numbers(space)
+        coefficients, entries, people, names = [], [], [], []
+        for query in self.queries:
+            mask, value = self._asked(space, query)
+            at = np.flatnonzero(mask[space.codes["q"]] & value[space.codes["s"]])
+            w = weight[space.codes["s"][at]]
+            at, w = at[w != 0], w[w != 0]
+            people.append(space.view.n_q[mask].sum())
+            entries.append(at)
+            coefficients.append(w * space.n_records / (people[-1] if self.of == "mean" else 1))
+            about = ", ".join(f"{written(name)}={choose(one, name)}" for name, one in query.items())
+            names.append(about or "everybody")
+        indptr = np.cumsum([0, *map(len, entries)])
+        matrix = sp.csr_array(
+            (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
+        )
+        low, high = self.answers - self.eps, self.answers + self.eps
+        if self.of == "count":
+            low = np.where((low > 0) | (self.eps == 0), low, -np.inf)
+            high = np.where((high < people) | (self.eps == 0), high, np.inf)
+        said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        yield Rows(matrix, low, high, self.of, pd.Index(names), space.view).at(said)
+
+    def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the QI tuples, and the sensitive values, that a query is about."""
+        view = space.view
+        of_value = {name: one for name, one in query.items() if name in view.sensitive}
+        value = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
+        for name, one in of_value.items():
+            if self.of == "mean":
+                raise StatementError(
+                    f"a mean query names {name!r}, which is sensitive: how many people it is about is not known; "
+                    "ask for a sum, and for a count"
+                )
+            codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
+            value &= choose(one, name).mask(level, name)[codes]
+        return space.described({name: one for name, one in query.items() if name not in of_value}), value
+
+    def _numbers(self, space: Space) -> np.ndarray:
+        """The number of every sensitive value."""
+        view = space.view
+        if self.attribute is None and len(view.sensitive) > 1:
+            raise StatementError(f"a {self.of} is of one of {list(view.sensitive)}; say which: attribute=...")
+        name = self.attribute or view.sensitive[0]
+        if name not in view.sensitive:
+            raise unknown_name("sensitive attribute", name, view.sensitive)
+        codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
+        inside = level[np.asarray(level != OUTSIDE)]
+        table: Any = self.values if self.values is not None else pd.Series(inside, index=inside, dtype=object)
+        found = pd.to_numeric(pd.Series(table, dtype=object).reindex(inside), errors="coerce")
+        if not np.isfinite(found.to_numpy(dtype=float)).all():
+            raise TableError(
+                f"{name!r} has values that are no numbers: {listing(inside[found.isna()])}; say what each stands for, "
+                "values={value: number}"
+            )
+        return found.reindex(level).fillna(0.0).to_numpy(dtype=float)[codes]
