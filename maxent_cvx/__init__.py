@@ -6,7 +6,7 @@ of its precision: ``MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.
 
 from __future__ import annotations
 
-from . import datasets, disguise, measures, plots, solvers, testing, worlds
+from . import datasets, disguise, measures, plots, sdc, solvers, testing, worlds
 from .block import Block
 from .channels import inference_channels
 from .compare import compare_solvers
@@ -102,6 +102,7 @@ __all__ = [
     "plots",
     "quantify",
     "read_knowledge",
+    "sdc",
     "solvers",
     "sweep",
     "testing",

@@ -1,4 +1,4 @@
-"""What every information source promises; run it on the ones you write.
+"""What every information source, and every technique of disclosure control, promises; run it on those you write.
 
 >>> import maxent_cvx as mx
 >>> hospital = mx.datasets.load_hospital()
@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -16,7 +18,7 @@ from .knowledge import emit
 from .sources import Source
 from .space import Space
 
-__all__ = ["check_source"]
+__all__ = ["check_source", "check_technique"]
 
 
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
@@ -57,3 +59,42 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
             off = rows.residual(space.count(truth, id) / space.n_records)
             worst = int(off.argmax()) if len(off) else 0
             assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"
+
+
+def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
+    """Check the contract of a technique of disclosure control; an ``AssertionError`` says what is broken.
+
+    1. It has ``publish`` and ``infer``, and leaves the table as it is.
+    2. ``infer`` gives a Series of probabilities, none negative, that sum to 1, over the values of the confidential
+       attribute; whatever one person's other attributes are that are known, from none to all.
+    3. Published again it is the same, as far as ``infer`` tells.
+
+    Parameters
+    ----------
+    technique : Technique
+        See :class:`maxent_cvx.sdc.Technique`.
+    table : DataFrame
+        Some records to try it on.
+    confidential : str
+    """
+    name = type(technique).__name__
+    for method in ("publish", "infer"):
+        assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
+    before = table.copy()
+    published, again = (technique.publish(table, confidential) for _ in range(2))
+    pd.testing.assert_frame_equal(table, before, obj=f"the table that {name}.publish was given")
+    population = table.drop(columns=confidential)
+    values = set(table[confidential])
+    if isinstance(table[confidential].dtype, pd.CategoricalDtype):
+        values = set(table[confidential].cat.categories)
+    for person in range(min(len(table), 5)):
+        for known in range(len(population.columns) + 1):
+            some = {attribute: population[attribute].iloc[person] for attribute in population.columns[:known]}
+            p, twin = (technique.infer(one, some, population) for one in (published, again))
+            about = f"{name}.infer, where {known} attributes are known,"
+            assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
+            assert not p.index.has_duplicates, f"{about} gives one value more than once"
+            assert set(p.index) <= values, f"{about} gives values that are not in the domain"
+            assert (p >= 0).all(), f"{about} gives {p.min():.3g}, which is no probability"
+            assert abs(p.sum() - 1) < 1e-9, f"{about} gives probabilities that sum to {p.sum():.12g}"
+            assert np.allclose(p, twin.reindex(p.index)), f"{about} says something else when all is published again"

@@ -20,8 +20,8 @@ FLOORS = [
     "errors", "tables", "selection", "views", "priors", "worlds", "people", "axes", "rows", "block",
     "space", "cubes", "mining", "rules", "sources", "solvers", "knowledge", "adversary", "intervals", "storage",
     "prices", "certainty", "whole_certainty", "posterior",
-    "relaxation", "model", "channels", "testing", "datasets", "measures", "disguise", "quantify", "sweep", "compare",
-    "plots", "demo", "cli",
+    "relaxation", "model", "channels", "testing", "datasets", "measures", "disguise", "sdc", "quantify", "sweep",
+    "compare", "plots", "demo", "cli",
 ]  # fmt: skip
 #: Data files, and the script that made one of them: no part of the house.
 CELLAR = "data"

@@ -8,17 +8,13 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, GroupTooLarge, TableError, listing, number
+from ..errors import BadProbability, TableError, listing, number
 from ..posterior import Posterior
-from .breakpoints import differences
-from .covering import cost, least_entropy
+from .areas import areas
 from .disclosure import NEGLIGIBLE, of_those_inside
 from .units import in_units
 
 __all__ = ["individual_equivocation"]
-
-#: Runs that are tried for all people, in some minutes.
-MOST_RUNS = 10**11
 
 
 def individual_equivocation(
@@ -59,43 +55,12 @@ def individual_equivocation(
     """
     conditional, people = of_those_inside(post)
     units, unit = _numbers_of(conditional.columns, values)
-    order = np.argsort(units, kind="stable")
-    distinct, place = np.unique(units, return_inverse=True)
-    p = conditional.to_numpy()
-    if len(distinct) == len(units):
-        p = p[:, order]
-    else:  # several values stand for one number
-        p = np.stack([p[:, place == i].sum(axis=1) for i in range(len(distinct))], axis=1)
-    p = np.where(p > NEGLIGIBLE, p, 0.0)
-    span = int(distinct[-1] - distinct[0])
-    every = differences(distinct, len(distinct) ** 2)
-    assert every is not None
     asked = [number(eps, "eps") for eps in np.atleast_1d(np.asarray(at, dtype=object))]
     if asked and min(asked) < 0:
         raise BadProbability(f"eps={min(asked):.12g}: the width of a range is expected, 0 or more")
-    if (runs := len(p) * len(every) * cost(distinct, span)) > MOST_RUNS:
-        raise GroupTooLarge(
-            f"the equivocation of {len(p)} people and {len(distinct)} values means {runs:.1e} runs to try, of which "
-            f"{MOST_RUNS:.0e} are allowed; round the values, values={{value: number}}"
-        )
-    entropy = least_entropy(distinct, p, every)
-    first, last = (p > 0).argmax(axis=1), p.shape[1] - 1 - (p[:, ::-1] > 0).argmax(axis=1)
-    certain_from = distinct[last] - distinct[first]
-    entropy = np.where(every >= certain_from[:, None], 0.0, entropy)
-    initial = entropy[:, 0]
-    found = pd.DataFrame(
-        {
-            "people": people,
-            "initial": initial,
-            "area": entropy[:, :-1] @ np.diff(unit.width(every)),
-            "eps_max": unit.width(certain_from),
-            "disclosure_risk": np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0),
-        },
-        index=conditional.index,
-    )
-    for eps in asked:
-        width = span if eps >= unit.width(np.array([span]))[0] else unit.of(eps)
-        found[f"H({eps:g})"] = entropy[:, np.searchsorted(every, width, side="right") - 1]
+    p = conditional.to_numpy()
+    found = areas(units, unit, np.where(p > NEGLIGIBLE, p, 0.0), asked).set_axis(conditional.index)
+    found.insert(0, "people", people)
     return found
 
 

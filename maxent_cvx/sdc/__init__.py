@@ -1,0 +1,33 @@
+"""Statistical disclosure control: techniques that publish a table, or answers, and what an intruder infers from it.
+
+Every technique has ``publish(table, confidential)`` and ``infer(published, known, population)``, the intruder's
+probabilities of the confidential values of a person of whom some attributes are known; judge them with
+:func:`maxent_cvx.measures.equivocation`. :func:`experiment` compares techniques.
+"""
+
+from __future__ import annotations
+
+from .binomial_noise import BinomialNoise, NoisyTable
+from .bounds import half_overlapping_bounds, record_bounds
+from .channel import Channel, noise_limit
+from .experiment import experiment
+from .range_queries import RangeQueries, RangeSums, WindowSums
+from .sampling import Sample, Sampling
+from .technique import Published, Technique
+
+__all__ = [
+    "BinomialNoise",
+    "Channel",
+    "NoisyTable",
+    "Published",
+    "RangeQueries",
+    "RangeSums",
+    "Sample",
+    "Sampling",
+    "Technique",
+    "WindowSums",
+    "experiment",
+    "half_overlapping_bounds",
+    "noise_limit",
+    "record_bounds",
+]

@@ -1,0 +1,81 @@
+"""Supplementary knowledge: what an intruder knows of a person, and who in a population is like that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, TableError, shown, unknown_name
+from ..selection import choose
+from ..tables import check_columns
+from ..views import QITable
+
+__all__ = ["Known"]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Mo, the records of the population that match the supplementary knowledge.
+
+    Attributes
+    ----------
+    values : dict of str to Index
+        For every attribute that is known, the values that it may have.
+    frame : DataFrame
+        The attributes of everybody, or of everybody who is told apart.
+    weight : ndarray of int
+        How many people each row is.
+    matching : ndarray of bool
+        Which rows match.
+    """
+
+    values: Mapping[str, pd.Index]
+    frame: pd.DataFrame
+    weight: np.ndarray
+    matching: np.ndarray
+
+    @classmethod
+    def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
+        """Read what is known, against the population; somebody must be like that."""
+        if known is not None and not isinstance(known, Mapping):
+            raise StatementError(f"known must be a dictionary {{attribute: value}}, not {shown(known)}")
+        if isinstance(population, QITable):
+            frame, weight = population.quasi_identifiers.to_frame(index=False), population.n_q
+        elif isinstance(population, pd.DataFrame):
+            frame, weight = population, np.ones(len(population), dtype=np.int64)
+        else:
+            raise TableError(
+                f"population must be a DataFrame of everybody's other attributes, or a QITable, not {shown(population)}"
+            )
+        values = {}
+        matching = np.ones(len(frame), dtype=bool)
+        for name, chosen in (known or {}).items():
+            if name == confidential:
+                raise StatementError(f"{name!r} is the confidential attribute: what is known is of the others")
+            if name not in frame.columns:
+                raise unknown_name("attribute of the population", name, frame.columns.drop(confidential, "ignore"))
+            check_columns(frame, {"known": (name,)}, "the population")
+            there = pd.Index(frame[name].unique())
+            values[name] = there[choose(chosen, name).mask(there, name)]
+            matching &= frame[name].isin(values[name]).to_numpy()
+        if not matching.any():
+            asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
+            raise StatementError(f"nobody in the population has {asked or 'any attribute'}; take a condition out")
+        return cls(values, frame, weight, matching)
+
+    @property
+    def people(self) -> int:
+        """|Mo|, how many people are like that."""
+        return int(self.weight[self.matching].sum())
+
+    def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
+        """Which records of another table are like that."""
+        found = np.ones(len(table), dtype=bool)
+        for name, values in self.values.items():
+            if name not in table.columns:
+                raise unknown_name(f"attribute of {what}", name, table.columns)
+            found &= table[name].isin(values).to_numpy()
+        return found

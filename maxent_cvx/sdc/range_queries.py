@@ -1,0 +1,207 @@
+"""Query restriction: sums of at least so many records are answered, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import StatementError, TableError, whole
+from ..model import MaxEnt
+from ..posterior import Posterior
+from ..rows import Rows
+from ..sources import Source
+from ..space import Space
+from ..tables import ranges
+from ..views import QITable
+from .bounds import ROUNDING, half_overlapping_bounds
+from .known import Known
+from .technique import Published, check_confidential, expected, numeric_domain
+
+__all__ = ["RangeQueries", "RangeSums"]
+
+DISTRIBUTIONS = ("uniform", "maxent")
+
+
+class WindowSums(Source):
+    """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the mean of every window of two blocks is as it was answered.
+
+    Parameters
+    ----------
+    sums : ndarray
+        S_j; the QI tuples of the view are the blocks, in order.
+    """
+
+    def __init__(self, sums: np.ndarray) -> None:
+        self.sums = sums
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a window."""
+        value = space.n_records * space.view.sensitive_values.to_numpy(dtype=float)[space.codes["s"]]
+        blocks = len(space.view.quasi_identifiers)
+        of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
+        both = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(len(self.sums), blocks))
+        index = pd.RangeIndex(1, len(self.sums) + 1, name="query")
+        yield Rows(sp.csr_array(both @ of_block), self.sums, self.sums, "range sum", index, space.view)
+
+
+@dataclass(frozen=True, eq=False)
+class RangeSums(Published):
+    """The answers: a row a query, `first` and `last` of the records it sums in :attr:`order`, and the `sum`.
+
+    Attributes
+    ----------
+    order : Index
+        The labels of the records, as they were shuffled.
+    size : int
+        Q, records a query.
+    """
+
+    order: pd.Index
+    size: int
+
+    @cached_property
+    def block(self) -> np.ndarray:
+        """The block of Q/2 records that each is in, in :attr:`order`; -1 of those in no query."""
+        number = np.arange(len(self.order)) // (self.size // 2)
+        return np.where(number <= len(self.table), number, -1)
+
+    @cached_property
+    def bounds(self) -> pd.DataFrame:
+        """The least and the largest value `low`, `high` that each record can have, by label."""
+        ends = float(self.domain[0]), float(self.domain[-1])
+        found = half_overlapping_bounds(self.table["sum"].to_numpy(dtype=float), self.size // 2, *ends)
+        inside = self.block >= 0
+        low, high = (np.where(inside, side[self.block], end) for side, end in zip(found, ends, strict=True))
+        return pd.DataFrame({"low": low, "high": high}, index=self.order)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """Maximum entropy under the same equations, as means: P(value | block), records of a block being alike."""
+        people = pd.DataFrame({"block": self.block})
+        table = QITable(people[self.block >= 0], qi="block", sa=self.confidential, sa_values=self.domain)
+        return MaxEnt(table).add(WindowSums(self.table["sum"].to_numpy(dtype=float))).solve()
+
+
+@dataclass(frozen=True)
+class RangeQueries:
+    """p_i = sum over the r of Mo of [L_r <= d_i <= U_r] / (|Mo| |{d in D: L_r <= d <= U_r}|), from sums of Q records.
+
+    Parameters
+    ----------
+    size : int
+        Q = 2l, even: each query sums so many records of the shuffled table, and shares half with the one before; there
+        are floor(2 n / Q) - 1, linearly independent.
+    seed : int
+        Of the shuffling.
+    distribution : {"uniform", "maxent"}
+        What is inferred from the equations: bounds L and U of every record, and all values of the domain in between
+        equally likely, as in the paper; or maximum entropy, which takes the equations for means.
+
+    Raises
+    ------
+    StatementError
+        If an argument is out of range.
+
+    Notes
+    -----
+    CAE, section 5 and its algorithm 2. That algorithm has 1 / (U - L + 1) for the probability, which is right where
+    the domain is consecutive whole numbers. Which records a query sums is known to whoever asks it: so the
+    population is a DataFrame, labelled as the table was.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+    >>> technique = RangeQueries(size=2)
+    >>> answers = technique.publish(people, confidential="Salary")
+    >>> answers.table["sum"].tolist()
+    [130, 160, 190]
+    >>> technique.infer(answers, known={"Age": 37}, population=people[["Age"]]).to_dict()
+    {50: 0.25, 80: 0.5, 110: 0.25}
+    """
+
+    size: int
+    seed: int = 0
+    distribution: str = "uniform"
+
+    def __post_init__(self) -> None:
+        if whole(self.size, "size", 2) % 2:
+            raise StatementError(f"size={self.size}: an even number of records is expected, half of which overlap")
+        whole(self.seed, "seed", 0)
+        if self.distribution not in DISTRIBUTIONS:
+            raise StatementError(f"distribution={self.distribution!r}: one of {', '.join(DISTRIBUTIONS)} is expected")
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
+        """Shuffle the records, and answer all queries.
+
+        Raises
+        ------
+        TableError, UnknownName
+            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two
+            of one label.
+        """
+        check_confidential(table, confidential)
+        domain = numeric_domain(table[confidential])
+        if table.index.has_duplicates:
+            raise TableError("two records have one label, and queries name records; reset the index")
+        half, blocks = self.size // 2, 2 * len(table) // self.size
+        if blocks < 2:
+            raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
+        order = np.random.default_rng(self.seed).permutation(len(table))
+        values = np.asarray(table[confidential])[order[: blocks * half]]
+        of_block = values.reshape(blocks, half).sum(axis=1)
+        first = half * np.arange(blocks - 1)
+        answers = pd.DataFrame(
+            {"first": first, "last": first + self.size - 1, "sum": of_block[:-1] + of_block[1:]},
+            index=pd.RangeIndex(1, blocks, name="query"),
+        )
+        return RangeSums(answers, confidential, domain, table.index[order], self.size)
+
+    def infer(
+        self, published: RangeSums, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
+    ) -> pd.Series:
+        """P(value | answers, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
+
+        Raises
+        ------
+        StatementError, UnknownName
+            If nobody is as described.
+        TableError
+            If the population is not labelled as the records were.
+        """
+        answers = expected(published, RangeSums, "RangeQueries")
+        if isinstance(population, QITable):
+            raise TableError(
+                "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
+            )
+        person = Known.of(known, population, answers.confidential)
+        at = answers.order.get_indexer(population.index[person.matching])
+        if (at < 0).any() or len(population) != len(answers.order):
+            raise TableError(
+                f"the population of {len(population)} is not labelled as the {len(answers.order)} records were; pass "
+                "the other attributes of the same table, with its index"
+            )
+        share = self._uniform(answers, at) if self.distribution == "uniform" else self._maxent(answers, at)
+        return pd.Series(share, index=answers.domain, name="probability")
+
+    def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
+        """Every value between a record's bounds, equally likely."""
+        domain = answers.domain.to_numpy(dtype=float)
+        slack = ROUNDING * max(np.abs(answers.table["sum"]).max(), np.abs(domain).max())
+        low, high = answers.bounds.to_numpy()[at].T
+        first, end = np.searchsorted(domain, low - slack), np.searchsorted(domain, high + slack, side="right")
+        alike, people = np.unique(first * (len(domain) + 1) + end, return_counts=True)
+        first, end = np.divmod(alike, len(domain) + 1)
+        share = np.repeat(people / (end - first) / len(at), end - first)
+        return np.bincount(ranges(first, end - first), share, len(domain))
+
+    def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
+        """The mean over records of what maximum entropy says of their blocks; of those in none, anything."""
+        block, p = answers.block[at], answers.posterior.conditional().to_numpy()
+        people = np.bincount(block[block >= 0], minlength=len(p))
+        return (people @ p + (block < 0).sum() / len(answers.domain)) / len(at)

@@ -1,0 +1,102 @@
+"""Sampling: publish some records only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..errors import BadProbability, TableError, number, whole
+from ..views import QITable
+from .known import Known
+from .technique import Published, check_confidential, domain_of, expected
+
+__all__ = ["Sample", "Sampling"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Published):
+    """The records that were drawn, in no order, with all attributes."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|): in the sample, or not, and then anything is equally likely.
+
+    Parameters
+    ----------
+    factor : float
+        The share of the records that is published, drawn at random without replacement.
+    seed : int
+        With one seed, a smaller sample is part of a larger one.
+
+    Raises
+    ------
+    BadProbability, StatementError
+        If the factor is no share above 0, or the seed no whole number.
+
+    Notes
+    -----
+    CAE, section 5 and "Details of experiments": Mo are the records of the population that match what is known, Ms
+    those of the sample, f_i how many of them have the value d_i of the domain D. The printed formula multiplies by
+    |D|, which gives no probabilities.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> technique = Sampling(0.5)
+    >>> sample = technique.publish(people, confidential="Salary")
+    >>> technique.infer(sample, known={"Age": 37}, population=people[["Age"]]).to_dict()
+    {50: 0.125, 77: 0.625, 80: 0.125, 107: 0.125}
+    """
+
+    factor: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < number(self.factor, "factor") <= 1:
+            raise BadProbability(f"factor={self.factor!r}: a share of the records is expected, above 0 and at most 1")
+        whole(self.seed, "seed", 0)
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> Sample:
+        """Draw the sample.
+
+        Raises
+        ------
+        TableError, UnknownName
+            If the table lacks the attribute, misses values, or is too small for a sample of one.
+        """
+        check_confidential(table, confidential)
+        size = round(self.factor * len(table))
+        if not size:
+            raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
+        drawn = np.random.default_rng(self.seed).permutation(len(table))[:size]
+        return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
+
+    def infer(
+        self, published: Sample, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
+    ) -> pd.Series:
+        """P(value | sample, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
+
+        Raises
+        ------
+        StatementError, UnknownName
+            If nobody is as described.
+        TableError
+            If more people of the sample than of the population are.
+        """
+        sample = expected(published, Sample, "Sampling")
+        person = Known.of(known, population, sample.confidential)
+        matching = sample.table.loc[person.matches(sample.table, "the sample"), sample.confidential]
+        in_all, in_sample = person.people, len(matching)
+        if in_sample > in_all:
+            raise TableError(
+                f"{in_sample} records of the sample match, and {in_all} people of the population; "
+                "pass the population that the sample was drawn from"
+            )
+        frequency = np.bincount(sample.domain.get_indexer(matching), minlength=len(sample.domain))
+        p = frequency / in_all + (in_all - in_sample) / (in_all * len(sample.domain))
+        return pd.Series(p, index=sample.domain, name="probability")

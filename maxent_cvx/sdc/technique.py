@@ -1,0 +1,105 @@
+"""The protocol of statistical disclosure control: what is published, and what an intruder makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, TableError, shown
+from ..tables import check_columns
+from ..views import QITable
+
+__all__ = ["Published", "Technique", "check_confidential", "domain_of", "expected", "numeric_domain"]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What everybody can see after a technique was applied.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Records, or answers.
+    confidential : str
+        The confidential attribute C.
+    domain : Index
+        Its domain D, in order, named by it: the categories of a Categorical, else the values that occur.
+    """
+
+    table: pd.DataFrame
+    confidential: str
+    domain: pd.Index
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{type(self).__name__}: {len(self)} rows</p>{self.table.head(10).to_html(border=0)}"
+
+
+@runtime_checkable
+class Technique(Protocol):
+    """publish() says what is disclosed, infer() what an intruder concludes; any class with both is a technique.
+
+    Notes
+    -----
+    :func:`maxent_cvx.testing.check_technique` checks the one that you write; :func:`maxent_cvx.sdc.experiment` makes
+    techniques as ``YourTechnique(strength, seed=seed)``.
+    """
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> Any:
+        """Disclose what this technique discloses of the table; the same each time."""
+
+    def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
+        """P(confidential value | published, known), by value, over the whole domain.
+
+        Parameters
+        ----------
+        published : object
+            What :meth:`publish` returned.
+        known : dict
+            Supplementary knowledge (SK) of one person: attribute to a value, a list of values or an Interval.
+        population : DataFrame or QITable
+            Everybody's other attributes, which the intruder has too: |Mo|, how many are as the person is, is known.
+        """
+
+
+def check_confidential(table: pd.DataFrame, confidential: str) -> None:
+    """Check that there is a table, with the confidential attribute, and nothing missing."""
+    if not isinstance(confidential, str):
+        raise StatementError(f"confidential={shown(confidential)}: the name of one column is expected")
+    if not isinstance(table, pd.DataFrame):
+        raise TableError(f"the table must be a pandas DataFrame, not {shown(table)}")
+    others = tuple(name for name in table.columns if name != confidential)
+    check_columns(table, {"confidential": (confidential,), "other attributes": others}, "the table")
+
+
+def domain_of(column: pd.Series) -> pd.Index:
+    """The domain of an attribute, in order: the categories of a Categorical, else the values that occur, sorted."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return pd.Index(column.cat.categories, name=column.name)
+    try:
+        return pd.Index(np.sort(column.unique()), name=column.name)
+    except TypeError as error:
+        raise TableError(
+            f"column {column.name!r} holds values of different types, which have no order: {error}"
+        ) from error
+
+
+def numeric_domain(column: pd.Series) -> pd.Index:
+    """The domain of an attribute whose values are numbers, increasing."""
+    domain = domain_of(column)
+    if not pd.api.types.is_numeric_dtype(domain) or pd.api.types.is_bool_dtype(domain):
+        raise TableError(f"column {column.name!r} holds no numbers (it is {domain.dtype}), which can be added up")
+    return domain.sort_values()
+
+
+def expected(published: object, kind: type[Published], technique: str) -> Any:
+    """Check that something was published by a technique, to be read by the same one."""
+    if not isinstance(published, kind):
+        raise StatementError(f"{technique}.infer reads what {technique}.publish returned, not {shown(published)}")
+    return published

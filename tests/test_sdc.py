@@ -1,0 +1,412 @@
+"""Statistical disclosure control: what an intruder infers is what Bayes, linear programs and enumeration say."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, Infeasible, StatementError, TableError, UnknownName, sdc
+from maxent_cvx.testing import check_technique
+
+BOTH = {"closed": "both"}
+
+
+def people(n=40, seed=0):
+    """Made-up records, as in Table 2 of the paper, with a salary that depends on the rest."""
+    rng = np.random.default_rng(seed)
+    age, sex, education = rng.integers(16, 30, n), rng.choice(["F", "M"], n), rng.integers(1, 6, n)
+    salary = (10 * (education + rng.integers(0, 4, n)) + 10 * (age > 22)).astype(int)
+    return pd.DataFrame({"Age": age, "Sex": sex, "Education": education, "Salary": salary})
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A fourth technique: publish a table of the confidential attribute by one other, in fives of people."""
+
+    by: str
+    seed: int = 0
+
+    def publish(self, table, confidential):
+        return (pd.crosstab(table[self.by], table[confidential]) / 5).round() * 5 + 1
+
+    def infer(self, published, known, population):
+        row = published.loc[known[self.by]] if self.by in known else published.sum()
+        return row / row.sum()
+
+
+TECHNIQUES = [
+    sdc.Sampling(0.3),
+    sdc.Sampling(1),
+    sdc.RangeQueries(2),
+    sdc.RangeQueries(6),
+    sdc.RangeQueries(6, distribution="maxent"),
+    sdc.BinomialNoise(0),
+    sdc.BinomialNoise(30),
+    sdc.BinomialNoise(100),
+    Rounded("Sex"),
+]
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES, ids=repr)
+def test_techniques_keep_the_contract(technique):
+    """All give probabilities over the domain, also the one that a user writes in ten lines."""
+    check_technique(technique, people(), "Salary")
+    assert isinstance(technique, sdc.Technique)
+
+
+def test_what_breaks_the_contract():
+    """The check says what is broken."""
+
+    class Half(Rounded):
+        def infer(self, published, known, population):
+            return super().infer(published, known, population) / 2
+
+    class Mute:
+        def publish(self, table, confidential):
+            return table
+
+    with pytest.raises(AssertionError, match=r"sum to 0\.5"):
+        check_technique(Half("Sex"), people(), "Salary")
+    with pytest.raises(AssertionError, match="no method infer"):
+        check_technique(Mute(), people(), "Salary")
+
+
+# -- sampling ------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 30), st.floats(0.05, 1), st.integers(0, 99))
+def test_sampling_counts(n, factor, seed):
+    """p_i = f_i/|Mo| + (|Mo| - |Ms|)/(|Mo| |D|), counted by hand (CAE, "Details of experiments")."""
+    table = people(n, seed)
+    if not round(factor * n):
+        return
+    technique = sdc.Sampling(factor, seed)
+    sample = technique.publish(table, "Salary")
+    assert len(sample) == round(factor * n)
+    known = {"Sex": table["Sex"].iloc[0], "Age": pd.Interval(16, table["Age"].iloc[0], **BOTH)}
+    mo = table[(table["Sex"] == known["Sex"]) & (table["Age"] <= table["Age"].iloc[0])]
+    ms = sample.table[(sample.table["Sex"] == known["Sex"]) & (sample.table["Age"] <= table["Age"].iloc[0])]
+    domain = sorted(set(table["Salary"]))
+    expected = [(ms["Salary"] == d).sum() / len(mo) + (len(mo) - len(ms)) / len(mo) / len(domain) for d in domain]
+    p = technique.infer(sample, known, table.drop(columns="Salary"))
+    assert list(p.index) == domain
+    np.testing.assert_allclose(p, expected, atol=1e-12)
+    assert p.sum() == pytest.approx(1)
+    view = mx.QITable(table, qi=["Age", "Sex"], sa="Salary", sa_values=domain)
+    pd.testing.assert_series_equal(technique.infer(sample, known, view), p)
+
+
+def test_sampling_is_without_replacement():
+    """Every record is in at most once, all equally often, and smaller samples are part of larger ones."""
+    table = people(50).assign(Id=range(50))
+    seen = np.zeros(50)
+    for seed in range(400):
+        sample = sdc.Sampling(0.2, seed).publish(table, "Salary").table
+        assert sample["Id"].is_unique
+        assert set(sample["Id"]) <= set(sdc.Sampling(0.5, seed).publish(table, "Salary").table["Id"])
+        seen[sample["Id"]] += 1
+    assert abs(seen - 80).max() < 5 * math.sqrt(400 * 0.2 * 0.8)
+
+
+def test_domain_of_a_categorical():
+    """A Categorical brings its domain, also the values that nobody has."""
+    table = people()
+    domain = range(0, 120, 10)
+    table["Salary"] = pd.Categorical(table["Salary"], categories=domain)
+    p = sdc.Sampling(0.5).infer(sdc.Sampling(0.5).publish(table, "Salary"), {}, table[["Age"]])
+    assert list(p.index) == list(domain)
+    assert p[0] == pytest.approx(0.5 / 12)
+
+
+# -- query restriction ---------------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 24), st.integers(1, 4), st.integers(0, 10_000))
+def test_closed_form_is_the_linear_program(n, half, seed):
+    """L and U of half-overlapping windows are those of two linear programs a record (CAE, section 5)."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"C": rng.integers(0, 6, max(n, 2 * half)) * 10})
+    answers = sdc.RangeQueries(2 * half, seed).publish(table, "C")
+    assert len(answers) == 2 * len(table) // (2 * half) - 1  # k = floor(2n/Q) - 1
+    system = np.zeros((len(answers), len(table)))
+    for row, (first, last) in enumerate(answers.table[["first", "last"]].to_numpy()):
+        system[row, first : last + 1] = 1
+    assert np.linalg.matrix_rank(system) == len(answers)  # "linearly independent equations"
+    true = table["C"].loc[answers.order].to_numpy()
+    assert (system @ true == answers.table["sum"]).all()
+    low, high = sdc.record_bounds(system, answers.table["sum"].to_numpy(), table["C"].min(), table["C"].max())
+    np.testing.assert_allclose(answers.bounds["low"], low, atol=1e-6)
+    np.testing.assert_allclose(answers.bounds["high"], high, atol=1e-6)
+    assert ((answers.bounds["low"] <= true + 1e-9) & (true <= answers.bounds["high"] + 1e-9)).all()
+
+
+def test_bounds_of_other_systems():
+    """The linear program takes any system: a total and all but one give that one; impossible sums are refused."""
+    system, true = np.array([[1, 1, 1, 1], [1, 1, 1, 0]]), np.array([3, 5, 1, 7])
+    low, high = sdc.record_bounds(system, system @ true, 0, 10)
+    np.testing.assert_allclose([low[3], high[3]], 7, atol=1e-9)
+    np.testing.assert_allclose([low[:3], high[:3]], [[0] * 3, [9] * 3], atol=1e-9)
+    with refused(Infeasible, "between 0 and 1"):
+        sdc.record_bounds(system, system @ true, 0, 1)
+    with refused(Infeasible, "between 0 and 1"):
+        sdc.half_overlapping_bounds(np.array([3.0]), 1, 0, 1)
+    with refused(TableError, "one sum a query"):
+        sdc.record_bounds(system, np.array([3]), 0, 1)
+
+
+def test_uniform_between_bounds():
+    """Algorithm 2, counted by hand: a mean over Mo of uniform distributions over the domain between L and U."""
+    table = people(60, 3)
+    for size in (2, 4, 16):
+        technique = sdc.RangeQueries(size, seed=1)
+        answers = technique.publish(table, "Salary")
+        domain = np.array(sorted(set(table["Salary"])))
+        expected = np.zeros(len(domain))
+        mo = table.index[table["Sex"] == "F"]
+        for record in mo:
+            low, high = answers.bounds.loc[record]
+            inside = (domain >= low - 1e-9) & (domain <= high + 1e-9)
+            expected += inside / inside.sum() / len(mo)
+        p = technique.infer(answers, {"Sex": "F"}, table.drop(columns="Salary"))
+        np.testing.assert_allclose(p, expected, atol=1e-12)
+
+
+def test_maxent_has_the_means():
+    """Maximum entropy keeps every answer as a mean; bounds are wider than what has any probability."""
+    table = people(41, 5)
+    answers = sdc.RangeQueries(4, seed=2).publish(table, "Salary")
+    p = answers.posterior.conditional()
+    mean = p.to_numpy() @ p.columns.to_numpy()
+    np.testing.assert_allclose(2 * (mean[:-1] + mean[1:]), answers.table["sum"], atol=1e-5)
+    assert answers.posterior.certificate.holds
+    by_clarabel = answers.posterior.model.solve("CLARABEL", presolve=False, polish=True)
+    assert abs(by_clarabel.conditional() - p).to_numpy().max() < 1e-6
+    assert (answers.block < 0).sum() == 1
+    alone = answers.order[answers.block < 0][0]  # the record that no query sums
+    only = {name: table.loc[alone, name] for name in ("Age", "Sex", "Education")}
+    if len(table[(table[list(only)] == pd.Series(only)).all(axis=1)]) == 1:
+        said = sdc.RangeQueries(4, seed=2, distribution="maxent").infer(answers, only, table)
+        np.testing.assert_allclose(said, 1 / len(p.columns))
+
+
+def test_queries_name_records():
+    """The population is labelled as the records; a QITable has no labels."""
+    table = people()
+    technique = sdc.RangeQueries(4)
+    answers = technique.publish(table, "Salary")
+    others = table.drop(columns="Salary")
+    with refused(TableError, "QITable has none"):
+        technique.infer(answers, {}, mx.QITable(others, qi=["Age"], sa="Salary", sa_values=[1, 2]))
+    with refused(TableError, "labelled"):
+        technique.infer(answers, {}, others.set_axis(range(100, 140)))
+    with refused(TableError, "reset the index"):
+        technique.publish(pd.concat([table, table]), "Salary")
+    with refused(TableError, "fewer than the 100"):
+        sdc.RangeQueries(100).publish(table, "Salary")
+    with refused(TableError, "no numbers"):
+        technique.publish(table, "Sex")
+    pd.testing.assert_series_equal(
+        technique.infer(answers, {"Sex": "F"}, others.sample(frac=1, random_state=0)),
+        technique.infer(answers, {"Sex": "F"}, others),
+    )
+
+
+# -- noise ---------------------------------------------------------------------------------------------------------
+
+
+def test_how_much_noise():
+    """M is k % of |D| - 1, rounded to the nearest 2; the middle of two goes up (appendix)."""
+    assert [sdc.noise_limit(percent, 25) for percent in (0, 4, 5, 10, 20, 50, 100)] == [0, 0, 2, 2, 4, 12, 24]
+    assert sdc.noise_limit(10, 31) == 4  # 3 is between 2 and 4
+    assert sdc.noise_limit(50, 3) == 2  # 1 is between 0 and 2
+    assert [sdc.noise_limit(percent, 2) for percent in (99.9, 100)] == [0, 2]
+    assert sdc.noise_limit(0.3, 1001) == sdc.noise_limit(0.7 - 0.4, 1001) == 4  # 3, though floats say less
+
+
+@given(st.integers(1, 9), st.integers(0, 6))
+def test_the_channel(places, half):
+    """T(x, y) is what happens: every noise with its probability, moved to the end where it is outside."""
+    channel = sdc.Channel(places, 2 * half)
+    expected = np.zeros((places, places))
+    for x, noise in itertools.product(range(places), range(2 * half + 1)):
+        y = min(max(x + noise - half, 0), places - 1)
+        expected[x, y] += binom.pmf(noise, 2 * half, 0.5)
+    np.testing.assert_allclose(channel.matrix.toarray(), expected, atol=1e-12)
+    x, y = map(np.ravel, np.indices((places, places)))
+    np.testing.assert_allclose(channel.probability(x, y), expected.ravel(), atol=1e-12)
+
+
+def test_noise_is_drawn_so():
+    """Published values have the frequencies of the channel, of every attribute."""
+    table = pd.DataFrame({"A": np.repeat([0, 1, 2, 3, 4], 4_000), "C": np.tile([10, 20, 30, 40], 5_000)})
+    noisy = sdc.BinomialNoise(100, seed=1).publish(table, "C").table
+    for name in ("A", "C"):
+        domain = sorted(set(table[name]))
+        channel = sdc.Channel(len(domain), 4)
+        expected = channel.matrix.sum(axis=0) / len(domain)
+        seen = noisy[name].value_counts(normalize=True).reindex(domain)
+        assert abs(seen - expected).max() < 5 * np.sqrt(0.25 / 20_000)
+
+
+def by_enumeration(noisy, table, known, names):
+    """P(d | Y, known) by summing over every true table of independent records, and every record as the person's."""
+    domain = list(noisy.domain)
+    tuples = table[names].value_counts(normalize=True)
+    truths = [(x, d, share / len(domain)) for x, share in tuples.items() for d in range(len(domain))]
+    places = {name: list(noisy.domains[name]) for name in [*names, noisy.confidential]}
+
+    def said(truth, record):
+        x, d, share = truth
+        p = share
+        for name, value in [*zip(names, x, strict=True), (noisy.confidential, domain[d])]:
+            matrix = noisy.channels[name].matrix.toarray()
+            p *= matrix[places[name].index(value), places[name].index(record[name])]
+        return p
+
+    records = noisy.table.to_dict("records")
+    found = np.zeros(len(domain))
+    for world in itertools.product(truths, repeat=len(records)):
+        p = math.prod(said(truth, record) for truth, record in zip(world, records, strict=True))
+        for x, d, _ in world:  # any of them is the person
+            if all(x[names.index(name)] == value for name, value in known.items()):
+                found[d] += p
+    return found / found.sum()
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [(["A"], {"A": 1}), (["A"], {"A": 3}), (["A", "B"], {"A": 2, "B": "y"}), (["A", "B"], {"B": "x"}), (["A"], {})],
+)
+def test_noise_by_enumeration(names, known):
+    """The derivation of BinomialNoise is Bayes' rule over all true tables (the paper's algorithm 3 is missing)."""
+    table = pd.DataFrame({"A": [1, 2, 3], "B": ["x", "y", "y"], "C": [10, 20, 30]})
+    technique = sdc.BinomialNoise(100, seed=4)
+    noisy = technique.publish(table, "C")
+    used = [name for name in names if name in known] or names
+    expected = by_enumeration(noisy, table, known, used)
+    np.testing.assert_allclose(technique.infer(noisy, known, table[["A", "B"]]), expected, atol=1e-12)
+
+
+def test_no_noise():
+    """Without noise the intruder knows the frequencies among those who match."""
+    table = people()
+    technique = sdc.BinomialNoise(0)
+    noisy = technique.publish(table, "Salary")
+    known = {"Sex": "M", "Education": [1, 2]}
+    mo = table[(table["Sex"] == "M") & table["Education"].isin([1, 2])]
+    expected = mo["Salary"].value_counts(normalize=True).reindex(noisy.domain).fillna(0)
+    np.testing.assert_allclose(technique.infer(noisy, known, table), expected, atol=1e-12)
+    view = mx.QITable(table, qi=["Sex", "Education"], sa="Salary", sa_values=noisy.domain)
+    np.testing.assert_allclose(technique.infer(noisy, known, view), expected, atol=1e-12)
+
+
+def test_noise_is_calibrated():
+    """Of all people, those who are told a probability near p have the value about p of the time."""
+    rng = np.random.default_rng(0)
+    told, truth = [], []
+    for seed in range(60):
+        n = 60
+        table = pd.DataFrame({"A": rng.integers(0, 12, n), "B": rng.integers(0, 5, n), "C": rng.integers(0, 6, n)})
+        technique = sdc.BinomialNoise(40, seed)
+        noisy = technique.publish(table, "C")
+        for person in rng.choice(n, 20, replace=False):
+            p = technique.infer(noisy, table[["A", "B"]].iloc[person].to_dict(), table)
+            told.append(p)
+            truth.append(np.eye(6)[table["C"].iloc[person]][noisy.domain])
+    told, truth = np.ravel(told), np.ravel(truth)
+    for low, high in itertools.pairwise([0, 0.1, 0.2, 0.3, 0.5]):
+        some = (told >= low) & (told < high)
+        assert abs(told[some].mean() - truth[some].mean()) < 5 * np.sqrt(0.25 / some.sum())
+
+
+def test_a_prior_of_the_values():
+    """A better prior than the uniform one gives the truth more probability on average."""
+    table = people(300, 2)
+    prior = table["Salary"].value_counts(normalize=True)
+    plain, better = sdc.BinomialNoise(60), sdc.BinomialNoise(60, prior=prior)
+    noisy = plain.publish(table, "Salary")
+    p, q = (technique.infer(noisy, {"Sex": "F"}, table) for technique in (plain, better))
+    share = table.loc[table["Sex"] == "F", "Salary"].value_counts(normalize=True).reindex(p.index).fillna(0)
+    assert (q - share).abs().sum() < (p - share).abs().sum()
+    with refused(UnknownName, "prior has no probability of"):
+        sdc.BinomialNoise(60, prior=prior.iloc[1:]).infer(noisy, {}, table)
+    with refused(BadProbability, "sum to 1"):
+        sdc.BinomialNoise(60, prior=prior * 2).infer(noisy, {}, table)
+    with refused(BadProbability, "impossible"):
+        sdc.BinomialNoise(0, prior=(prior * 0).where(prior < prior.max(), 1.0)).infer(
+            sdc.BinomialNoise(0).publish(table, "Salary"), {}, table
+        )
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------
+
+
+def test_strengths_out_of_range():
+    """Each error says what is expected."""
+    for make, error, says in [
+        (lambda: sdc.Sampling(0), BadProbability, "a share"),
+        (lambda: sdc.Sampling(2), BadProbability, "a share"),
+        (lambda: sdc.Sampling(0.5, seed=-1), StatementError, "seed=-1"),
+        (lambda: sdc.RangeQueries(3), StatementError, "even"),
+        (lambda: sdc.RangeQueries(0), StatementError, "size=0"),
+        (lambda: sdc.RangeQueries(2, distribution="normal"), StatementError, "uniform, maxent"),
+        (lambda: sdc.BinomialNoise(101), BadProbability, "from 0 to 100"),
+        (lambda: sdc.BinomialNoise(10, prior={1: 1}), StatementError, "Series"),
+    ]:
+        with refused(error, says):
+            make()
+
+
+@pytest.mark.parametrize("technique", [sdc.Sampling(0.5), sdc.RangeQueries(4), sdc.BinomialNoise(20)], ids=repr)
+def test_knowledge_that_cannot_be(technique):
+    """Unknown attributes and values, nobody, the confidential attribute, and what something else published."""
+    table = people()
+    published = technique.publish(table, "Salary")
+    with refused(UnknownName, "Agee", "Age"):
+        technique.infer(published, {"Agee": 20}, table)
+    with refused(UnknownName, "99"):
+        technique.infer(published, {"Age": 99}, table)
+    with refused(StatementError, "is the confidential attribute"):
+        technique.infer(published, {"Salary": 50}, table)
+    with refused(StatementError, "dictionary"):
+        technique.infer(published, ["Age"], table)
+    with refused(TableError, "population must be"):
+        technique.infer(published, {"Age": 20}, None)
+    with refused(StatementError, "infer reads what"):
+        technique.infer(table, {}, table)
+    nobody = next(
+        {"Age": a, "Sex": s, "Education": e}
+        for a in set(table["Age"])
+        for s in "FM"
+        for e in set(table["Education"])
+        if not ((table["Age"] == a) & (table["Sex"] == s) & (table["Education"] == e)).any()
+    )
+    with refused(StatementError, "nobody in the population has Age="):
+        technique.infer(published, nobody, table)
+    with refused(TableError, "missing values"):
+        technique.publish(table.assign(Age=np.nan), "Salary")
+    with refused(UnknownName, "Salery"):
+        technique.publish(table, "Salery")
+
+
+def test_another_population():
+    """A population that the records were not drawn from is found out where it shows."""
+    table = people()
+    sampling, noise = sdc.Sampling(1), sdc.BinomialNoise(0)
+    with refused(TableError, "drawn from"):
+        sampling.infer(sampling.publish(table, "Salary"), {}, table.head(3))
+    with refused(TableError, "not in the published domain"):
+        noise.infer(noise.publish(table, "Salary"), {"Age": 90}, table.assign(Age=90))
+    only_women = table.assign(Sex=pd.Categorical(["F"] * 40, ["F", "M"]))
+    with refused(TableError, "anybody like that"):
+        noise.infer(noise.publish(only_women, "Salary"), {"Sex": "M"}, table.assign(Sex="M"))
