@@ -181,16 +181,29 @@ def test_uniform_between_bounds():
         np.testing.assert_allclose(p, expected, atol=1e-12)
 
 
+def true_terms(answers, table, space):
+    """P(block, value) of the records as they are."""
+    inside = answers.block >= 0
+    true = table["Salary"].loc[answers.order[inside]]
+    return space.count(pd.DataFrame({"block": answers.block[inside], "Salary": true.to_numpy()})) / inside.sum()
+
+
 def test_maxent_has_the_means():
-    """Maximum entropy keeps every answer as a mean; bounds are wider than what has any probability."""
+    """Maximum entropy keeps every answer as a mean, and nothing outside the bounds; both are true of the records."""
     table = people(41, 5)
     answers = sdc.RangeQueries(4, seed=2).publish(table, "Salary")
     p = answers.posterior.conditional()
     mean = p.to_numpy() @ p.columns.to_numpy()
     np.testing.assert_allclose(2 * (mean[:-1] + mean[1:]), answers.table["sum"], atol=1e-5)
     assert answers.posterior.certificate.holds
-    by_clarabel = answers.posterior.model.solve("CLARABEL", presolve=False, polish=True)
+    model = answers.posterior.model
+    by_clarabel = model.solve("CLARABEL", presolve=False, polish=True)
     assert abs(by_clarabel.conditional() - p).to_numpy().max() < 1e-6
+    for label in ("range sums", "bounds"):
+        rows = next(iter(model.knowledge[label].rows(model.space)))
+        assert rows.residual(true_terms(answers, table, model.space)).max(initial=0) < 1e-9, label
+    means = model.copy().remove("bounds").solve()
+    assert means.entropy > answers.posterior.entropy  # who forgets what is impossible knows less
     assert (answers.block < 0).sum() == 1
     alone = answers.order[answers.block < 0][0]  # the record that no query sums
     only = {name: table.loc[alone, name] for name in ("Age", "Sex", "Education")}
@@ -219,6 +232,20 @@ def test_queries_name_records():
         technique.infer(answers, {"Sex": "F"}, others.sample(frac=1, random_state=0)),
         technique.infer(answers, {"Sex": "F"}, others),
     )
+
+
+def test_sums_of_two_give_all_away():
+    """With Q = 2 one record at an end of the domain determines all: then every technique of inference is certain."""
+    table = people(30, 1)
+    for distribution in ("uniform", "maxent"):
+        technique = sdc.RangeQueries(2, distribution=distribution)
+        answers = technique.publish(table, "Salary")
+        if (answers.bounds["low"] == answers.bounds["high"]).all():
+            break
+    p = technique.infer(answers, {"Sex": "F"}, table)
+    share = table.loc[table["Sex"] == "F", "Salary"].value_counts(normalize=True).reindex(p.index).fillna(0)
+    assert (answers.bounds["low"] == answers.bounds["high"]).all()
+    np.testing.assert_allclose(p, share, atol=1e-9)
 
 
 # -- noise ---------------------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from .binomial_noise import BinomialNoise, NoisyTable
 from .bounds import half_overlapping_bounds, record_bounds
 from .channel import Channel, noise_limit
 from .experiment import experiment
-from .range_queries import RangeQueries, RangeSums, WindowSums
+from .range_queries import RangeQueries, RangeSums
 from .sampling import Sample, Sampling
 from .technique import Published, Technique
+from .window_sums import WindowSums, WithinBounds
 
 __all__ = [
     "BinomialNoise",
@@ -26,6 +27,7 @@ __all__ = [
     "Sampling",
     "Technique",
     "WindowSums",
+    "WithinBounds",
     "experiment",
     "half_overlapping_bounds",
     "noise_limit",

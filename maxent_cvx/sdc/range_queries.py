@@ -2,51 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from ..errors import StatementError, TableError, whole
 from ..model import MaxEnt
 from ..posterior import Posterior
-from ..rows import Rows
-from ..sources import Source
-from ..space import Space
 from ..tables import ranges
 from ..views import QITable
 from .bounds import ROUNDING, half_overlapping_bounds
 from .known import Known
 from .technique import Published, check_confidential, expected, numeric_domain
+from .window_sums import WindowSums, WithinBounds
 
 __all__ = ["RangeQueries", "RangeSums"]
 
 DISTRIBUTIONS = ("uniform", "maxent")
-
-
-class WindowSums(Source):
-    """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the mean of every window of two blocks is as it was answered.
-
-    Parameters
-    ----------
-    sums : ndarray
-        S_j; the QI tuples of the view are the blocks, in order.
-    """
-
-    def __init__(self, sums: np.ndarray) -> None:
-        self.sums = sums
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a window."""
-        value = space.n_records * space.view.sensitive_values.to_numpy(dtype=float)[space.codes["s"]]
-        blocks = len(space.view.quasi_identifiers)
-        of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
-        both = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(len(self.sums), blocks))
-        index = pd.RangeIndex(1, len(self.sums) + 1, name="query")
-        yield Rows(sp.csr_array(both @ of_block), self.sums, self.sums, "range sum", index, space.view)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +56,21 @@ class RangeSums(Published):
 
     @cached_property
     def posterior(self) -> Posterior:
-        """Maximum entropy under the same equations, as means: P(value | block), records of a block being alike."""
-        people = pd.DataFrame({"block": self.block})
-        table = QITable(people[self.block >= 0], qi="block", sa=self.confidential, sa_values=self.domain)
-        return MaxEnt(table).add(WindowSums(self.table["sum"].to_numpy(dtype=float))).solve()
+        """Maximum entropy within the bounds, the equations taken for means: P(value | block), its records being alike.
+
+        The model holds both as "range sums" and "bounds": ``posterior.model.copy().remove("bounds")`` has means only.
+        """
+        inside = self.block >= 0
+        people = pd.DataFrame({"block": self.block[inside]})
+        table = QITable(people, qi="block", sa=self.confidential, sa_values=self.domain)
+        low, high = self.bounds[inside].groupby(self.block[inside]).first().to_numpy().T
+        model = MaxEnt(table).add(WindowSums(self.table["sum"].to_numpy(dtype=float)), label="range sums")
+        return model.add(WithinBounds(low - self.slack, high + self.slack), label="bounds").solve()
+
+    @property
+    def slack(self) -> float:
+        """How far the value of a record may be beyond bounds that were rounded."""
+        return ROUNDING * float(max(self.table["sum"].abs().max(), np.abs(self.domain).max()))
 
 
 @dataclass(frozen=True)
@@ -100,7 +86,7 @@ class RangeQueries:
         Of the shuffling.
     distribution : {"uniform", "maxent"}
         What is inferred from the equations: bounds L and U of every record, and all values of the domain in between
-        equally likely, as in the paper; or maximum entropy, which takes the equations for means.
+        equally likely, as in the paper; or the distribution of maximum entropy over them whose means are the equations.
 
     Raises
     ------
@@ -192,9 +178,9 @@ class RangeQueries:
     def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
         """Every value between a record's bounds, equally likely."""
         domain = answers.domain.to_numpy(dtype=float)
-        slack = ROUNDING * max(np.abs(answers.table["sum"]).max(), np.abs(domain).max())
         low, high = answers.bounds.to_numpy()[at].T
-        first, end = np.searchsorted(domain, low - slack), np.searchsorted(domain, high + slack, side="right")
+        first = np.searchsorted(domain, low - answers.slack)
+        end = np.searchsorted(domain, high + answers.slack, side="right")
         alike, people = np.unique(first * (len(domain) + 1) + end, return_counts=True)
         first, end = np.divmod(alike, len(domain) + 1)
         share = np.repeat(people / (end - first) / len(at), end - first)
