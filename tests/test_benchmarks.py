@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, contradictions, larger, questions, rules, series, solvers, worlds
+from tests.benchmarks import boundary, contradictions, equivocation, larger, questions, rules, series, solvers, worlds
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -78,6 +78,16 @@ def test_boundary():
     assert (table["boundary_zeros"] > 0).all()
     assert (table["interior_zeros"] == 0).all()
     assert (table[["boundary_error", "interior_error"]] < 1e-4).all(axis=None)
+
+
+def test_equivocation():
+    """All numbers are there, and the exact curve of consecutive values leaves nothing open."""
+    one, whole, published = equivocation.main(
+        ["--values", "200", "--windows", "5", "20", "--sizes", "30", "--records", "300", "--times", "1"]
+    )
+    assert list(one["window"]) == [5, 20]
+    assert whole.loc[whole["exact"], "open"].eq(0).all()
+    assert list(published.index) == ["Sampling", "RangeQueries", "BinomialNoise"]
 
 
 def test_worlds():

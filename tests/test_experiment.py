@@ -109,16 +109,7 @@ def test_values_or_people():
     table = pd.DataFrame({"A": ["x"] * 27 + ["y", "z", "z"], "C": range(30)})
     once = partial(run, confidential="C", techniques={sdc.Sampling: [1]}, sizes=[1], targets=400, repetitions=1)
     for draw, share in (("people", 27 / 30), ("values", 1 / 3)):
-        found = run(
-            table,
-            confidential="C",
-            techniques={sdc.Sampling: [1]},
-            sizes=[1],
-            targets=400,
-            repetitions=1,
-            draw=draw,
-            known="A",
-        )
+        found = once(table, draw=draw, known="A")
         seen = (found["people"] == 27).mean()
         assert abs(seen - share) < 5 * np.sqrt(share * (1 - share) / 400)
 
