@@ -22,7 +22,7 @@ __all__ = ["BinomialNoise", "NoisyTable"]
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable(Published):
     """All records, with noise on every attribute, in no order.
 

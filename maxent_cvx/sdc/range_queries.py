@@ -24,7 +24,7 @@ __all__ = ["RangeQueries", "RangeSums"]
 DISTRIBUTIONS = ("uniform", "maxent")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RangeSums(Published):
     """The answers: a row a query, `first` and `last` of the records it sums in :attr:`order`, and the `sum`.
 

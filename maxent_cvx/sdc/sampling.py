@@ -16,7 +16,7 @@ from .technique import Published, check_confidential, domain_of, expected
 __all__ = ["Sample", "Sampling"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sample(Published):
     """The records that were drawn, in no order, with all attributes."""
 

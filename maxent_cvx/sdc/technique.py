@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..views import QITable
 __all__ = ["Published", "Technique", "check_confidential", "domain_of", "expected", "numeric_domain"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Published:
     """What everybody can see after a technique was applied.
 
@@ -37,8 +38,12 @@ class Published:
     def __len__(self) -> int:
         return len(self.table)
 
+    def __repr__(self) -> str:
+        kind, values = type(self).__name__, len(self.domain)
+        return f"<{kind}: {len(self)} rows; {self.confidential!r} is confidential, one of {values} values>"
+
     def _repr_html_(self) -> str:
-        return f"<p>{type(self).__name__}: {len(self)} rows</p>{self.table.head(10).to_html(border=0)}"
+        return f"<p>{escape(repr(self))}</p>{self.table.head(10).to_html(border=0)}"
 
 
 @runtime_checkable
