@@ -165,14 +165,16 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     ax : Axes, optional
         Where to draw; by default a new figure.
     """
-    named = {"": curves} if isinstance(curves, Equivocation) else dict(curves)
-    if not named:
+    named = {"": curves} if isinstance(curves, Equivocation) else curves
+    if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
         raise StatementError("equivocation has no curve to draw; give one, or {name: equivocation(values, p)}")
     ax = _axes(ax, (6.4, 4.2))
     for i, (name, cae) in enumerate(named.items()):
         table = cae.curve
         eps, entropy = table["epsilon"], table["entropy"]
-        area = f"area {cae.area:.4g}"
+        low, high = cae.area_bounds
+        open_ = "" if cae.exact or cae.step is not None else f" ± {(high - low) / 2:.2g}"
+        area = f"area {cae.area:.4g}{open_}"
         ax.fill_between(eps, entropy, step="post", alpha=0.25, color=f"C{i}", linewidth=0)
         ax.step(eps, entropy, where="post", color=f"C{i}", label=f"{name}: {area}" if name else area)
     ax.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)

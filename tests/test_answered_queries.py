@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import refused
-from scipy.stats import binom, laplace, norm
+from scipy.stats import binom, expon, geom, laplace, norm, poisson
 
 import maxent_cvx as mx
 from maxent_cvx import (
@@ -20,6 +20,7 @@ from maxent_cvx import (
     TableError,
     UnknownName,
 )
+from maxent_cvx.sources.noise import noise_interval
 
 BOTH = {"closed": "both"}
 
@@ -68,14 +69,14 @@ def test_it_is_the_same_as_by_hand(staff, published):
         lambda space: cp.abs(sum(s * space.prob(s, given=women) for s in [30, 40, 50, 80]) * n - total) <= 5
     )
     assert abs(one.conditional() - other.solve("CLARABEL").conditional()).to_numpy().max() < 1e-4
-    counted = mx.MaxEnt(published).add(AnsweredQueries([women | {"Salary": 30}], [1], eps=0.5)).solve()
+    counted = mx.MaxEnt(published).add(AnsweredQueries([women | {"Salary": 30}], [1], eps=0.5, integer=False)).solve()
     said = mx.MaxEnt(published).add(P(30, given=women).between(0.5 / n, 1.5 / n)).solve()
     pd.testing.assert_frame_equal(counted.conditional(), said.conditional(), atol=1e-9)
 
 
 def test_vague_answers(staff, published):
     """An answer rounded to tens says less than an exact one; one that may be anything says nothing."""
-    sources = [AnsweredQueries([{"Sex": "F", "Salary": 30}], [1], eps=eps) for eps in (0, 0.3, 0.6, 100)]
+    sources = [AnsweredQueries([{"Sex": "F", "Salary": 30}], [1], eps=eps, integer=False) for eps in (0, 0.3, 0.6, 100)]
     assert len(next(iter(sources[-1].rows(mx.MaxEnt(published).space)))) == 0
     entropies = [mx.MaxEnt(published).add(source).solve().entropy for source in sources]
     assert entropies == sorted(entropies)
@@ -111,7 +112,7 @@ def test_several_attributes_and_numbers(hospital):
     model = mx.MaxEnt(release)
     with refused(StatementError, "say which", "attribute="):
         model.copy().add(AnsweredQueries([{}], [45], of="sum")).solve()
-    with refused(TableError, "no numbers", "values="):
+    with refused(TableError, "must be real numbers", "values="):
         model.copy().add(AnsweredQueries([{}], [45], of="sum", attribute="Disease")).solve()
     with refused(UnknownName, "Costs", "Cost"):
         model.copy().add(AnsweredQueries([{}], [45], of="sum", attribute="Costs")).solve()
@@ -131,6 +132,11 @@ def test_queries_that_cannot_be_read(published):
         (([{}], ["1"]), {}, BadProbability, "finite number"),
         (([{}], [1]), {"of": "median"}, StatementError, "one of count, sum, mean"),
         (([{}], [1]), {"eps": -1}, BadProbability, "not be negative"),
+        (([{}], [1]), {"eps": 10**400}, BadProbability, "finite number"),
+        (([{}], {5: 3}), {}, StatementError, "list of numbers"),
+        (([{}], np.array(1.0)), {}, StatementError, "list of numbers"),
+        (([{}], [1]), {"values": {30: 1}}, StatementError, "adds no values up"),
+        (([{}], [1]), {"noise": laplace}, StatementError, "scipy.stats.laplace, with no parameters"),
     ]:
         with refused(error, says):
             AnsweredQueries(*arguments, **options)
@@ -197,10 +203,14 @@ def test_counts_that_cannot_be_read():
     good = pd.Series([1.0, 2.0], index=pd.Index(["F", "M"], name="Sex"))
     for counts, noise, options, error, says in [
         ([1, 2], norm(), {}, TableError, "pandas Series"),
-        (good.rename_axis(None), norm(), {}, TableError, "names of the attributes"),
+        (good.rename_axis(None), norm(), {}, TableError, "name of another attribute"),
         (pd.concat([good, good]), norm(), {}, TableError, "repeat"),
-        (good * np.nan, norm(), {}, TableError, "finite"),
+        (good * np.nan, norm(), {}, TableError, "missing value"),
         (good, 2.0, {}, StatementError, "distribution of scipy.stats"),
+        (good, laplace, {}, StatementError, "call it"),
+        (good, norm(scale=-1), {}, StatementError, "out of range"),
+        (good, norm(scale=[1, 2]), {}, StatementError, "no quantiles"),
+        (good.rename_axis(["Sex"]).astype(complex), norm(), {}, TableError, "real numbers"),
         (good, norm(), {"confidence": 1}, StatementError, "below 1"),
         (good, norm(), {"confidence": 0}, BadProbability, "confidence"),
     ]:
@@ -210,3 +220,79 @@ def test_counts_that_cannot_be_read():
         staff = pd.DataFrame({"Sex": ["F", "M"], "Salary": [1, 2], "Bucket": 1})
         release = mx.Release.from_buckets(staff, qi="Sex", sa="Salary", bucket="Bucket")
         mx.MaxEnt(release).add(NoisyMarginal(good + 0.5, norm(scale=1e-6))).solve()
+
+
+def with_population():
+    """Four people in a release, of eight who could be."""
+    records = pd.DataFrame({"Age": ["*"] * 4, "Sex": list("FFMM"), "Salary": [30, 80, 40, 50]})
+    everybody = pd.DataFrame({"Age": [21, 25, 30, 45, 50, 55, 30, 45], "Sex": list("FFFMMMMF")})
+    return mx.Release.from_generalized(records, qi=["Age", "Sex"], sa="Salary", population=everybody)
+
+
+def test_of_a_population_those_in_the_release():
+    """Counts and sums are of the people in the release; how many a mean is of is not known (section 5)."""
+    model = mx.MaxEnt(with_population())
+    women = pd.Series([2.0, 2.0], pd.Index(["F", "M"], name="Sex"))
+    model.add(NoisyMarginal(women, norm(scale=0.01)))
+    model.add(AnsweredQueries([{"Sex": "F"}, {}], [2, 4]))
+    model.add(AnsweredQueries([{"Sex": "F"}, {"Age": [21, 25]}], [110, 50], of="sum"))
+    joint = model.solve().joint().reset_index(name="p")
+    joint["Salary"] = pd.to_numeric(joint["Salary"], errors="coerce").fillna(0)
+    assert 8 * (joint["p"] * joint["Salary"])[joint["Age"].isin([21, 25])].sum() == pytest.approx(50, abs=1e-5)
+    with refused(StatementError, "is not known"):
+        model.copy().add(AnsweredQueries([{}], [50], of="mean")).solve()
+
+
+def test_of_a_series_and_of_named_people(hospital):
+    """Queries are about pseudonyms' releases, and about named people's QI, as any knowledge is."""
+    tables = mx.datasets.load_patients()
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(table, qi=["Gender"], sa="Disease", bucket="Bucket", id="Pseudonym") for table in tables
+    )
+    one = mx.MaxEnt(series).add(AnsweredQueries([{"Gender": "male", "Disease": "Diabetes"}], [1])).solve()
+    men = one.space.described({"Gender": "male"}).sum()
+    assert one.prob("Diabetes", given={"Gender": "male"}) * men == pytest.approx(1, abs=1e-6)
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    people = {"Ann": {"Gender": "female", "Degree": "college"}}
+    named = mx.MaxEnt(release, people=people).add(AnsweredQueries([{"Gender": "female", "Disease": "HIV"}], [0]))
+    assert named.solve().people().loc["Ann", "HIV"] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [laplace(scale=2), norm(scale=3), expon(loc=-1, scale=2), poisson(3, loc=-3), geom(0.3, loc=-2), binom(9, 0.2)],
+    ids=lambda noise: noise.dist.name,
+)
+def test_quantiles_are_sound(noise):
+    """Of any noise, also one that leans to a side, no more than 1 - confidence of the tables are misread."""
+    least, most = noise_interval(noise, 0.8, 3)
+    drawn = noise.rvs(size=(20_000, 3), random_state=0)
+    outside = ((drawn < least - 1e-12) | (drawn > most + 1e-12)).any(axis=1).mean()
+    assert outside <= 0.2 + 5 * np.sqrt(0.16 / 20_000)
+    assert max((drawn < least - 1e-12).mean(), (drawn > most + 1e-12).mean()) <= 0.2 / 6 + 0.01
+
+
+def test_noisy_range_queries(staff, published):
+    """Noise on ranges is read as that on cells; and a count is whole."""
+    ranges = [{"Age": pd.Interval(20, 40, **BOTH), "Salary": 30}, {"Salary": [30, 40]}]
+    truth = [((staff["Age"] <= 40) & (staff["Salary"] == 30)).sum(), staff["Salary"].isin([30, 40]).sum()]
+    noise = binom(4, 0.5, loc=-2)
+    source = AnsweredQueries(ranges, np.array(truth) + 0.4, noise=noise, confidence=1, eps=0.5)
+    rows = next(iter(source.rows(mx.MaxEnt(published).space)))
+    assert (rows.residual(mx.MaxEnt(published).space.count(staff) / 12) == 0).all()
+    finite = np.isfinite(rows.low) & np.isfinite(rows.high)
+    assert set((rows.high - rows.low)[finite]) <= {4.0}
+    with refused(StatementError, "no whole number", "everybody"):
+        list(AnsweredQueries([{}], [1.5], eps=0.4).rows(mx.MaxEnt(published).space))
+
+
+def test_value_counts_as_pandas_makes_them(staff, published):
+    """An index of one level in a MultiIndex is an index; two sources of one kind have names of their own."""
+    model = mx.MaxEnt(published)
+    model.add(NoisyMarginal(staff[["Salary"]].value_counts().astype(float), norm(scale=0.1)))
+    model.add(AnsweredQueries([{"Sex": "F"}], [(staff["Sex"] == "F").sum()]))
+    model.add(AnsweredQueries([{"Sex": "M"}], [(staff["Sex"] == "M").sum()]))
+    assert len(model.knowledge) == 3
+    model.solve()
+    with refused(UnknownName, "'s'"):
+        mx.MaxEnt(published).add(NoisyMarginal(pd.Series([1.0], pd.Index([30], name="s")), norm())).solve()

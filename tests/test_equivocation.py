@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,8 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, GroupTooLarge, StatementError, TableError
 from maxent_cvx.measures import equivocation, individual_equivocation
+from maxent_cvx.measures.disclosure import of_those_inside
+from maxent_cvx.views import OUTSIDE
 
 #: The appendix: values, probabilities, and H as it is printed for eps = 0, 1, ..., 8.
 VALUES, PROBABILITIES = [1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05]
@@ -162,6 +166,12 @@ def test_floats_as_written():
 
 def test_long_whole_numbers():
     """Whole numbers are compared exactly, though a float cannot hold them."""
+    for low in (-(2**62), 2**53, 2**62, 2**63 - 1):
+        close = equivocation([low, low + 1], [0.5, 0.5])
+        assert (close.initial, close.area, close.eps_max) == (1, 1, 1)
+    assert equivocation([0, 2**53 + 1], [0.5, 0.5]).at(2**53) == 1
+    assert equivocation([0, 2**60], [0.5, 0.5]).at([2**60 - 1, 2**60]).tolist() == [1, 0]
+    assert equivocation([-4 * 10**18, 4 * 10**18], [0.5, 0.5]).at([7e18, 9e18]).tolist() == [1, 0]
     large = 2**60
     cae = equivocation([large, large + 1, large + 3], [0.2, 0.3, 0.5])
     assert len(cae.distribution) == 3
@@ -177,8 +187,13 @@ def test_the_grid_is_an_upper_sum():
     for step in (1.0, 0.3, 0.01):
         grid = equivocation(x, p, step=step)
         assert exact.area - 1e-9 <= grid.area <= exact.area + step * exact.initial + 1e-9
+        low, high = grid.area_bounds
+        assert low <= exact.area <= high == grid.area
         assert grid.curve["epsilon"].iloc[-1] >= exact.eps_max > grid.curve["epsilon"].iloc[-2]
         np.testing.assert_allclose(grid.curve["entropy"], exact.at(grid.curve["epsilon"]))
+    coarse = equivocation(x, p, step=1e6)
+    assert coarse.curve["epsilon"].tolist() == [0, 1e6]
+    assert coarse.area_bounds == (0, coarse.area)
 
 
 def test_bisection():
@@ -220,6 +235,30 @@ def test_one_value():
         assert len(cae.grouping(3)) == 1
 
 
+def test_what_is_impossible_decides_nothing():
+    """Values with a probability of 0 are out of the way: of the unit, of eps_max and of everything else."""
+    cae = equivocation([0.01, 0.02, 1e14], [0.5, 0.5, 0])
+    assert (cae.initial, cae.eps_max) == (1, 0.01)
+
+
+def test_numbers_of_any_type():
+    """Small integers, decimals, fractions, categories and nullable numbers are numbers; p sums to 1 afterwards."""
+    for values in (
+        np.array([-100, 100], dtype=np.int8),
+        [Decimal(-100), Fraction(100)],
+        pd.Categorical([-100, 100]),
+        pd.array([-100, 100], dtype="Int64"),
+        pd.Series([-100, 100], dtype=object),
+    ):
+        cae = equivocation(values, [0.5, 0.5])
+        assert (cae.area, cae.grouping(200)["middle"].tolist()) == (200, [0])
+    assert equivocation({77: 0.5, 80: 0.5}).area == 3
+    assert equivocation([1, 2, 3], np.full(3, 1 / 3, dtype=np.float32)).initial == pytest.approx(math.log2(3))
+    almost = equivocation([1, 2], [1 + 1e-10 - 1e-14, 1e-14])
+    assert almost.initial > 0
+    assert almost.disclosure_risk < math.inf
+
+
 def test_a_series_by_value():
     """A Series of probabilities by value is enough; its name stays."""
     known = pd.Series([0.5, 0.5], pd.Index([77, 80], name="Salary"))
@@ -237,11 +276,11 @@ def test_what_is_refused():
         equivocation([1, 2], [1.1, -0.1])
     with refused(TableError, "2 values and 1 prob"):
         equivocation([1, 2], [1])
-    with refused(TableError, "type", "give each value its number"):
+    with refused(TableError, "real numbers, not of type"):
         equivocation(["low", "high"], [0.5, 0.5])
     with refused(TableError, "missing value"):
         equivocation([1, math.nan], [0.5, 0.5])
-    with refused(BadProbability, "finite number", "inf"):
+    with refused(TableError, "finite number", "inf"):
         equivocation([1, math.inf], [0.5, 0.5])
     with refused(TableError, "at least one number"):
         equivocation([], [])
@@ -253,6 +292,25 @@ def test_what_is_refused():
         equivocation([1, 2], [0.5, 0.5], step=0)
     with refused(GroupTooLarge, "longer step"):
         equivocation([0, 1e6], [0.5, 0.5], step=1).area  # noqa: B018
+    for values, p, says in [
+        (["a", "b"], {"a": 1}, "not a dict"),
+        (pd.DataFrame({0: [1, 2]}), [0.5, 0.5], "not a DataFrame"),
+        ([1 + 2j, 3], [0.5, 0.5], "complex"),
+        ([1e-320, 3e-320], [0.5, 0.5], "another unit"),
+        ([-1.7e308, 1.7e308], [0.5, 0.5], "another unit"),
+        ([0, 2**64], [0.5, 0.5], "too far"),
+        (pd.Series([1, 2], list("ab")), pd.Series([0.1, 0.9], list("ba")), "different labels"),
+    ]:
+        with refused(TableError, says):
+            equivocation(values, p)
+    cae = equivocation([0, 1], [0.5, 0.5])
+    for ask in (cae.at, cae.grouping, lambda eps: equivocation([0, 1], [0.5, 0.5], step=eps)):
+        with refused(BadProbability, "finite number"):
+            ask(10**400)
+    with refused(GroupTooLarge, "longer step"):
+        equivocation([0, 1], [0.5, 0.5], step=1e-320).area  # noqa: B018
+    with refused(GroupTooLarge, "whole curve"):
+        equivocation(np.arange(100_000) ** 1.5, np.full(100_000, 1e-5)).area  # noqa: B018
     with refused(GroupTooLarge, "round the values"):
         many = np.arange(2_000_000)
         equivocation(many, np.full(len(many), 1 / len(many))).at(1_000_000)
@@ -288,7 +346,7 @@ def test_everybody_is_one_by_one(hospital, release):
     """All at once is the same as one after the other, values given for what is no number; several may be equal."""
     numbers = pd.Series([1.5, 0.25, 9, 9, 0.3], index=sorted(hospital["Disease"].unique()))
     post = mx.MaxEnt(release).solve()
-    with refused(TableError, "no numbers", "values={value: number}"):
+    with refused(TableError, "must be real numbers", "values={value: number}"):
         individual_equivocation(post)
     with refused(TableError, "no number for 'Pneumonia'"):
         individual_equivocation(post, values=numbers.drop("Pneumonia").to_dict())
@@ -302,6 +360,60 @@ def test_everybody_is_one_by_one(hospital, release):
     assert found["people"].sum() == len(hospital)
 
 
+def kinds(hospital, release):
+    """Posteriors of all views: named people, a series, a QI table, a population."""
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+        for table in mx.datasets.load_patients()
+    )
+    records = hospital.assign(Degree=hospital["Degree"].where(hospital["Gender"] == "male", "*"))
+    voters = pd.concat([hospital, hospital.head(1)])
+    people = {"Ann": {"Gender": "female", "Degree": "college"}}
+    views = {
+        "named": mx.MaxEnt(release, people=people).add(mx.P("HIV", who="Ann") == 0.7),
+        "series": mx.MaxEnt(series),
+        "table": mx.MaxEnt(
+            mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=sorted(set(hospital["Disease"])))
+        ).add(mx.P("Flu", given={"Gender": "male"}) == 0.5),
+        "population": mx.MaxEnt(
+            mx.Release.from_generalized(records, qi=["Gender", "Degree"], sa="Disease", population=voters)
+        ),
+    }
+    return {name: model.solve() for name, model in views.items()}
+
+
+def test_all_views_one_by_one(hospital, release):
+    """Everybody's equivocation is that of their row, whatever the view."""
+    for name, post in kinds(hospital, release).items():
+        labels = [one for one in post.space.view.sensitive_values if one != OUTSIDE]
+        numbers = {label: 1.1 * i**2 for i, label in enumerate(labels)}
+        found = individual_equivocation(post, values=numbers, at=2.2)
+        rows, people = of_those_inside(post)
+        assert found["people"].tolist() == list(people), name
+        for at, (_, row) in enumerate(rows.iterrows()):
+            cae = equivocation([numbers[label] for label in rows.columns], row / row.sum())
+            expected = [cae.initial, cae.area, cae.eps_max, cae.disclosure_risk, cae.at(2.2)]
+            np.testing.assert_allclose(found.iloc[at, 1:].astype(float), expected, atol=1e-7, err_msg=name)
+
+
+def test_many_values_few_each():
+    """People with five of 500 values each are as quick as people with five values; and the same as one by one."""
+    rng = np.random.default_rng(6)
+    salary = rng.integers(0, 200, 600) * 1000 + rng.integers(0, 10, 600) * 37
+    table = pd.DataFrame({"Id": np.arange(600), "Salary": salary, "Bucket": np.arange(600) // 5})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Id", sa="Salary", bucket="Bucket")).solve()
+    found = individual_equivocation(post, at=[1_000_000, 1_000_001, 30_000, 30_000])
+    assert list(found.columns[5:]) == ["H(1000000)", "H(1000001)", "H(30000)"]
+    for person in range(0, 600, 40):
+        row = post.conditional().loc[person]
+        cae = equivocation(row[row > 0])
+        np.testing.assert_allclose(
+            found.loc[person].iloc[1:], [cae.initial, cae.area, cae.eps_max, cae.disclosure_risk, 0, 0, cae.at(30_000)]
+        )
+    with refused(StatementError, "of a Posterior"):
+        individual_equivocation(post.conditional())
+
+
 def test_the_plot():
     """The area is shaded, and every curve is named with its area."""
     import matplotlib.pyplot as plt
@@ -311,8 +423,12 @@ def test_the_plot():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Layla: area 57", "Qays: area 3"]
     assert len(ax.collections) == 2
     assert mx.plots.equivocation(curves["Qays"], ax=ax) is ax
-    with refused(StatementError, "no curve"):
-        mx.plots.equivocation({})
+    x = np.random.default_rng(0).normal(size=50)
+    rough = mx.plots.equivocation(equivocation(x, np.full(50, 0.02), evaluations=10))
+    assert "±" in rough.get_legend().get_texts()[0].get_text()
+    for nothing in ({}, None, [1], {"a": 3}):
+        with refused(StatementError, "no curve"):
+            mx.plots.equivocation(nothing)
     plt.close("all")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["cost", "cover", "least_entropy"]
+__all__ = ["cost", "cover", "information", "least_entropy"]
 
 #: Windows that are looked at together, runs that are tried at once for all of them, and numbers in a table of least
 #: entropies: what stays in the caches. Fewer windows together than FEWEST are slower than one after the other.
@@ -64,7 +64,7 @@ def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarra
     places = np.arange(n)[:, None]
     for i in range(n):
         wide, narrow = widest[i], narrowest[i]
-        last = _information(cumulated[i + 1] - cumulated[wide : i + 1])[:, :, None]
+        last = information(cumulated[i + 1] - cumulated[wide : i + 1])[:, :, None]
         best = (least[narrow : i + 1] + last[narrow - wide :]).min(axis=0)
         if wide < narrow:  # what only some windows reach
             outside = (places[wide:narrow] < begins[:, i])[:, None, :]
@@ -75,7 +75,7 @@ def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarra
     return least[n]
 
 
-def _information(q: np.ndarray) -> np.ndarray:
+def information(q: np.ndarray) -> np.ndarray:
     """-q log2 q, bits; 0 of 0."""
     return -q * np.log2(np.maximum(q, TINY))
 
@@ -90,7 +90,7 @@ def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
     least = np.zeros(len(units) + 1)
     chosen = np.empty(len(units), dtype=np.int64)
     for i, begin in enumerate(begins.tolist()):
-        entropy = least[begin : i + 1] + _information(cumulated[i + 1] - cumulated[begin : i + 1])
+        entropy = least[begin : i + 1] + information(cumulated[i + 1] - cumulated[begin : i + 1])
         best = int(entropy.argmin())
         chosen[i], least[i + 1] = begin + best, entropy[best]
     starts = [int(chosen[-1])]

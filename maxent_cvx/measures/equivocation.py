@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
 from ..errors import BadProbability, GroupTooLarge, TableError, number, shown, whole
+from ..numeric import as_numbers
 from .breakpoints import Steps, refined, stepwise
 from .covering import cost, cover, least_entropy
 from .units import Units, in_units
 
 __all__ = ["Equivocation", "equivocation"]
 
-#: How far probabilities may be from a sum of 1.
-ROUNDING = 1e-9
+#: How far probabilities may be from a sum of 1; those of short floats too.
+ROUNDING, COARSE = 1e-9, 1e-3
 #: Widths whose entropy is found for one curve, unless the user says otherwise.
 EVALUATIONS = 5_000
 #: Runs that are tried for one answer, in a minute or two.
@@ -67,7 +69,7 @@ class Equivocation:
         """Where H changes: `epsilon`, and `entropy`, bits, from there up to the next row; or both on the grid.
 
         H is a right-continuous step function, which never rises and can change only where eps is the difference of
-        two values. If not :attr:`exact`, the rows are those eps for which H was found.
+        two values. If not :attr:`exact`, the rows are those eps for which H was found, and in between it may be less.
 
         Raises
         ------
@@ -80,23 +82,27 @@ class Equivocation:
     def area(self) -> float:
         """The integral of H from 0 to eps_max, bits x the unit of the values.
 
-        With a step the sum step * H over the grid, as in the paper. If not :attr:`exact`, the middle of
+        With a step the sum step * H over the grid, as in the paper. Else, if not :attr:`exact`, the middle of
         :attr:`area_bounds`.
         """
-        return sum(self.area_bounds) / 2
+        return self.area_bounds[1] if self.step is not None else sum(self.area_bounds) / 2
 
     @cached_property
     def area_bounds(self) -> tuple[float, float]:
-        """What the area is at least and at most; the same, where it is known exactly."""
+        """What the exact area is at least and at most; the same, where it is known."""
         if self.step is not None:
             area = self.step * float(self._steps.entropy.sum())
-            return area, area
+            return max(area - self.step * self.initial, 0.0), area
         width, entropy, open_ = np.diff(self._epsilon), self._steps.entropy, self._steps.is_open
         return float(width @ np.where(open_, entropy[1:], entropy[:-1])), float(width @ entropy[:-1])
 
     @property
     def exact(self) -> bool:
-        """Whether every eps where H changes is known; always, if at most `evaluations` differences are distinct."""
+        """Whether every eps where H changes is known, without a step.
+
+        It is, if at most `evaluations` differences are distinct, and if these do not mean too many runs to try: 5,000
+        differences of 5,000 values are not too many, a minute's work; 10,000 of 10,000 are.
+        """
         return self.step is None and not self._steps.is_open.any()
 
     def at(self, eps: float | Iterable[float]) -> float | np.ndarray:
@@ -109,9 +115,10 @@ class Equivocation:
         GroupTooLarge
             If that takes too long.
         """
-        if not isinstance(eps, Iterable):
-            return float(self.at([eps])[0])  # type: ignore[index]
-        asked, at = np.unique([self._width(one) for one in eps], return_inverse=True)
+        given: Any = eps
+        if not np.ndim(given):
+            return float(self.at([given])[0])  # type: ignore[index]
+        asked, at = np.unique([self._width(one) for one in given], return_inverse=True)
         self._afford(asked)
         return self._entropy(asked)[at]
 
@@ -134,11 +141,12 @@ class Equivocation:
         start = cover(self._units, p, width)
         end = np.append(start[1:], len(p))
         low, high = values[start], values[end - 1]
+        middle = low / 2 + high / 2
         return pd.DataFrame(
             {
                 "low": low,
                 "high": high,
-                "middle": low + (high - low) / 2,
+                "middle": middle,
                 "values": end - start,
                 "probability": np.add.reduceat(p, start),
             }
@@ -156,10 +164,11 @@ class Equivocation:
 
     def _width(self, eps: object) -> int:
         """How many units wide a window is, at most as wide as all values."""
-        width = number(eps, "eps")
-        if width < 0:
-            raise BadProbability(f"eps={width:.12g}: the width of a range is expected, 0 or more")
-        return self._span if width >= self.eps_max else min(self._unit.of(width), self._span)
+        if number(eps, "eps") < 0:
+            raise BadProbability(f"eps={shown(eps)}: the width of a range is expected, 0 or more")
+        if eps > 2 * self.eps_max:  # type: ignore[operator]
+            return self._span
+        return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
 
     def _entropy(self, widths: np.ndarray) -> np.ndarray:
         """H of increasing widths."""
@@ -179,14 +188,16 @@ class Equivocation:
     def _steps(self) -> Steps:
         """The curve, in units."""
         if self.step is None:
-            return refined(self._units, self._entropy, self.evaluations, MOST_RUNS)
-        n_steps = math.ceil(round(self.eps_max / self.step, 9))
+            return refined(self._units, self._entropy, self.evaluations)
+        n_steps = self.eps_max / self.step
+        if n_steps < self.evaluations:
+            n_steps = max(math.ceil(round(n_steps, 9)), int(self._span > 0))
         if n_steps >= self.evaluations:
             raise GroupTooLarge(
-                f"step={self.step:g}: {n_steps} of them fit into {self.eps_max:g}, and evaluations={self.evaluations}; "
-                "take a longer step, or leave it out for the exact curve"
+                f"step={self.step:g}: {n_steps:.12g} of them fit into {self.eps_max:g}, and "
+                f"evaluations={self.evaluations}; take a longer step, or leave it out for the exact curve"
             )
-        grid = self.step * np.arange(n_steps + 1)
+        grid = self.step * np.arange(int(n_steps) + 1)
         return stepwise(grid, np.asarray(self.at(grid)))
 
     @property
@@ -196,7 +207,7 @@ class Equivocation:
 
 
 def equivocation(
-    values: Iterable[float] | pd.Series,
+    values: Iterable[float] | pd.Series | Mapping[float, float],
     probabilities: Iterable[float] | None = None,
     step: float | None = None,
     *,
@@ -208,16 +219,17 @@ def equivocation(
 
     Parameters
     ----------
-    values : list of numbers, or Series
-        Of the confidential attribute, in any order; equal ones are put together. A Series alone has the probability
-        of every value, by value, as :meth:`maxent_cvx.sdc.Technique.infer` gives it.
+    values : list of numbers; or Series or dict
+        Of the confidential attribute, in any order; equal ones are put together. A Series or dictionary alone has the
+        probability of every value, by value, as :meth:`maxent_cvx.sdc.Technique.infer` gives it.
     probabilities : list of numbers, optional
-        Of the values, in their order; they sum to 1. Values with a probability of 0 are impossible, and left out.
+        Of the values, in their order; they sum to 1, and what rounding left is taken out by dividing by the sum. Values
+        with a probability of 0 are impossible, and left out; 1e-12 is possible, and a solver may mean 0.
     step : float, optional
         Look at eps = 0, step, 2 step, ... only, as the paper does; by default the curve is exact.
     evaluations : int
         The curve is exact while so many differences of two values are distinct. Beyond, eps is bisected wherever H
-        is not yet known to be constant, where most of the area is open first, and for so many eps in all.
+        is not yet known to be constant, where most of the area is open first, and for so many eps at most.
 
     Returns
     -------
@@ -236,8 +248,8 @@ def equivocation(
     -----
     Confidential Attribute Equivocation, sections 3 and 4; the display in section 3 says "maximised", the text and the
     appendix "minimum". O(n w) for one eps, n values of which a window holds w: 100,000 values and windows of a
-    thousand take a second. Values, and eps, are compared in fifteen significant digits of the largest value, whole
-    numbers exactly: 0.8 and 0.5 are within 0.3 of each other.
+    thousand take a second. Values, and eps, are compared in fifteen significant digits of the largest possible value,
+    whole numbers exactly: 0.8 and 0.5 are within 0.3 of each other.
 
     Examples
     --------
@@ -258,26 +270,31 @@ def equivocation(
        8     9     8.5       2         0.75
     """
     if probabilities is None:
-        if not isinstance(values, pd.Series):
+        if not isinstance(values, pd.Series | Mapping):
             raise BadProbability(
                 f"probabilities are missing: one for each value, or a Series of them by value, not {shown(values)}"
             )
-        values, probabilities = values.index, values.to_numpy()
-    numbers, units, unit = in_units(values, "values")
-    p = in_units(probabilities, "probabilities")[0].astype(float)
+        known = values if isinstance(values, pd.Series) else pd.Series(dict(values), dtype=object)
+        values, probabilities = known.index, known.array
+    both = isinstance(values, pd.Series) and isinstance(probabilities, pd.Series)
+    if both and not values.index.equals(probabilities.index):  # type: ignore[union-attr]
+        raise TableError("values and probabilities are Series of different labels; bring them into one order")
+    p = as_numbers(probabilities, "probabilities").astype(float)
+    numbers = as_numbers(values, "values")
     if len(p) != len(numbers):
         raise TableError(f"there are {len(numbers)} values and {len(p)} probabilities; one each is expected")
-    if (p < 0).any() or abs(p.sum() - 1) > ROUNDING:
+    slack = COARSE if getattr(probabilities, "dtype", None) in (np.float32, np.float16) else ROUNDING
+    if len(p) and ((p < 0).any() or abs(p.sum() - 1) > slack):
         what = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
         raise BadProbability(f"probabilities: {what}; none below 0 and a sum of 1 are expected, divide by the sum")
     if step is not None and number(step, "step") <= 0:
         raise BadProbability(f"step={step!r}: a number above 0 is expected, or None for the exact curve")
     possible = p > 0
-    distinct, first, which = np.unique(units[possible], return_index=True, return_inverse=True)
-    if int(distinct[-1]) - int(distinct[0]) > np.iinfo(np.int64).max:
-        raise TableError(f"values go from {numbers.min()} to {numbers.max()}, which is too far for exact differences")
-    merged = np.bincount(which, p[possible])
-    index = pd.Index(numbers[possible][first], name=getattr(values, "name", None))
+    numbers, units, unit = in_units(numbers[possible], "values")
+    p = p[possible] / p.sum()
+    distinct, first, which = np.unique(units, return_index=True, return_inverse=True)
+    merged = np.bincount(which, p)
+    index = pd.Index(numbers[first], name=getattr(values, "name", None))
     return Equivocation(
         pd.Series(merged, index, name="probability"),
         None if step is None else float(step),

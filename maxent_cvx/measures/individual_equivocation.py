@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, TableError, listing, number
+from ..errors import StatementError, TableError, shown
+from ..numeric import numbers_of
 from ..posterior import Posterior
-from .areas import areas
+from .areas import areas, widths_asked
 from .disclosure import NEGLIGIBLE, of_those_inside
 from .units import in_units
 
@@ -44,40 +44,26 @@ def individual_equivocation(
     TableError
         If the values are no numbers, or one is missing.
     BadProbability
-        If an eps is negative.
+        If an eps is negative, or no number.
     GroupTooLarge
         If that takes too long.
 
     Notes
     -----
-    As :func:`equivocation`, exactly, for all people at once: O(v^2 d) for each of them, v values with d distinct
-    differences. Of a population (:class:`maxent_cvx.GroupedRelease`) those in the release are judged.
+    As :func:`equivocation`, exactly, for all people at once: O(k^4) for each of them, k being how many values are
+    possible for the person; or O(v^2 d) with v values of the release and d distinct differences, if that is less. Of a
+    population (:class:`maxent_cvx.GroupedRelease`) those in the release are judged.
     """
+    if not isinstance(post, Posterior):
+        raise StatementError(f"equivocation of everybody is of a Posterior, not of {shown(post)}")
     conditional, people = of_those_inside(post)
-    units, unit = _numbers_of(conditional.columns, values)
-    asked = [number(eps, "eps") for eps in np.atleast_1d(np.asarray(at, dtype=object))]
-    if asked and min(asked) < 0:
-        raise BadProbability(f"eps={min(asked):.12g}: the width of a range is expected, 0 or more")
-    p = conditional.to_numpy()
-    found = areas(units, unit, np.where(p > NEGLIGIBLE, p, 0.0), asked).set_axis(conditional.index)
+    if conditional.columns.nlevels > 1:
+        raise TableError("equivocation is of one sensitive attribute, and the view has several")
+    asked = widths_asked(at)
+    p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
+    possible = np.flatnonzero(p.any(axis=0))  # what nobody has does not decide how precisely numbers are compared
+    labels = conditional.columns.take(possible)
+    _, units, unit = in_units(numbers_of(labels, values), f"the values of {labels.name!r}")
+    found = areas(units, unit, p[:, possible], asked).set_axis(conditional.index)
     found.insert(0, "people", people)
     return found
-
-
-def _numbers_of(labels: pd.Index, values: Mapping[object, float] | pd.Series | None) -> tuple:
-    """The number that each sensitive value stands for, in units."""
-    if labels.nlevels > 1:
-        raise TableError("equivocation is of one sensitive attribute, and the view has several")
-    if values is not None:
-        table = values if isinstance(values, pd.Series) else pd.Series(dict(values), dtype=object)
-        if len(missing := labels.difference(table.index)):
-            raise TableError(f"values have no number for {listing(missing)}; every sensitive value needs one")
-        labels = pd.Index(pd.to_numeric(table.reindex(labels), errors="coerce"))
-    elif all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in labels):
-        labels = labels.infer_objects()  # numbers in a list of any objects, as those of a population
-    if not pd.api.types.is_numeric_dtype(labels):
-        raise TableError(
-            f"the values of {labels.name!r} are no numbers: {listing(labels)}; say what each stands for, "
-            "values={value: number}"
-        )
-    return in_units(labels, f"the values of {labels.name!r}")[1:]

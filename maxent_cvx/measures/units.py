@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import math
+import numbers
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from ..errors import TableError, number, shown
+from ..errors import TableError
+from ..numeric import as_numbers
 
 __all__ = ["Units", "in_units"]
 
 #: Significant decimal digits that every float holds, and that a long integer may exceed.
 DIGITS = sys.float_info.dig
-#: Beyond this power of ten a float is no number.
-MOST_DIGITS = 300
+#: Floats whose products with powers of ten, and whose differences, are floats.
+SMALLEST, LARGEST = 1e-285, 1e300
+#: Whole numbers that floats hold exactly.
+EXACT = 2**53
 
 
 @dataclass(frozen=True)
 class Units:
-    """Values are whole multiples of 10^-digits.
+    """Differences of values are whole multiples of 10^-digits.
 
     Attributes
     ----------
     digits : int
-        Decimals: fifteen significant digits of the value that is largest in size, or all of a whole number.
+        Decimals: fifteen significant digits of the value that is largest in size; 0 of whole numbers.
     """
 
     digits: int
 
     def of(self, width: float) -> int:
         """How many units a width is; what a unit divides is rounded, as it was computed from rounded numbers."""
+        if isinstance(width, numbers.Integral) and self.digits == 0:
+            return int(width)
         if self.digits == 0:
-            return math.floor(width)
+            return math.floor(float(f"{width:.{DIGITS}g}"))
         return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
 
     def width(self, units: np.ndarray) -> np.ndarray:
@@ -43,7 +48,7 @@ class Units:
         return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
 
 
-def in_units(values: Iterable[float], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
+def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
     """Read numbers.
 
     Returns
@@ -51,31 +56,32 @@ def in_units(values: Iterable[float], what: str) -> tuple[np.ndarray, np.ndarray
     ndarray
         The numbers.
     ndarray of int64
-        How many units each is. Floats that agree in fifteen digits of the largest are the same number.
+        How many units each is above the least. Floats that agree in fifteen digits of the largest are the same.
     Units
 
     Raises
     ------
     TableError
-        If there is no value, or one is not a finite number.
+        If there is no value, one is not a finite number, or they are too far apart to tell their differences.
     """
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TableError(f"{what} must be a list of numbers, not {shown(values)}")
-    listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
-    if np.ndim(listed) != 1 or not len(listed):
-        raise TableError(f"{what} must be a list of at least one number, not of shape {np.shape(listed)}")
-    if not pd.api.types.is_numeric_dtype(listed) or pd.api.types.is_bool_dtype(listed):
-        raise TableError(f"{what} must be numbers, not of type {listed.dtype}; give each value its number")
-    if pd.isna(listed).any():
-        raise TableError(f"{what} hold a missing value; a number each is expected")
-    is_whole = pd.api.types.is_integer_dtype(listed)
-    numbers = np.asarray(listed, dtype=None if is_whole else float)
-    largest = max(abs(number(numbers.min(), f"each of {what}")), abs(number(numbers.max(), f"each of {what}")))
-    digits = min(DIGITS - math.ceil(math.log10(largest)), MOST_DIGITS) if largest > 0 else 0
-    if is_whole or (numbers == np.rint(numbers)).all():
-        digits = max(digits, 0) if largest < np.iinfo(np.int64).max / 2 else digits
-    if is_whole and digits >= 0:
-        units = numbers.astype(np.int64) * 10**digits
-    else:
-        units = np.rint(numbers * 10.0**digits if digits > 0 else numbers / 10.0**-digits).astype(np.int64)
-    return numbers, units, Units(digits)
+    found = as_numbers(values, what)
+    if not len(found):
+        raise TableError(f"{what} must be a list of at least one number")
+    if found.dtype == float and (found == np.rint(found)).all() and np.abs(found).max() <= EXACT:
+        return found, (found - found.min()).astype(np.int64), Units(0)
+    if found.dtype != float:
+        least, most = int(found.min()), int(found.max())
+        if most - least > np.iinfo(np.int64).max:
+            raise TableError(f"{what} go from {least} to {most}, too far for exact differences; round them")
+        if found.dtype == np.int64 and abs(least) < EXACT:
+            return found, found - least, Units(0)
+        return found, np.array([int(one) - least for one in found], dtype=np.int64), Units(0)
+    size = np.abs(found[found != 0])
+    if size.min() < SMALLEST or size.max() > LARGEST:
+        raise TableError(
+            f"{what} hold {size.min():g} or {size.max():g}: sizes from {SMALLEST:g} to {LARGEST:g} are expected; "
+            "take another unit"
+        )
+    digits = DIGITS - math.ceil(math.log10(size.max()))
+    units = np.rint(found * 10.0**digits if digits > 0 else found / 10.0**-digits).astype(np.int64)
+    return found, units - units.min(), Units(digits)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 from ..axes import level_of
-from ..errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
+from ..errors import BadProbability, StatementError, listing, number, shown, unknown_name
+from ..numeric import numbers_of
 from ..rows import Rows
 from ..selection import choose, written
 from ..space import Space
 from ..views import OUTSIDE
 from .base import Source
+from .noise import Noise, noise_interval
 
 __all__ = ["AnsweredQueries"]
 
+#: Rounding that a whole number is forgiven.
+ROUNDING = 1e-9
 KINDS = ("count", "sum", "mean")
 
 
@@ -36,6 +39,12 @@ class AnsweredQueries(Source):
         What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers.
     eps : float or list of float
         How far each answer may be from the truth, rounded to tens by 5, say. A side that says nothing is left out.
+    noise : frozen distribution of scipy.stats, optional
+        Of what was added to every answer besides, ``scipy.stats.laplace(scale=2)`` for instance.
+    confidence : float
+        With what probability all rows are true together, if there is noise; as of :class:`NoisyMarginal`.
+    integer : bool
+        Counts are whole, as everybody knows; False takes the interval as it is.
     attribute : str, optional
         Of several sensitive attributes, which is summed.
     values : dict or Series, optional
@@ -66,6 +75,9 @@ class AnsweredQueries(Source):
         of: str = "count",
         *,
         eps: float | Iterable[float] = 0.0,
+        noise: Noise | None = None,
+        confidence: float = 0.95,
+        integer: bool = True,
         attribute: str | None = None,
         values: Mapping[object, float] | pd.Series | None = None,
     ) -> None:
@@ -76,10 +88,10 @@ class AnsweredQueries(Source):
             raise StatementError(f"a query is {{attribute: value}}, not {shown(bad[0])}")
         if of not in KINDS:
             raise StatementError(f"of={of!r}: one of {', '.join(KINDS)} is expected")
-        if not isinstance(answers, Iterable) or isinstance(answers, str):
+        if np.ndim(answers) != 1 or isinstance(answers, Mapping):  # type: ignore[arg-type]
             raise StatementError(f"answers must be a list of numbers, not {shown(answers)}")
         self.answers = np.array([number(one, f"answer {i}") for i, one in enumerate(answers, 1)], dtype=float)
-        several = list(eps) if isinstance(eps, Iterable) else [eps] * len(self.queries)
+        several = list(eps) if np.ndim(eps) else [eps] * len(self.queries)  # type: ignore[arg-type]
         self.eps = np.array([number(one, "eps") for one in several], dtype=float)
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
@@ -88,43 +100,69 @@ class AnsweredQueries(Source):
             )
         if (self.eps < 0).any():
             raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
-        self.of, self.attribute, self.values = of, attribute, values
+        if of == "count" and (attribute is not None or values is not None):
+            raise StatementError(
+                "a count adds no values up: attribute= and values= are of sums and means; leave them out"
+            )
+        self.noise = (0.0, 0.0) if noise is None else noise_interval(noise, confidence, len(self.queries))
+        self.of, self.attribute, self.values, self.integer = of, attribute, values, integer
 
     @property
     def label(self) -> str:
-        """What was asked for, and how often."""
-        return f"{len(self.queries)} {self.of} quer{'ies' if len(self.queries) != 1 else 'y'}"
+        """What was asked for, of whom, and how often."""
+        more = len(self.queries) - 1
+        return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row a query, in the unit of its answer; a count that may be any emits none."""
-        weight = np.ones(len(space.view.sensitive_values)) if self.of == "count" else self._numbers(space)
+        view = space.view
+        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
+        if self.of == "mean" and not inside.all():
+            raise StatementError(
+                "how many people of a population are in the release is not known, and so no mean of them; "
+                "ask for a sum, and for a count"
+            )
+        weight = inside.astype(float) if self.of == "count" else self._numbers(space)
         coefficients, entries, people, names = [], [], [], []
         for query in self.queries:
             mask, value = self._asked(space, query)
             at = np.flatnonzero(mask[space.codes["q"]] & value[space.codes["s"]])
             w = weight[space.codes["s"][at]]
             at, w = at[w != 0], w[w != 0]
-            people.append(space.view.n_q[mask].sum())
+            people.append(view.n_q[mask].sum())
             entries.append(at)
             coefficients.append(w * space.n_records / (people[-1] if self.of == "mean" else 1))
-            about = ", ".join(f"{written(name)}={choose(one, name)}" for name, one in query.items())
-            names.append(about or "everybody")
+            names.append(_text(query))
         indptr = np.cumsum([0, *map(len, entries)])
         matrix = sp.csr_array(
             (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
         )
-        low, high = self.answers - self.eps, self.answers + self.eps
+        least, most = self.noise
+        low, high = self.answers - self.eps - most, self.answers + self.eps - least
         if self.of == "count":
-            low = np.where((low > 0) | (self.eps == 0), low, -np.inf)
-            high = np.where((high < people) | (self.eps == 0), high, np.inf)
+            low, high = self._people(low, high, np.array(people), names)
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-        yield Rows(matrix, low, high, self.of, pd.Index(names), space.view).at(said)
+        yield Rows(matrix, low, high, self.of, pd.Index(names), view).at(said)
+
+    def _people(
+        self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
+        vague = low < high
+        if self.integer:
+            low, high = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
+            if (none := low > high).any():
+                raise StatementError(
+                    f"no whole number of people is an answer to {listing(np.array(names)[none])}; "
+                    "integer=False takes any number"
+                )
+        return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
     def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
         """Mark the QI tuples, and the sensitive values, that a query is about."""
         view = space.view
         of_value = {name: one for name, one in query.items() if name in view.sensitive}
-        value = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
+        value = np.ones(len(view.sensitive_values), dtype=bool)
         for name, one in of_value.items():
             if self.of == "mean":
                 raise StatementError(
@@ -144,12 +182,12 @@ class AnsweredQueries(Source):
         if name not in view.sensitive:
             raise unknown_name("sensitive attribute", name, view.sensitive)
         codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-        inside = level[np.asarray(level != OUTSIDE)]
-        table: Any = self.values if self.values is not None else pd.Series(inside, index=inside, dtype=object)
-        found = pd.to_numeric(pd.Series(table, dtype=object).reindex(inside), errors="coerce")
-        if not np.isfinite(found.to_numpy(dtype=float)).all():
-            raise TableError(
-                f"{name!r} has values that are no numbers: {listing(inside[found.isna()])}; say what each stands for, "
-                "values={value: number}"
-            )
-        return found.reindex(level).fillna(0.0).to_numpy(dtype=float)[codes]
+        inside = np.asarray(level != OUTSIDE)
+        found = np.zeros(len(level))
+        found[inside] = numbers_of(level[inside].rename(name), self.values).astype(float)
+        return found[codes]
+
+
+def _text(query: Mapping[str, object]) -> str:
+    """Whom a query is about."""
+    return ", ".join(f"{written(name)}={choose(one, name)}" for name, one in query.items()) or "everybody"

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
+from ..block import Block
+from ..errors import StatementError, TableError, listing, shown, unknown_name
+from ..numeric import as_numbers
 from ..rows import Rows
 from ..space import Space
+from ..views import OUTSIDE, Release
 from .base import Source
+from .noise import Noise, noise_interval
 
 __all__ = ["NoisyMarginal"]
 
 #: Rounding that a whole number is forgiven.
 ROUNDING = 1e-9
-
-
-class Noise(Protocol):
-    """What is asked of a distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
-
-    def ppf(self, q: float) -> float:
-        """The quantile from below."""
-
-    def isf(self, q: float) -> float:
-        """The quantile from above."""
-
-    def support(self) -> tuple[float, float]:
-        """The least and the largest value."""
 
 
 class NoisyMarginal(Source):
@@ -58,6 +49,8 @@ class NoisyMarginal(Source):
 
     Notes
     -----
+    Of a population (:class:`maxent_cvx.GroupedRelease`) those in the release are counted, not those outside.
+
     A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
     the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
     ``model.diagnose()`` tells.
@@ -73,23 +66,17 @@ class NoisyMarginal(Source):
     def __init__(self, counts: pd.Series, noise: Noise, confidence: float = 0.95, integer: bool = True) -> None:
         if not isinstance(counts, pd.Series):
             raise TableError(f"counts must be a pandas Series, indexed by attributes, not {shown(counts)}")
-        if not len(counts) or None in counts.index.names:
-            raise TableError("counts must have an entry, and the names of the attributes as names of its index")
+        if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
+            counts = counts.set_axis(counts.index.get_level_values(0))
+        labels = list(counts.index.names)
+        if not len(counts) or not all(isinstance(name, str) for name in labels) or len(set(labels)) < len(labels):
+            raise TableError(
+                f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
+            )
         if counts.index.has_duplicates:
             raise TableError(f"counts repeat {listing(counts.index[counts.index.duplicated()])}; one entry a cell")
-        if not pd.api.types.is_numeric_dtype(counts) or not np.isfinite(counts.to_numpy(dtype=float)).all():
-            raise TableError("counts must be finite numbers")
-        if any(not callable(getattr(noise, name, None)) for name in ("ppf", "isf", "support")):
-            raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {shown(noise)}")
-        if not 0 < number(confidence, "confidence") <= 1:
-            raise BadProbability(f"confidence={confidence!r}: a probability above 0 is expected")
-        if confidence < 1:
-            tail = (1 - confidence) / (2 * len(counts))
-            self.least, self.most = float(noise.ppf(tail)), float(noise.isf(tail))
-        else:
-            self.least, self.most = map(float, noise.support())
-        if not np.isfinite([self.least, self.most]).all():
-            raise StatementError("with confidence=1 noise without ends says nothing; take a confidence below 1")
+        as_numbers(counts, "counts")
+        self.least, self.most = noise_interval(noise, confidence, len(counts))
         self.counts, self.integer = counts, integer
 
     @property
@@ -99,11 +86,7 @@ class NoisyMarginal(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row a cell; cells that nobody can be in emit one only if the noise does not explain them."""
-        block = space.marginal([str(name) for name in self.counts.index.names])
-        for name in map(str, block.index.names):
-            found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
-            if not found.isin(there).any():
-                raise unknown_name(f"value of {name!r}", found[0], there.unique())
+        block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         low, high = noisy - self.most, noisy - self.least
         if self.integer:
@@ -122,3 +105,17 @@ class NoisyMarginal(Source):
         share = 1 / space.n_records
         rows = Rows(matrix, low * share, high * share, self.label, self.counts.index, space.view)
         yield rows.at(np.flatnonzero(said))
+
+    def _block(self, space: Space) -> Block:
+        """P(by), of those in the release."""
+        view, names = space.view, [str(name) for name in self.counts.index.names]
+        columns = [*view.qi, *view.sensitive, *([view.bucket] if isinstance(view, Release) else [])]
+        if strangers := [name for name in names if name not in columns]:
+            raise unknown_name(f"attribute of the {view.noun}", strangers[0], columns)
+        block = space.marginal(names)
+        for name in names:
+            found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
+            if not found.isin(there).any():
+                raise unknown_name(f"value of {name!r}", found[0], there.unique())
+        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+        return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
