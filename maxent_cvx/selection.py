@@ -96,7 +96,7 @@ def choose(chosen: object, attribute: str) -> Choice:
         values = list(chosen)
     if not values:
         raise StatementError(f"{attribute} = [] chooses no value; name at least one")
-    if pd.Index(values, dtype=object).hasnans:
+    if pd.Series(values, dtype=object).isna().any():
         raise StatementError(f"{attribute} = {chosen!r} holds a missing value; name the value that is meant")
     try:
         return Choice(frozenset(values))

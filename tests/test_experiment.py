@@ -14,7 +14,7 @@ from helpers import refused
 from test_sdc import Rounded, people
 
 import maxent_cvx as mx
-from maxent_cvx import StatementError, TableError, UnknownName, sdc
+from maxent_cvx import BadProbability, StatementError, TableError, UnknownName, sdc
 
 TECHNIQUES = {sdc.Sampling: [0.2, 0.6], sdc.RangeQueries: [2, 8], sdc.BinomialNoise: [10, 60]}
 run = partial(sdc.experiment, confidential="Salary", progress=False)
@@ -64,11 +64,12 @@ def test_one_cell_by_hand(table, found):
 
 def test_repetitions_are_paired(found):
     """All techniques and strengths have the same targets, and the same order in which attributes become known."""
-    wide = found.assign(target=found.groupby(["technique", "strength", "repetition", "size"]).cumcount())
-    for column in ("attributes", "people"):
-        cells = wide.groupby(["repetition", "size", "target"])[column].nunique()
+    wide = found.assign(draw=found.groupby(["technique", "strength", "repetition", "size"]).cumcount())
+    for column in ("attributes", "people", "target"):
+        cells = wide.groupby(["repetition", "size", "draw"])[column].nunique()
         assert (cells == 1).all(), column
-    for _, some in wide.groupby(["repetition", "target"]):
+    assert (wide.groupby(["repetition", "draw"])["target"].nunique() == 1).all()
+    for _, some in wide.groupby(["repetition", "draw"]):
         by_size = some.drop_duplicates("size").sort_values("size")
         names = [set(text.split(", ")) - {""} for text in by_size["attributes"]]
         assert all(a < b for a, b in itertools.pairwise(names))
@@ -104,6 +105,24 @@ def test_your_own_technique(table):
     assert set(found["technique"]) == {"Rounded", "RangeQueries(distribution='maxent')"}
 
 
+def test_what_a_technique_does_to_its_table(table):
+    """A technique that spoils the table it is given spoils nobody else's; and sizes draw by themselves."""
+
+    class Spoiling(Rounded):
+        def publish(self, given, confidential):
+            said = super().publish(given, confidential)
+            given[confidential] = 10
+            return said
+
+    before = table.copy()
+    run(table, techniques={Spoiling: ["Sex"]}, repetitions=1, targets=2)
+    pd.testing.assert_frame_equal(table, before)
+    pairs = table.assign(Pair=list(zip(table["Sex"], table["Education"], strict=True)))
+    once = partial(run, pairs, techniques={sdc.Sampling: [0.5]}, known=["Pair", "Age"], repetitions=2, targets=3)
+    all_sizes, one_size = once(draw="values"), once(draw="values", sizes=[2])
+    pd.testing.assert_frame_equal(all_sizes[all_sizes["size"] == 2].reset_index(drop=True), one_size)
+
+
 def test_values_or_people():
     """Drawn by people, who is common is a target more often; by values, every combination is as often."""
     table = pd.DataFrame({"A": ["x"] * 27 + ["y", "z", "z"], "C": range(30)})
@@ -130,6 +149,10 @@ def test_what_is_refused(table):
         def infer(self, published, known, population):
             return pd.Series([0.5], index=[int(table["Salary"].min())])
 
+    class Mute:
+        def __init__(self, strength, seed):
+            pass
+
     for changed, error, says in [
         ({"techniques": [sdc.Sampling]}, StatementError, "dictionary {technique: strengths}"),
         ({"techniques": {"Sampling": [1]}}, StatementError, "a class, or a function"),
@@ -140,7 +163,15 @@ def test_what_is_refused(table):
         ({"draw": "records"}, StatementError, "people, values"),
         ({"repetitions": 0}, StatementError, "repetitions=0"),
         ({"confidential": "Salery"}, UnknownName, "Salary"),
-        ({"confidential": "Sex"}, TableError, "no numbers"),
+        ({"confidential": "Sex"}, TableError, "real numbers"),
+        ({"known": ["Age", "Age"]}, StatementError, "each attribute once"),
+        ({"sizes": []}, StatementError, "at least one"),
+        ({"sizes": [1, "a"]}, StatementError, "sizes='a'"),
+        ({"at": [-1]}, BadProbability, "eps=-1"),
+        ({"at": ["a"]}, BadProbability, "finite number"),
+        ({"n_jobs": 0}, StatementError, "n_jobs=0"),
+        ({"progress": "no"}, StatementError, "progress='no'"),
+        ({"techniques": {Mute: [1]}}, StatementError, "not both publish and infer"),
         ({"techniques": {Lazy: ["Sex"]}}, TableError, "sum to 0.5"),
     ]:
         with refused(error, says):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, Infeasible, StatementError, TableError, UnknownName, sdc
-from maxent_cvx.testing import check_technique
+from maxent_cvx import BadProbability, GroupTooLarge, Infeasible, StatementError, TableError, UnknownName, sdc
+from maxent_cvx.sdc import linkage
+from maxent_cvx.testing import check_source, check_technique
 
 BOTH = {"closed": "both"}
 
@@ -40,7 +41,8 @@ class Rounded:
         return (pd.crosstab(table[self.by], table[confidential]) / 5).round() * 5 + 1
 
     def infer(self, published, known, population):
-        row = published.loc[known[self.by]] if self.by in known else published.sum()
+        chosen = known.get(self.by, list(published.index))
+        row = published.loc[chosen if isinstance(chosen, list) else [chosen]].sum()
         return row / row.sum()
 
 
@@ -75,6 +77,21 @@ def test_what_breaks_the_contract():
         def publish(self, table, confidential):
             return table
 
+    class Careless(Rounded):
+        def infer(self, published, known, population):
+            population.iloc[:, 0] = 0
+            return super().infer(published, known, population)
+
+    class Nothing(Rounded):
+        def infer(self, published, known, population):
+            return super().infer(published, known, population) * np.nan
+
+    with pytest.raises(AssertionError, match="population"):
+        check_technique(Careless("Sex"), people(), "Salary")
+    with pytest.raises(AssertionError, match="NaN"):
+        check_technique(Nothing("Sex"), people(), "Salary")
+    with pytest.raises(AssertionError, match="is a class"):
+        check_technique(sdc.Sampling, people(), "Salary")
     with pytest.raises(AssertionError, match=r"sum to 0\.5"):
         check_technique(Half("Sex"), people(), "Salary")
     with pytest.raises(AssertionError, match="no method infer"):
@@ -131,11 +148,22 @@ def test_domain_of_a_categorical():
 # -- query restriction ---------------------------------------------------------------------------------------------
 
 
-@given(st.integers(2, 24), st.integers(1, 4), st.integers(0, 10_000))
-def test_closed_form_is_the_linear_program(n, half, seed):
+#: Confidential attributes of any kind: whole, negative, constant, far apart, floats long and short.
+COLUMNS = {
+    "tens": lambda rng, n: rng.integers(0, 6, n) * 10,
+    "negative": lambda rng, n: rng.integers(-5, 5, n),
+    "constant": lambda rng, n: np.full(n, 7),
+    "skewed": lambda rng, n: rng.choice([1, 2, 3, 1000], n, p=[0.4, 0.3, 0.2, 0.1]),
+    "normal": lambda rng, n: rng.normal(size=n).round(3),
+    "short": lambda rng, n: rng.normal(size=n).astype(np.float32),
+}
+
+
+@given(st.sampled_from(list(COLUMNS)), st.integers(2, 24), st.integers(1, 4), st.integers(0, 10_000))
+def test_closed_form_is_the_linear_program(kind, n, half, seed):
     """L and U of half-overlapping windows are those of two linear programs a record (CAE, section 5)."""
     rng = np.random.default_rng(seed)
-    table = pd.DataFrame({"C": rng.integers(0, 6, max(n, 2 * half)) * 10})
+    table = pd.DataFrame({"C": COLUMNS[kind](rng, max(n, 2 * half))})
     answers = sdc.RangeQueries(2 * half, seed).publish(table, "C")
     assert len(answers) == 2 * len(table) // (2 * half) - 1  # k = floor(2n/Q) - 1
     system = np.zeros((len(answers), len(table)))
@@ -143,11 +171,50 @@ def test_closed_form_is_the_linear_program(n, half, seed):
         system[row, first : last + 1] = 1
     assert np.linalg.matrix_rank(system) == len(answers)  # "linearly independent equations"
     true = table["C"].loc[answers.order].to_numpy()
-    assert (system @ true == answers.table["sum"]).all()
+    np.testing.assert_allclose(system @ true.astype(float), answers.table["sum"], rtol=1e-12, atol=1e-12)
     low, high = sdc.record_bounds(system, answers.table["sum"].to_numpy(), table["C"].min(), table["C"].max())
-    np.testing.assert_allclose(answers.bounds["low"], low, atol=1e-6)
-    np.testing.assert_allclose(answers.bounds["high"], high, atol=1e-6)
-    assert ((answers.bounds["low"] <= true + 1e-9) & (true <= answers.bounds["high"] + 1e-9)).all()
+    size = max(np.ptp(true.astype(float)), 1e-9)
+    np.testing.assert_allclose(answers.bounds["low"], low, atol=1e-6 * size)
+    np.testing.assert_allclose(answers.bounds["high"], high, atol=1e-6 * size)
+    slack = 1e-9 * size
+    assert ((answers.bounds["low"] <= true + slack) & (true <= answers.bounds["high"] + slack)).all()
+    for distribution in ("uniform", "maxent"):  # whoever is known all but by name is not excluded
+        technique = sdc.RangeQueries(2 * half, seed, distribution=distribution)
+        population = table.assign(Id=range(len(table)))
+        for record in table.index[:3]:
+            assert technique.infer(answers, {"Id": record}, population)[table["C"][record]] > 0
+
+
+def test_values_far_apart():
+    """Values that are close, among large ones, are told apart: exact bounds stay exact, in whole numbers and cents."""
+    for values in (
+        np.arange(1_700_000_000, 1_700_000_004),
+        np.array([1, 2, 3, 10**9]),
+        np.array([1.5e6 + 0.01, 1.5e6 + 0.02, 1.5e6 + 0.03, 1.5e6 + 0.04]),
+    ):
+        table = pd.DataFrame({"Id": range(4), "C": values})
+        for distribution in ("uniform", "maxent"):
+            technique = sdc.RangeQueries(2, distribution=distribution)
+            answers = technique.publish(table, "C")
+            if (answers.bounds["low"] == answers.bounds["high"]).all():
+                for record, value in enumerate(values):
+                    assert technique.infer(answers, {"Id": record}, table[["Id"]])[value] == 1
+            else:
+                width = (answers.bounds["high"] - answers.bounds["low"]).max()
+                assert width > 0.5 * np.diff(values).min()
+
+
+@pytest.mark.parametrize("kind", ["tens", "negative", "skewed", "normal"])
+def test_maxent_is_that_of_the_model(kind):
+    """Newton's method in one dimension finds the optimum of the model, which any solver can solve."""
+    rng = np.random.default_rng(len(kind))
+    for size in (2, 4, 6):
+        table = pd.DataFrame({"C": COLUMNS[kind](rng, 31)})
+        answers = sdc.RangeQueries(size, seed=3).publish(table, "C")
+        post = answers.model.solve()
+        np.testing.assert_allclose(answers.maxent, post.conditional(), atol=1e-5)
+        h = -np.where(answers.maxent > 0, answers.maxent * np.log(answers.maxent.clip(lower=1e-300)), 0).sum()
+        assert h * (size // 2) >= (post.entropy - np.log(len(answers.maxent))) * (answers.block >= 0).sum() - 1e-6
 
 
 def test_bounds_of_other_systems():
@@ -160,6 +227,17 @@ def test_bounds_of_other_systems():
         sdc.record_bounds(system, system @ true, 0, 1)
     with refused(Infeasible, "between 0 and 1"):
         sdc.half_overlapping_bounds(np.array([3.0]), 1, 0, 1)
+    for sums, half, low, high, error, says in [
+        ([np.nan, 1], 1, 0, 1, TableError, "missing"),
+        ([1, 1], 1, 1, 0, TableError, "swap"),
+        ([1, 1], 1, 0, np.inf, BadProbability, "finite"),
+        ([1, 1], 0, 0, 1, StatementError, "half=0"),
+        ([[1, 1]], 1, 0, 1, TableError, "shape"),
+    ]:
+        with refused(error, says):
+            sdc.half_overlapping_bounds(sums, half, low, high)
+    with refused(TableError, "table of numbers"):
+        sdc.record_bounds([["a"]], [1], 0, 1)
     with refused(TableError, "one sum a query"):
         sdc.record_bounds(system, np.array([3]), 0, 1)
 
@@ -192,24 +270,24 @@ def test_maxent_has_the_means():
     """Maximum entropy keeps every answer as a mean, and nothing outside the bounds; both are true of the records."""
     table = people(41, 5)
     answers = sdc.RangeQueries(4, seed=2).publish(table, "Salary")
-    p = answers.posterior.conditional()
+    p = answers.maxent
     mean = p.to_numpy() @ p.columns.to_numpy()
     np.testing.assert_allclose(2 * (mean[:-1] + mean[1:]), answers.table["sum"], atol=1e-5)
-    assert answers.posterior.certificate.holds
-    model = answers.posterior.model
+    assert (abs(answers.maxent.sum(axis=1) - 1) < 1e-12).all()
+    model = answers.model
     by_clarabel = model.solve("CLARABEL", presolve=False, polish=True)
     assert abs(by_clarabel.conditional() - p).to_numpy().max() < 1e-6
     for label in ("range sums", "bounds"):
+        check_source(model.knowledge[label], model.space)
         rows = next(iter(model.knowledge[label].rows(model.space)))
         assert rows.residual(true_terms(answers, table, model.space)).max(initial=0) < 1e-9, label
     means = model.copy().remove("bounds").solve()
-    assert means.entropy > answers.posterior.entropy  # who forgets what is impossible knows less
+    assert means.entropy > model.solve().entropy  # who forgets what is impossible knows less
     assert (answers.block < 0).sum() == 1
     alone = answers.order[answers.block < 0][0]  # the record that no query sums
-    only = {name: table.loc[alone, name] for name in ("Age", "Sex", "Education")}
-    if len(table[(table[list(only)] == pd.Series(only)).all(axis=1)]) == 1:
-        said = sdc.RangeQueries(4, seed=2, distribution="maxent").infer(answers, only, table)
-        np.testing.assert_allclose(said, 1 / len(p.columns))
+    population = table.assign(Id=range(41))
+    said = sdc.RangeQueries(4, seed=2, distribution="maxent").infer(answers, {"Id": alone}, population)
+    np.testing.assert_allclose(said, 1 / len(p.columns))
 
 
 def test_queries_name_records():
@@ -218,16 +296,31 @@ def test_queries_name_records():
     technique = sdc.RangeQueries(4)
     answers = technique.publish(table, "Salary")
     others = table.drop(columns="Salary")
+    view = mx.QITable(others, qi=["Sex"], sa="Salary", sa_values=[1, 2])
     with refused(TableError, "QITable has none"):
-        technique.infer(answers, {}, mx.QITable(others, qi=["Age"], sa="Salary", sa_values=[1, 2]))
+        technique.infer(answers, {"Sex": "F"}, view)
+    pd.testing.assert_series_equal(technique.infer(answers, {}, view), technique.infer(answers, {}, others))
+    with refused(TableError, "labelled"):
+        technique.infer(answers, {}, others.set_axis([0, *range(39)]))
     with refused(TableError, "labelled"):
         technique.infer(answers, {}, others.set_axis(range(100, 140)))
     with refused(TableError, "reset the index"):
         technique.publish(pd.concat([table, table]), "Salary")
     with refused(TableError, "fewer than the 100"):
         sdc.RangeQueries(100).publish(table, "Salary")
-    with refused(TableError, "no numbers"):
-        technique.publish(table, "Sex")
+    for wrong, says in [
+        (table["Sex"], "real numbers"),
+        ([np.inf, *range(39)], "finite"),
+        ([1j, *range(39)], "real numbers"),
+        (np.full(40, 3 * 10**18), "not exact"),
+    ]:
+        with refused(TableError, says):
+            technique.publish(table.assign(Salary=wrong), "Salary")
+    with refused(TableError, "two columns 'Age'"):
+        technique.publish(pd.concat([table, table["Age"]], axis=1), "Salary")
+    named_block = table.rename(columns={"Salary": "block"})
+    answers = sdc.RangeQueries(4).publish(named_block, "block")
+    np.testing.assert_allclose(answers.model.solve().conditional(), answers.maxent, atol=1e-6)
     pd.testing.assert_series_equal(
         technique.infer(answers, {"Sex": "F"}, others.sample(frac=1, random_state=0)),
         technique.infer(answers, {"Sex": "F"}, others),
@@ -236,16 +329,14 @@ def test_queries_name_records():
 
 def test_sums_of_two_give_all_away():
     """With Q = 2 one record at an end of the domain determines all: then every technique of inference is certain."""
-    table = people(30, 1)
+    table = people(300, 1)
     for distribution in ("uniform", "maxent"):
         technique = sdc.RangeQueries(2, distribution=distribution)
         answers = technique.publish(table, "Salary")
-        if (answers.bounds["low"] == answers.bounds["high"]).all():
-            break
-    p = technique.infer(answers, {"Sex": "F"}, table)
-    share = table.loc[table["Sex"] == "F", "Salary"].value_counts(normalize=True).reindex(p.index).fillna(0)
-    assert (answers.bounds["low"] == answers.bounds["high"]).all()
-    np.testing.assert_allclose(p, share, atol=1e-9)
+        p = technique.infer(answers, {"Sex": "F"}, table)
+        share = table.loc[table["Sex"] == "F", "Salary"].value_counts(normalize=True).reindex(p.index).fillna(0)
+        assert (answers.bounds["low"] == answers.bounds["high"]).all()
+        np.testing.assert_allclose(p, share, atol=1e-9)
 
 
 # -- noise ---------------------------------------------------------------------------------------------------------
@@ -285,6 +376,13 @@ def test_noise_is_drawn_so():
         assert abs(seen - expected).max() < 5 * np.sqrt(0.25 / 20_000)
 
 
+def fits(value, known):
+    """Whether a value is one of those that are known."""
+    if isinstance(known, pd.Interval):
+        return value in known
+    return value in known if isinstance(known, list) else value == known
+
+
 def by_enumeration(noisy, table, known, names):
     """P(d | Y, known) by summing over every true table of independent records, and every record as the person's."""
     domain = list(noisy.domain)
@@ -305,23 +403,56 @@ def by_enumeration(noisy, table, known, names):
     for world in itertools.product(truths, repeat=len(records)):
         p = math.prod(said(truth, record) for truth, record in zip(world, records, strict=True))
         for x, d, _ in world:  # any of them is the person
-            if all(x[names.index(name)] == value for name, value in known.items()):
+            if all(fits(x[names.index(name)], value) for name, value in known.items()):
                 found[d] += p
     return found / found.sum()
 
 
 @pytest.mark.parametrize(
     ("names", "known"),
-    [(["A"], {"A": 1}), (["A"], {"A": 3}), (["A", "B"], {"A": 2, "B": "y"}), (["A", "B"], {"B": "x"}), (["A"], {})],
+    [
+        (["A"], {"A": 1}),
+        (["A"], {"A": 3}),
+        (["A", "B"], {"A": 2, "B": "y"}),
+        (["A", "B"], {"B": "x"}),  # what is published of A tells whose record it is
+        (["A", "B"], {"A": [1, 3]}),
+        (["B", "A"], {"A": pd.Interval(2, 3, **BOTH)}),
+        (["A"], {}),
+    ],
 )
 def test_noise_by_enumeration(names, known):
     """The derivation of BinomialNoise is Bayes' rule over all true tables (the paper's algorithm 3 is missing)."""
     table = pd.DataFrame({"A": [1, 2, 3], "B": ["x", "y", "y"], "C": [10, 20, 30]})
     technique = sdc.BinomialNoise(100, seed=4)
     noisy = technique.publish(table, "C")
-    used = [name for name in names if name in known] or names
-    expected = by_enumeration(noisy, table, known, used)
-    np.testing.assert_allclose(technique.infer(noisy, known, table[["A", "B"]]), expected, atol=1e-12)
+    expected = by_enumeration(noisy, table, known, names)
+    np.testing.assert_allclose(technique.infer(noisy, known, table[names]), expected, atol=1e-12)
+
+
+def test_chunks_are_together(monkeypatch):
+    """However many pairs are looked at at once, and attributes taken together, the answer is the same."""
+    table = people(120, 7)
+    technique = sdc.BinomialNoise(50)
+    once = technique.infer(technique.publish(table, "Salary"), {"Education": [2, 3], "Sex": "F"}, table)
+    for at_once, joint in ((1, 1), (50, 1), (50, 2**21)):
+        monkeypatch.setattr(linkage, "AT_ONCE", at_once)
+        monkeypatch.setattr(linkage, "JOINT", joint)
+        again = technique.infer(technique.publish(table, "Salary"), {"Education": [2, 3], "Sex": "F"}, table)
+        np.testing.assert_allclose(again, once, atol=1e-12)
+
+
+def test_nothing_stale():
+    """What was found for one table or population is not said of another."""
+    table = people(60, 8)
+    technique = sdc.BinomialNoise(100)
+    noisy = technique.publish(table, "Salary")
+    first = technique.infer(noisy, {"Age": 20}, table)
+    turned = replace(noisy, table=noisy.table.assign(Age=noisy.table["Age"].to_numpy()[::-1]))
+    assert not np.allclose(technique.infer(turned, {"Age": 20}, table), first)
+    noisy.table["Age"] = noisy.table["Age"].to_numpy()[::-1].copy()
+    np.testing.assert_allclose(technique.infer(noisy, {"Age": 20}, table), technique.infer(turned, {"Age": 20}, table))
+    other = table.assign(Age=table["Age"].iloc[::-1].to_numpy())
+    assert not np.allclose(technique.infer(turned, {"Age": 20}, other), technique.infer(turned, {"Age": 20}, table))
 
 
 def test_no_noise():
@@ -367,6 +498,14 @@ def test_a_prior_of_the_values():
     assert (q - share).abs().sum() < (p - share).abs().sum()
     with refused(UnknownName, "prior has no probability of"):
         sdc.BinomialNoise(60, prior=prior.iloc[1:]).infer(noisy, {}, table)
+    for wrong, error, says in [
+        (pd.Series([0.5, 0.5], [1, 1]), TableError, "more than one"),
+        (pd.Series(["a"]), TableError, "real numbers"),
+        (pd.Series([1.5, -0.5]), BadProbability, "none below 0"),
+        (pd.Series([np.nan]), TableError, "missing"),
+    ]:
+        with refused(error, says):
+            sdc.BinomialNoise(60, prior=wrong)
     with refused(BadProbability, "sum to 1"):
         sdc.BinomialNoise(60, prior=prior * 2).infer(noisy, {}, table)
     with refused(BadProbability, "impossible"):
@@ -387,8 +526,14 @@ def test_strengths_out_of_range():
         (lambda: sdc.RangeQueries(3), StatementError, "even"),
         (lambda: sdc.RangeQueries(0), StatementError, "size=0"),
         (lambda: sdc.RangeQueries(2, distribution="normal"), StatementError, "uniform, maxent"),
+        (lambda: sdc.RangeQueries(2, distribution=np.array(["uniform"])), StatementError, "uniform, maxent"),
         (lambda: sdc.BinomialNoise(101), BadProbability, "from 0 to 100"),
         (lambda: sdc.BinomialNoise(10, prior={1: 1}), StatementError, "Series"),
+        (lambda: sdc.noise_limit(-50, 10), BadProbability, "from 0 to 100"),
+        (lambda: sdc.noise_limit("a", 10), BadProbability, "finite number"),
+        (lambda: sdc.Channel(5, 3), StatementError, "even"),
+        (lambda: sdc.Channel(5, -2), StatementError, "limit=-2"),
+        (lambda: sdc.Channel(100_000, 10_000).matrix, GroupTooLarge, "round the values"),
     ]:
         with refused(error, says):
             make()
@@ -432,6 +577,8 @@ def test_another_population():
     sampling, noise = sdc.Sampling(1), sdc.BinomialNoise(0)
     with refused(TableError, "drawn from"):
         sampling.infer(sampling.publish(table, "Salary"), {}, table.head(3))
+    with refused(TableError, "not in the population"):
+        sampling.infer(sampling.publish(table.assign(Age=table["Age"].astype(str)), "Salary"), {"Age": 20}, table)
     with refused(TableError, "not in the published domain"):
         noise.infer(noise.publish(table, "Salary"), {"Age": 90}, table.assign(Age=90))
     only_women = table.assign(Sex=pd.Categorical(["F"] * 40, ["F", "M"]))

@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, StatementError, TableError, UnknownName, listing, number, unknown_name, whole
+from ..errors import BadProbability, StatementError, TableError, UnknownName, listing, shown, unknown_name, whole
+from ..numeric import as_numbers
 from ..views import QITable
 from .channel import Channel, noise_limit
 from .known import Known
-from .likelihood import likelihood
+from .linkage import Linked, linked
 from .technique import Published, check_confidential, domain_of, expected
 
 __all__ = ["BinomialNoise", "NoisyTable"]
 
 #: How far a prior may be from a sum of 1.
 ROUNDING = 1e-9
+#: Techniques of one seed draw numbers of their own: who publishes both tells no more.
+STREAM = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +39,7 @@ class NoisyTable(Published):
 
     domains: Mapping[str, pd.Index]
     channels: Mapping[str, Channel]
-    _every: dict[object, np.ndarray] = field(default_factory=dict, repr=False)
+    _last: list[tuple[bytes, Linked]] = field(init=False, default_factory=list)
 
     def places(self, frame: pd.DataFrame, name: str) -> np.ndarray:
         """Where in its domain each value of an attribute is."""
@@ -48,23 +51,23 @@ class NoisyTable(Published):
             )
         return at
 
-    def likelihood(self, names: tuple[str, ...], person: Known) -> tuple[np.ndarray, np.ndarray]:
-        """P(x in Mo, y_r) and P(y_r) of what is published of some attributes, for every record r."""
+    def of_people_like(self, person: Known) -> np.ndarray:
+        """sum_r P(x_r in Mo | y_r) [y_rC = c]: how many records of people like that have each published value."""
+        names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]
-        told = [self.places(self.table, name) for name in names]
-        channels = [self.channels[name] for name in names]
-        share, those = person.weight / person.weight.sum(), person.matching
-        matching = likelihood([place[those] for place in true], share[those], told, channels)
-        population = hashlib.blake2b(b"".join(part.tobytes() for part in [*true, share])).digest()
-        key = names, population
-        if key not in self._every:  # is the same whatever the values are that are known
-            self._every[key] = likelihood(true, share, told, channels)
-        return matching, self._every[key]
+        told = [self.places(self.table, name) for name in (*names, self.confidential)]
+        share = person.weight / person.weight.sum()
+        about = hashlib.blake2b(b"".join(part.tobytes() for part in [*true, share, *told])).digest()
+        if not self._last or self._last[0][0] != about:  # it is the same whatever is known of a person
+            channels = [self.channels[name] for name in names]
+            found = linked(true, share, told[:-1], channels, told[-1], len(self.domain))
+            self._last[:] = [(about, found)]
+        return self._last[0][1].among(person.matching)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BinomialNoise:
-    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r: record r is the person's with weight w_r = P(y_r | known) / P(y_r).
+    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r: record r is of somebody like the person with probability w_r.
 
     Parameters
     ----------
@@ -79,8 +82,8 @@ class BinomialNoise:
 
     Raises
     ------
-    BadProbability, StatementError
-        If an argument is out of range.
+    BadProbability, StatementError, TableError
+        If an argument is out of range, or the prior no distribution.
 
     Notes
     -----
@@ -88,30 +91,37 @@ class BinomialNoise:
     :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
 
     The paper prints algorithm 2 again for its algorithm 3, so this is derived here. The intruder knows T_a(x, y), the
-    probability that the value x of attribute a is published as y, and pi, how frequent each combination x of the known
-    attributes K is in the population. Records are independent, with x drawn from pi and the confidential value d from
-    the prior; the person is any of the n records r, equally likely, and has known x_K. By Bayes' rule
+    probability that the value x of attribute a is published as y, and pi, how frequent each combination x of the other
+    attributes is in the population. Assumed is that records are independent of each other, x drawn from pi, and the
+    confidential d from the prior, whatever x is; and that the person is any of the records r, equally likely. With Mo
+    the combinations that match what is known, Bayes' rule says
 
-        P(r, d | Y) ~ P(x_rK = x_K, d_r = d, y_r) prod_(s != r) P(y_s) ~ P(x_K, y_rK) P(d, y_rC) / (P(y_rK) P(y_rC)),
+        P(r, d | Y, x_r in Mo) ~ P(x_r in Mo, d_r = d, y_r) prod_(s != r) P(y_s) ~ P(x_r in Mo | y_r) P(d | y_rC),
 
-    where attributes that are not in K cancel. With P(x_K, y_rK) = pi(x_K) prod_(a in K) T_a(x_a, y_ra), its sum over
-    all x for P(y_rK), its sum over Mo if what is known leaves several x_K, and P(d, y) = P(d) T_C(d, y), the sum over r
-    is the equation above, with w_r = P(x_K, y_rK) / P(y_rK) and P(d | y_r) = P(d) T_C(d, y_rC) / sum_d' P(d') T_C(d',
-    y_rC). Without noise it is the frequency of d in Mo.
+    so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all attributes of
+    the population that are published, known or not: what is published of the others tells, too, whose record it can be.
+    And P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise p(d) is the frequency of d in Mo.
 
-    That every person has exactly one record, an intruder could use too, at the price of a permanent.
+    That every person has exactly one record, an intruder could use as well, at the price of a permanent; and that d
+    depends on x, with a prior for each x.
     """
 
     percent: float
     seed: int = 0
-    prior: pd.Series | None = field(default=None, compare=False)
+    prior: pd.Series | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= number(self.percent, "percent") <= 100:
-            raise BadProbability(f"percent={self.percent!r}: from 0 to 100 is expected")
+        noise_limit(self.percent, 1)
         whole(self.seed, "seed", 0)
-        if self.prior is not None and not isinstance(self.prior, pd.Series):
-            raise StatementError("prior must be a pandas Series, value to probability")
+        if self.prior is None:
+            return
+        if not isinstance(self.prior, pd.Series):
+            raise StatementError(f"prior must be a pandas Series, value to probability, not {shown(self.prior)}")
+        if self.prior.index.has_duplicates:
+            twice = self.prior.index[self.prior.index.duplicated()]
+            raise TableError(f"prior has more than one probability of {listing(twice)}")
+        if (p := as_numbers(self.prior, "prior").astype(float)).min(initial=0) < 0:
+            raise BadProbability(f"prior: none below 0 is expected, and {p.min():.12g} is there")
 
     def publish(self, table: pd.DataFrame, confidential: str) -> NoisyTable:
         """Move every value, and shuffle the records.
@@ -122,7 +132,7 @@ class BinomialNoise:
             If the table lacks the attribute, or misses values.
         """
         check_confidential(table, confidential)
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng([self.seed, STREAM])
         order = rng.permutation(len(table))
         domains = {name: domain_of(table[name]) for name in table.columns}
         channels = {name: Channel(len(d), noise_limit(self.percent, len(d))) for name, d in domains.items()}
@@ -148,19 +158,14 @@ class BinomialNoise:
         """
         noisy = expected(published, NoisyTable, "BinomialNoise")
         person = Known.of(known, population, noisy.confidential)
-        names = tuple(sorted(person.values))
-        if strangers := [name for name in names if name not in noisy.domains]:
+        if strangers := [name for name in person.values if name not in noisy.domains]:
             raise unknown_name("attribute of the published table", strangers[0], list(noisy.domains))
-        weight = np.ones(len(noisy))
-        if names:
-            matching, every = noisy.likelihood(names, person)
-            weight = np.divide(matching, every, out=np.zeros(len(noisy)), where=matching > 0)
-        if not weight.sum() > 0:
+        of_y = noisy.of_people_like(person)
+        if not of_y.sum() > 0:
             raise TableError(
                 "no published record can be of anybody like that; pass the population whose records were published"
             )
-        y = noisy.places(noisy.table, noisy.confidential)
-        of_y = np.bincount(y, weight, len(noisy.domain)) / weight.sum()
+        of_y /= of_y.sum()
         joint = noisy.channels[noisy.confidential].matrix * self._believed(noisy.domain)[:, None]  # P(d) T_C(d, y)
         every = np.asarray(joint.sum(axis=0))
         if (of_y[every == 0] > 0).any():
@@ -175,7 +180,7 @@ class BinomialNoise:
         if len(missing := domain.difference(self.prior.index)):
             raise UnknownName(f"prior has no probability of {listing(missing)}; every value of the domain needs one")
         p = self.prior.reindex(domain).to_numpy(dtype=float)
-        if not (p >= 0).all() or abs(p.sum() - 1) > ROUNDING:
+        if abs(p.sum() - 1) > ROUNDING:
             raise BadProbability(
                 f"prior: probabilities that sum to 1 over the domain are expected, not to {p.sum():.12g}"
             )

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import Infeasible, SolverError, TableError
+from ..errors import Infeasible, SolverError, TableError, number, whole
+from ..numeric import as_numbers
 from ..solvers.linear_program import linear_program
 
-__all__ = ["half_overlapping_bounds", "record_bounds"]
+__all__ = ["block_sums", "half_overlapping_bounds", "record_bounds"]
 
 #: Rounding that sums are forgiven, of the largest of them.
 ROUNDING = 1e-9
@@ -47,16 +48,30 @@ def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float
     -----
     CAE, section 5 (query restriction); O(k), instead of two linear programs a record.
     """
-    sign = (-1.0) ** np.arange(len(sums) + 1)
-    # c_j = S_(j-1) - S_(j-2) + ...: an alternating sum, whose signs are taken out.
-    offset = np.concatenate([[0.0], -sign[1:] * np.cumsum(sign[:-1] * sums)])
+    sums, low, high = _checked(sums, low, high)
+    whole(half, "half", 1)
+    offset, sign = block_sums(sums)
     ends = np.sort(sign * (np.array([[half * low], [half * high]]) - offset), axis=0)
     least, most = ends[0].max(), ends[1].min()
-    slack = ROUNDING * max(np.abs(sums).max(initial=0), half * max(abs(low), abs(high)))
+    slack = ROUNDING * max(np.abs(sums).max(initial=0.0), half * max(abs(low), abs(high)))
     if least > most + slack:
         raise Infeasible(NO_RECORDS.format(low, high))
     block = np.sort(offset + sign * np.array([[least], [max(most, least)]]), axis=0)
     return np.maximum(low, block[0] - (half - 1) * high), np.minimum(high, block[1] - (half - 1) * low)
+
+
+def block_sums(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """C and (-1)^j of the sums c_j + (-1)^j t of all blocks: c_j = S_(j-1) - S_(j-2) + ..., an alternating sum."""
+    sign = (-1.0) ** np.arange(len(sums) + 1)
+    return np.concatenate([[0.0], -sign[1:] * np.cumsum(sign[:-1] * sums)]), sign
+
+
+def _checked(sums: Any, low: float, high: float) -> tuple[np.ndarray, float, float]:
+    """Read sums, and the ends of the domain."""
+    low, high = number(low, "low"), number(high, "high")
+    if low > high:
+        raise TableError(f"low={low:g} is above high={high:g}; swap the two")
+    return as_numbers(np.asarray(sums), "sums").astype(float), low, high
 
 
 def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -91,8 +106,11 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     >>> record_bounds([[1, 1, 0], [0, 1, 1]], [12, 4], low=0, high=10)
     (array([8., 2., 0.]), array([10.,  4.,  2.]))
     """
-    matrix = sp.csc_array(system).astype(float)
-    answers = np.asarray(sums, dtype=float)
+    answers, low, high = _checked(sums, low, high)
+    try:
+        matrix = sp.csc_array(system).astype(float)
+    except (TypeError, ValueError) as error:
+        raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
     if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
         raise TableError(f"{matrix.shape} entries of queries and records, and {answers.shape} sums; one sum a query")
     matrix.sum_duplicates()

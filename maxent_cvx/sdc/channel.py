@@ -10,12 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import binom
 
+from ..errors import BadProbability, GroupTooLarge, StatementError, number, whole
+
+#: Probabilities of a channel that are written down.
+MOST = 10**8
+
 __all__ = ["Channel", "noise_limit"]
 
 
 def noise_limit(percent: float, places: int) -> int:
     """M = percent % of (places - 1), rounded to the nearest even number; in the middle of two, to the larger."""
-    half = Fraction(f"{percent:.15g}") / 100 * (places - 1) / 2
+    if not 0 <= number(percent, "percent") <= 100:
+        raise BadProbability(f"percent={percent!r}: from 0 to 100 is expected")
+    whole(places, "places", 1)
+    half = Fraction(f"{float(percent):.15g}") / 100 * (places - 1) / 2
     return 2 * int(half + Fraction(1, 2))  # cuts off: half is not negative
 
 
@@ -33,6 +41,11 @@ class Channel:
 
     places: int
     limit: int
+
+    def __post_init__(self) -> None:
+        whole(self.places, "places", 1)
+        if whole(self.limit, "limit", 0) % 2:
+            raise StatementError(f"limit={self.limit}: an even number is expected, half of it up and half down")
 
     @cached_property
     def _noise(self) -> np.ndarray:
@@ -60,7 +73,18 @@ class Channel:
 
     @cached_property
     def matrix(self) -> sp.csr_array:
-        """T, shape (places, places)."""
+        """T, shape (places, places).
+
+        Raises
+        ------
+        GroupTooLarge
+            If it would not fit into memory.
+        """
+        if (entries := self.places * (min(self.limit, 2 * self.places) + 1)) > MOST:
+            raise GroupTooLarge(
+                f"noise of {self.limit} on {self.places} values means {entries:.1e} probabilities, and {MOST:.0e} are "
+                "allowed; round the values"
+            )
         move = np.arange(-(self.limit // 2), self.limit // 2 + 1)
         x = np.repeat(np.arange(self.places), len(move))
         y = x + np.tile(move, self.places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..errors import StatementError, TableError, shown, whole
-from ..measures.areas import areas
+from ..measures.areas import areas, widths_asked
 from ..measures.units import in_units
+from ..numeric import as_numbers
 from ..tables import names, sort_distinct
 from .technique import Technique, check_confidential, domain_of, numeric_domain
 
@@ -20,7 +22,7 @@ __all__ = ["experiment"]
 
 DRAWS = ("people", "values")
 #: What is told of every intruder.
-COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "people", "truth"]
+COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]
 #: How far the probabilities of a technique may be from a sum of 1.
 ROUNDING = 1e-9
 
@@ -75,8 +77,9 @@ def experiment(
     Returns
     -------
     DataFrame
-        A row an intruder: `technique`, `strength`, `repetition`, `size` (attributes known) and which `attributes`, how
-        many `people` match them, |Mo|, the probability of the `truth`; `initial`, `area`, `eps_max` and
+        A row an intruder: `technique`, `strength`, `repetition`, `size` (attributes known) and which `attributes`, the
+        `target` (the place of a person in the table), how many `people` match what is known, |Mo|, the probability of
+        the `truth`; `initial`, `area`, `eps_max` and
         `disclosure_risk` of :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
 
     Raises
@@ -99,29 +102,50 @@ def experiment(
     """
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
-    others = [name for name in table.columns if name != confidential]
-    attributes = list(names(others if known is None else known, "known")) if others or known is not None else []
-    if strangers := [name for name in attributes if name not in others]:
-        raise StatementError(f"known has {strangers[0]!r}, which is no attribute besides {confidential!r}")
-    wanted = range(len(attributes) + 1) if sizes is None else sorted(set(sizes))
-    for size in wanted:
-        whole(size, "sizes", 0, len(attributes))
+    attributes = _attributes(table, confidential, known)
+    wanted = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
     if draw not in DRAWS:
-        raise StatementError(f"draw={draw!r}: one of {', '.join(DRAWS)} is expected")
-    eps = [float(one) for one in at]
+        raise StatementError(f"draw={shown(draw)}: one of {', '.join(DRAWS)} is expected")
+    eps = widths_asked(at)
+    if progress is not None and not isinstance(progress, bool):
+        raise StatementError(f"progress={shown(progress)}: True, False or None is expected")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise StatementError(f"n_jobs={shown(n_jobs)}: a number of processes is expected, or -1 for all there are")
     tasks = [
         (name, make, strength, repetition)
         for name, make, strengths in _named(techniques)
         for strength in strengths
         for repetition in range(whole(repetitions, "repetitions", 1))
     ]
-    of = partial(_one, table, confidential, attributes, list(wanted), whole(targets, "targets", 1), draw, eps)
+    of = partial(_one, table, confidential, attributes, wanted, whole(targets, "targets", 1), draw, eps)
     from joblib import Parallel, delayed  # takes a while to load, which no other part needs
 
     calls = (delayed(of)(name, make, strength, [whole(seed, "seed", 0), i]) for name, make, strength, i in tasks)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
     shown_bar = None if progress is None else not progress
     return pd.concat(tqdm(results, total=len(tasks), desc="experiment", disable=shown_bar), ignore_index=True)
+
+
+def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[str] | None) -> list[str]:
+    """The attributes that intruders may know."""
+    others = [name for name in table.columns if name != confidential]
+    if known is None:
+        return others
+    attributes = list(names(known, "known"))
+    if strangers := [name for name in attributes if name not in others]:
+        raise StatementError(f"known has {strangers[0]!r}, which is no attribute besides {confidential!r}")
+    if len(set(attributes)) < len(attributes):
+        raise StatementError(f"known={attributes}: each attribute once is expected")
+    return attributes
+
+
+def _sizes(sizes: object, most: int) -> list[int]:
+    """How many attributes are known."""
+    several: Any = sizes if np.ndim(sizes) else [sizes]  # type: ignore[arg-type]
+    found = sorted({whole(size, "sizes", 0, most) for size in several})
+    if not found:
+        raise StatementError("sizes=[]: at least one number of known attributes is expected")
+    return found
 
 
 def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list[Any]]]:
@@ -136,7 +160,7 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
             raise StatementError(f"the strengths of a technique are a list of at least one, not {shown(strengths)}")
         name = getattr(make, "__name__", "")
         if isinstance(make, partial):
-            settings = ", ".join(f"{key}={value!r}" for key, value in make.keywords.items())
+            settings = ", ".join(f"{key}={shown(value)}" for key, value in make.keywords.items())
             name = f"{getattr(make.func, '__name__', '')}({settings})"
         found.append((name, make, several))
     called = [name for name, _, _ in found]
@@ -160,27 +184,31 @@ def _one(
 ) -> pd.DataFrame:
     """One publication, and all intruders who read it."""
     rng = np.random.default_rng(seeds)  # the same for every technique and strength
-    technique = make(strength, seed=int(rng.integers(2**31)))
-    published = technique.publish(table, confidential)
+    seed, order = int(rng.integers(2**31)), [attributes[i] for i in rng.permutation(len(attributes))]
+    technique = make(strength, seed=seed)
+    if not isinstance(technique, Technique):
+        raise StatementError(f"{name} makes {shown(technique)}, which has not both publish and infer")
+    published = technique.publish(table.copy(), confidential)  # whatever a technique does to its table
     population = table.drop(columns=confidential)
-    order = [attributes[i] for i in rng.permutation(len(attributes))]
-    picked = rng.random((len(sizes), targets, 2))
-    if draw == "people":
-        picked[:] = picked[:1]  # the same people know more with each size
     domain = domain_of(table[confidential])
     rows, inferred, seen = [], [], {}
-    for size, chances in zip(sizes, picked, strict=True):
+    for size in sizes:
         those = sorted(order[:size], key=list(table.columns).index)
-        for person in _targets(table, those, chances, draw):
-            known = {attribute: table[attribute].iloc[person] for attribute in those}
-            key = tuple(known.items())
+        # The same people know more with each size; combinations of values are drawn for each.
+        chances = np.random.default_rng([*seeds, 0 if draw == "people" else size]).random((targets, 2))
+        for person in _targets(table, those, chances, draw).tolist():
+            key = size, *(table[attribute].iloc[person] for attribute in those)
             if key not in seen:
-                matching = int((table[those] == pd.Series(known)).all(axis=1).sum()) if those else len(table)
-                seen[key] = _checked(technique.infer(published, known, population), domain, name), matching
-            p, matching = seen[key]
-            true = p[domain.get_loc(table[confidential].iloc[person])]
-            rows.append((name, strength, seeds[1], size, ", ".join(those), matching, true))
-            inferred.append(p)
+                p = technique.infer(
+                    published, dict(zip(those, ([value] for value in key[1:]), strict=True)), population
+                )
+                like = [(table[attribute] == table[attribute].iloc[person]).to_numpy() for attribute in those]
+                matching = int(np.logical_and.reduce(like).sum()) if those else len(table)
+                seen[key] = _checked(p, domain, name), matching
+            share, matching = seen[key]
+            true = share[domain.get_loc(table[confidential].iloc[person])]
+            rows.append((name, strength, seeds[1], size, ", ".join(those), person, matching, true))
+            inferred.append(share)
     _, units, unit = in_units(domain, confidential)
     return pd.concat([pd.DataFrame(rows, columns=COLUMNS), areas(units, unit, np.array(inferred), eps)], axis=1)
 
@@ -199,7 +227,9 @@ def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
     """The probabilities that a technique gives, over the domain."""
     if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
         raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {shown(p)}")
-    found = p.reindex(domain).fillna(0.0).to_numpy(dtype=float)
-    if not (found >= 0).all() or abs(found.sum() - 1) > ROUNDING:
-        raise TableError(f"{name}.infer gives numbers that sum to {found.sum():.12g}; probabilities are expected")
-    return found
+    share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
+    if not (share >= 0).all():
+        raise TableError(f"{name}.infer gives {share.min():.12g}, which is no probability")
+    if abs(share.sum() - 1) > ROUNDING:
+        raise TableError(f"{name}.infer gives numbers that sum to {share.sum():.12g}; probabilities are expected")
+    return share

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, TableError, shown, unknown_name
+from ..errors import StatementError, TableError, listing, shown, unknown_name
 from ..selection import choose
 from ..tables import check_columns
 from ..views import QITable
@@ -58,7 +58,7 @@ class Known:
             if name not in frame.columns:
                 raise unknown_name("attribute of the population", name, frame.columns.drop(confidential, "ignore"))
             check_columns(frame, {"known": (name,)}, "the population")
-            there = pd.Index(frame[name].unique())
+            there = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
             values[name] = there[choose(chosen, name).mask(there, name)]
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
@@ -72,10 +72,16 @@ class Known:
         return int(self.weight[self.matching].sum())
 
     def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
-        """Which records of another table are like that."""
+        """Which records of another table, of people of the population, are like that."""
         found = np.ones(len(table), dtype=bool)
         for name, values in self.values.items():
             if name not in table.columns:
                 raise unknown_name(f"attribute of {what}", name, table.columns)
+            strange = ~table[name].isin(pd.unique(self.frame[name]))
+            if strange.any():
+                raise TableError(
+                    f"{listing(pd.unique(table[name][strange]))} of {name!r} is in {what}, and not in the population; "
+                    "pass the population that it is of, with the same values"
+                )
             found &= table[name].isin(values).to_numpy()
         return found

@@ -9,19 +9,24 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, TableError, whole
+from ..errors import Inaccurate, StatementError, TableError, shown, whole
 from ..model import MaxEnt
-from ..posterior import Posterior
+from ..numeric import as_numbers
 from ..tables import ranges
 from ..views import QITable
-from .bounds import ROUNDING, half_overlapping_bounds
+from .bounds import ROUNDING, block_sums, half_overlapping_bounds
 from .known import Known
+from .mean_entropy import most_entropic
 from .technique import Published, check_confidential, expected, numeric_domain
 from .window_sums import WindowSums, WithinBounds
 
 __all__ = ["RangeQueries", "RangeSums"]
 
 DISTRIBUTIONS = ("uniform", "maxent")
+#: Techniques of one seed draw numbers of their own: who publishes both tells no more.
+STREAM = 2
+#: Sums up to here are exact in floating point.
+EXACT = 2**53
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,22 +60,39 @@ class RangeSums(Published):
         return pd.DataFrame({"low": low, "high": high}, index=self.order)
 
     @cached_property
-    def posterior(self) -> Posterior:
-        """Maximum entropy within the bounds, the equations taken for means: P(value | block), its records being alike.
+    def maxent(self) -> pd.DataFrame:
+        """P(value | block), a row a block: maximum entropy within the bounds, with the equations as means."""
+        domain = self.domain.to_numpy(dtype=float)
+        low, high = self._of_blocks()
+        allowed = (domain >= low[:, None]) & (domain <= high[:, None])
+        offset, sign = block_sums(self.table["sum"].to_numpy(dtype=float))
+        p = most_entropic(domain, allowed, offset, sign, self.size // 2)
+        return pd.DataFrame(p, index=pd.RangeIndex(len(p), name="block"), columns=self.domain)
 
-        The model holds both as "range sums" and "bounds": ``posterior.model.copy().remove("bounds")`` has means only.
+    @property
+    def model(self) -> MaxEnt:
+        """The model that :attr:`maxent` is the posterior of, for other knowledge, bounds, or another solver.
+
+        Its QI tuples are the blocks, its sources "range sums" and "bounds"; without the latter it has means only. The
+        general solvers find the same as :attr:`maxent`, in more time and memory.
         """
-        inside = self.block >= 0
-        people = pd.DataFrame({"block": self.block[inside]})
-        table = QITable(people, qi="block", sa=self.confidential, sa_values=self.domain)
-        low, high = self.bounds[inside].groupby(self.block[inside]).first().to_numpy().T
+        column = "block" if self.confidential != "block" else "block of records"
+        people = pd.DataFrame({column: self.block[self.block >= 0]})
+        table = QITable(people, qi=column, sa=self.confidential, sa_values=self.domain)
         model = MaxEnt(table).add(WindowSums(self.table["sum"].to_numpy(dtype=float)), label="range sums")
-        return model.add(WithinBounds(low - self.slack, high + self.slack), label="bounds").solve()
+        return model.add(WithinBounds(*self._of_blocks()), label="bounds")
+
+    def _of_blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds of every block's records, with what rounding makes of them."""
+        inside = self.block >= 0
+        low, high = self.bounds[inside].groupby(self.block[inside]).first().to_numpy().T
+        return low - self.slack, high + self.slack
 
     @property
     def slack(self) -> float:
-        """How far the value of a record may be beyond bounds that were rounded."""
-        return ROUNDING * float(max(self.table["sum"].abs().max(), np.abs(self.domain).max()))
+        """How far the value of a record may be beyond bounds that were rounded: less than to another value."""
+        gap = float(np.diff(self.domain.to_numpy(dtype=float)).min(initial=np.inf))
+        return min(ROUNDING * float(max(self.table["sum"].abs().max(), np.abs(self.domain).max())), gap / 4)
 
 
 @dataclass(frozen=True)
@@ -97,7 +119,9 @@ class RangeQueries:
     -----
     CAE, section 5 and its algorithm 2. That algorithm has 1 / (U - L + 1) for the probability, which is right where
     the domain is consecutive whole numbers. Which records a query sums is known to whoever asks it: so the
-    population is a DataFrame, labelled as the table was.
+    population is a DataFrame, with the labels that the same people have in the table; a QITable, which has none, will
+    do where everybody matches. Maximum entropy is found by Newton's method in one dimension, as all sums of half
+    windows follow from the first.
 
     Examples
     --------
@@ -119,8 +143,10 @@ class RangeQueries:
         if whole(self.size, "size", 2) % 2:
             raise StatementError(f"size={self.size}: an even number of records is expected, half of which overlap")
         whole(self.seed, "seed", 0)
-        if self.distribution not in DISTRIBUTIONS:
-            raise StatementError(f"distribution={self.distribution!r}: one of {', '.join(DISTRIBUTIONS)} is expected")
+        if not isinstance(self.distribution, str) or self.distribution not in DISTRIBUTIONS:
+            raise StatementError(
+                f"distribution={shown(self.distribution)}: one of {', '.join(DISTRIBUTIONS)} is expected"
+            )
 
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
         """Shuffle the records, and answer all queries.
@@ -135,11 +161,16 @@ class RangeQueries:
         domain = numeric_domain(table[confidential])
         if table.index.has_duplicates:
             raise TableError("two records have one label, and queries name records; reset the index")
+        if float(np.abs(domain).max()) * self.size > EXACT:
+            raise TableError(
+                f"column {confidential!r} has values up to {np.abs(domain).max():g}, whose sums are not exact; "
+                "round them"
+            )
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:
             raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
-        order = np.random.default_rng(self.seed).permutation(len(table))
-        values = np.asarray(table[confidential])[order[: blocks * half]]
+        order = np.random.default_rng([self.seed, STREAM]).permutation(len(table))
+        values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
         of_block = values.reshape(blocks, half).sum(axis=1)
         first = half * np.arange(blocks - 1)
         answers = pd.DataFrame(
@@ -161,15 +192,17 @@ class RangeQueries:
             If the population is not labelled as the records were.
         """
         answers = expected(published, RangeSums, "RangeQueries")
-        if isinstance(population, QITable):
+        person = Known.of(known, population, answers.confidential)
+        if isinstance(population, QITable) and not person.matching.all():
             raise TableError(
                 "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
             )
-        person = Known.of(known, population, answers.confidential)
-        at = answers.order.get_indexer(population.index[person.matching])
-        if (at < 0).any() or len(population) != len(answers.order):
+        everybody = population.index if isinstance(population, pd.DataFrame) else answers.order
+        matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
+        at = answers.order.get_indexer(matching)
+        if (at < 0).any() or len(everybody) != len(answers.order) or everybody.has_duplicates:
             raise TableError(
-                f"the population of {len(population)} is not labelled as the {len(answers.order)} records were; pass "
+                f"the population of {len(everybody)} is not labelled as the {len(answers.order)} records were; pass "
                 "the other attributes of the same table, with its index"
             )
         share = self._uniform(answers, at) if self.distribution == "uniform" else self._maxent(answers, at)
@@ -181,6 +214,8 @@ class RangeQueries:
         low, high = answers.bounds.to_numpy()[at].T
         first = np.searchsorted(domain, low - answers.slack)
         end = np.searchsorted(domain, high + answers.slack, side="right")
+        if (end <= first).any():
+            raise Inaccurate(f"{int((end <= first).sum())} records have no value of the domain between their bounds")
         alike, people = np.unique(first * (len(domain) + 1) + end, return_counts=True)
         first, end = np.divmod(alike, len(domain) + 1)
         share = np.repeat(people / (end - first) / len(at), end - first)
@@ -188,6 +223,6 @@ class RangeQueries:
 
     def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
         """The mean over records of what maximum entropy says of their blocks; of those in none, anything."""
-        block, p = answers.block[at], answers.posterior.conditional().to_numpy()
+        block, p = answers.block[at], answers.maxent.to_numpy()
         people = np.bincount(block[block >= 0], minlength=len(p))
         return (people @ p + (block < 0).sum() / len(answers.domain)) / len(at)

@@ -15,6 +15,9 @@ from .technique import Published, check_confidential, domain_of, expected
 
 __all__ = ["Sample", "Sampling"]
 
+#: Techniques of one seed draw numbers of their own: who publishes both tells no more.
+STREAM = 1
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample(Published):
@@ -28,7 +31,8 @@ class Sampling:
     Parameters
     ----------
     factor : float
-        The share of the records that is published, drawn at random without replacement.
+        The share of the records that is published, drawn at random without replacement; their number is rounded, in
+        the middle of two to the even one.
     seed : int
         With one seed, a smaller sample is part of a larger one.
 
@@ -73,7 +77,7 @@ class Sampling:
         size = round(self.factor * len(table))
         if not size:
             raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
-        drawn = np.random.default_rng(self.seed).permutation(len(table))[:size]
+        drawn = np.random.default_rng([self.seed, STREAM]).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 
     def infer(

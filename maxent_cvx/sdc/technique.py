@@ -10,7 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, TableError, shown
+from ..errors import StatementError, TableError, listing, shown
+from ..numeric import as_numbers
 from ..tables import check_columns
 from ..views import QITable
 
@@ -60,7 +61,7 @@ class Technique(Protocol):
         """Disclose what this technique discloses of the table; the same each time."""
 
     def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
-        """P(confidential value | published, known), by value, over the whole domain.
+        """P(confidential value | published, known), by value; a value that is left out has none.
 
         Parameters
         ----------
@@ -74,33 +75,34 @@ class Technique(Protocol):
 
 
 def check_confidential(table: pd.DataFrame, confidential: str) -> None:
-    """Check that there is a table, with the confidential attribute, and nothing missing."""
+    """Check that there is a table, with the confidential attribute, and nothing missing or twice."""
     if not isinstance(confidential, str):
         raise StatementError(f"confidential={shown(confidential)}: the name of one column is expected")
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"the table must be a pandas DataFrame, not {shown(table)}")
-    others = tuple(name for name in table.columns if name != confidential)
-    check_columns(table, {"confidential": (confidential,), "other attributes": others}, "the table")
+    if table.columns.has_duplicates:
+        raise TableError(f"the table has two columns {listing(table.columns[table.columns.duplicated()])}; rename one")
+    check_columns(table, {"confidential": (confidential,)}, "the table")
+    check_columns(table, {"attributes": tuple(table.columns)}, "the table")
 
 
 def domain_of(column: pd.Series) -> pd.Index:
     """The domain of an attribute, in order: the categories of a Categorical, else the values that occur, sorted."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return pd.Index(column.cat.categories, name=column.name)
+    if column.dtype == np.float16:  # of which pandas has no index
+        column = column.astype(float)
     try:
         return pd.Index(np.sort(column.unique()), name=column.name)
     except TypeError as error:
-        raise TableError(
-            f"column {column.name!r} holds values of different types, which have no order: {error}"
-        ) from error
+        raise TableError(f"column {column.name!r} holds values that have no order: {error}") from error
 
 
 def numeric_domain(column: pd.Series) -> pd.Index:
     """The domain of an attribute whose values are numbers, increasing."""
     domain = domain_of(column)
-    if not pd.api.types.is_numeric_dtype(domain) or pd.api.types.is_bool_dtype(domain):
-        raise TableError(f"column {column.name!r} holds no numbers (it is {domain.dtype}), which can be added up")
-    return domain.sort_values()
+    found = pd.Index(as_numbers(domain, f"the values of {column.name!r}"), name=column.name)
+    return found.sort_values()
 
 
 def expected(published: object, kind: type[Published], technique: str) -> Any:
