@@ -16,6 +16,7 @@ NAMES = [
     "04_published_rules.ipynb",
     "05_published_again.ipynb",
     "06_possible_worlds.ipynb",
+    "07_how_closely_can_they_know.ipynb",
 ]
 
 

@@ -7,11 +7,13 @@ probabilities of the confidential values of a person of whom some attributes are
 
 from __future__ import annotations
 
-from .binomial_noise import BinomialNoise, NoisyTable
+from .binomial_noise import BinomialNoise
 from .bounds import half_overlapping_bounds, record_bounds
 from .channel import Channel, noise_limit
 from .experiment import experiment
-from .range_queries import RangeQueries, RangeSums
+from .noisy_table import NoisyTable
+from .range_queries import RangeQueries
+from .range_sums import RangeSums
 from .sampling import Sample, Sampling
 from .technique import Published, Technique
 from .window_sums import WindowSums, WithinBounds

@@ -11,20 +11,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..errors import StatementError, TableError, shown, whole
-from ..measures.areas import areas, widths_asked
-from ..measures.units import in_units
-from ..numeric import as_numbers
-from ..tables import names, sort_distinct
-from .technique import Technique, check_confidential, domain_of, numeric_domain
+from ..errors import StatementError, shown, whole
+from ..measures.areas import widths_asked
+from ..tables import names
+from .intruders import DRAWS, Intruders
+from .technique import Technique, check_confidential, numeric_domain
 
 __all__ = ["experiment"]
-
-DRAWS = ("people", "values")
-#: What is told of every intruder.
-COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]
-#: How far the probabilities of a technique may be from a sum of 1.
-ROUNDING = 1e-9
 
 
 def experiment(
@@ -117,10 +110,11 @@ def experiment(
         for strength in strengths
         for repetition in range(whole(repetitions, "repetitions", 1))
     ]
-    of = partial(_one, table, confidential, attributes, wanted, whole(targets, "targets", 1), draw, eps)
+    intruders = Intruders(table, confidential, attributes, wanted, whole(targets, "targets", 1), draw, eps)
+    whole(seed, "seed", 0)
     from joblib import Parallel, delayed  # takes a while to load, which no other part needs
 
-    calls = (delayed(of)(name, make, strength, [whole(seed, "seed", 0), i]) for name, make, strength, i in tasks)
+    calls = (delayed(intruders.read)(name, make, strength, [seed, i]) for name, make, strength, i in tasks)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
     shown_bar = None if progress is None else not progress
     return pd.concat(tqdm(results, total=len(tasks), desc="experiment", disable=shown_bar), ignore_index=True)
@@ -167,69 +161,3 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
     if len(set(called)) < len(called) or "" in called or "<lambda>" in called:
         raise StatementError(f"techniques are called {called}: each needs a name of its own; use def, or a class")
     return found
-
-
-def _one(
-    table: pd.DataFrame,
-    confidential: str,
-    attributes: list[str],
-    sizes: list[int],
-    targets: int,
-    draw: str,
-    eps: list[float],
-    name: str,
-    make: Callable[..., Technique],
-    strength: Any,
-    seeds: list[int],
-) -> pd.DataFrame:
-    """One publication, and all intruders who read it."""
-    rng = np.random.default_rng(seeds)  # the same for every technique and strength
-    seed, order = int(rng.integers(2**31)), [attributes[i] for i in rng.permutation(len(attributes))]
-    technique = make(strength, seed=seed)
-    if not isinstance(technique, Technique):
-        raise StatementError(f"{name} makes {shown(technique)}, which has not both publish and infer")
-    published = technique.publish(table.copy(), confidential)  # whatever a technique does to its table
-    population = table.drop(columns=confidential)
-    domain = domain_of(table[confidential])
-    rows, inferred, seen = [], [], {}
-    for size in sizes:
-        those = sorted(order[:size], key=list(table.columns).index)
-        # The same people know more with each size; combinations of values are drawn for each.
-        chances = np.random.default_rng([*seeds, 0 if draw == "people" else size]).random((targets, 2))
-        for person in _targets(table, those, chances, draw).tolist():
-            key = size, *(table[attribute].iloc[person] for attribute in those)
-            if key not in seen:
-                p = technique.infer(
-                    published, dict(zip(those, ([value] for value in key[1:]), strict=True)), population
-                )
-                like = [(table[attribute] == table[attribute].iloc[person]).to_numpy() for attribute in those]
-                matching = int(np.logical_and.reduce(like).sum()) if those else len(table)
-                seen[key] = _checked(p, domain, name), matching
-            share, matching = seen[key]
-            true = share[domain.get_loc(table[confidential].iloc[person])]
-            rows.append((name, strength, seeds[1], size, ", ".join(those), person, matching, true))
-            inferred.append(share)
-    _, units, unit = in_units(domain, confidential)
-    return pd.concat([pd.DataFrame(rows, columns=COLUMNS), areas(units, unit, np.array(inferred), eps)], axis=1)
-
-
-def _targets(table: pd.DataFrame, attributes: list[str], chances: np.ndarray, draw: str) -> np.ndarray:
-    """Positions of people, drawn by two chances each."""
-    if draw == "people" or not attributes:
-        return (chances[:, 0] * len(table)).astype(int)
-    code, tuples = sort_distinct(table[attributes])
-    order, size = np.argsort(code, kind="stable"), np.bincount(code)
-    drawn = (chances[:, 0] * len(tuples)).astype(int)
-    return order[np.cumsum(size)[drawn] - size[drawn] + (chances[:, 1] * size[drawn]).astype(int)]
-
-
-def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
-    """The probabilities that a technique gives, over the domain."""
-    if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
-        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {shown(p)}")
-    share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
-    if not (share >= 0).all():
-        raise TableError(f"{name}.infer gives {share.min():.12g}, which is no probability")
-    if abs(share.sum() - 1) > ROUNDING:
-        raise TableError(f"{name}.infer gives numbers that sum to {share.sum():.12g}; probabilities are expected")
-    return share
