@@ -25,7 +25,7 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
     if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not isinstance(values, Iterable):
         raise TableError(f"{what} must be a list of numbers, not a {type(values).__name__}")
     listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
-    if np.ndim(listed) != 1:
+    if np.ndim(listed) != 1 or isinstance(listed, pd.MultiIndex):
         raise TableError(f"{what} must be a list of numbers, not of shape {np.shape(listed)}")
     if isinstance(listed.dtype, pd.CategoricalDtype):
         listed = pd.Index(np.asarray(listed))

@@ -296,6 +296,7 @@ def test_what_is_refused():
         (["a", "b"], {"a": 1}, "not a dict"),
         (pd.DataFrame({0: [1, 2]}), [0.5, 0.5], "not a DataFrame"),
         ([1 + 2j, 3], [0.5, 0.5], "complex"),
+        (pd.MultiIndex.from_product([[1], [2, 3]]), [0.5, 0.5], "list of numbers"),
         ([1e-320, 3e-320], [0.5, 0.5], "another unit"),
         ([-1.7e308, 1.7e308], [0.5, 0.5], "another unit"),
         ([0, 2**64], [0.5, 0.5], "too far"),
