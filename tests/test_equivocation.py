@@ -276,7 +276,7 @@ def test_what_is_refused():
         equivocation([1, 2], [1.1, -0.1])
     with refused(TableError, "2 values and 1 prob"):
         equivocation([1, 2], [1])
-    with refused(TableError, "real numbers, not of type"):
+    with refused(TableError, "must be real numbers"):
         equivocation(["low", "high"], [0.5, 0.5])
     with refused(TableError, "missing value"):
         equivocation([1, math.nan], [0.5, 0.5])
