@@ -5,13 +5,14 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .errors import TableError, listing, shown
 
-__all__ = ["as_numbers", "numbers_of"]
+__all__ = ["as_numbers", "numbers_of", "one_or_several"]
 
 
 def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
@@ -39,6 +40,12 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
     if pd.api.types.is_integer_dtype(listed):
         return np.asarray(listed, dtype=np.uint64 if pd.api.types.is_unsigned_integer_dtype(listed) else np.int64)
     return _finite(np.asarray(listed, dtype=float), what)
+
+
+def one_or_several(given: Any) -> list[Any]:
+    """Read a number, or several in any container, as a list; what they are is not looked at."""
+    is_one = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
+    return [given] if is_one or (np.shape(given) == () and isinstance(given, np.ndarray)) else list(given)
 
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from fractions import Fraction
 from functools import partial
 
 import joblib
@@ -133,6 +134,15 @@ def test_values_or_people():
         assert abs(seen - share) < 5 * np.sqrt(share * (1 - share) / 400)
 
 
+def test_numbers_and_sets(table):
+    """What may be several may be one, or in any container; eps of any type are told apart by fifteen digits."""
+    once = partial(run, table, techniques={sdc.Sampling: [0.5]}, repetitions=1, targets=2)
+    assert set(once(sizes=1)["size"]) == {1}
+    assert set(once(sizes={0, 2})["size"]) == {0, 2}
+    columns = once(at=(eps for eps in (0.3, 0.1 + 0.2, 1e300, Fraction(1, 2)))).columns
+    assert list(columns[-3:]) == ["H(0.3)", "H(1e+300)", "H(0.5)"]
+
+
 def test_full_knowledge_of_a_full_sample(table):
     """Who is alone with what is known of them, in a sample of all, is certain: H = 0, and the truth has P = 1."""
     unique = table.assign(Id=range(60))
@@ -148,6 +158,9 @@ def test_what_is_refused(table):
     class Lazy(Rounded):
         def infer(self, published, known, population):
             return pd.Series([0.5], index=[int(table["Salary"].min())])
+
+    def unseeded(strength):
+        return sdc.Sampling(strength)
 
     class Mute:
         def __init__(self, strength, seed):
@@ -166,6 +179,7 @@ def test_what_is_refused(table):
         ({"confidential": "Sex"}, TableError, "real numbers"),
         ({"known": ["Age", "Age"]}, StatementError, "each attribute once"),
         ({"sizes": []}, StatementError, "at least one"),
+        ({"techniques": {unseeded: [1]}}, StatementError, "unseeded(strength, seed=0)"),
         ({"sizes": [1, "a"]}, StatementError, "sizes='a'"),
         ({"at": [-1]}, BadProbability, "eps=-1"),
         ({"at": ["a"]}, BadProbability, "finite number"),

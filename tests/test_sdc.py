@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -105,11 +107,12 @@ def test_what_breaks_the_contract():
 def test_sampling_counts(n, factor, seed):
     """p_i = f_i/|Mo| + (|Mo| - |Ms|)/(|Mo| |D|), counted by hand (CAE, "Details of experiments")."""
     table = people(n, seed)
-    if not round(factor * n):
+    size = round(Fraction(f"{factor:.15g}") * n)
+    if not size:
         return
     technique = sdc.Sampling(factor, seed)
     sample = technique.publish(table, "Salary")
-    assert len(sample) == round(factor * n)
+    assert len(sample) == size
     known = {"Sex": table["Sex"].iloc[0], "Age": pd.Interval(16, table["Age"].iloc[0], **BOTH)}
     mo = table[(table["Sex"] == known["Sex"]) & (table["Age"] <= table["Age"].iloc[0])]
     ms = sample.table[(sample.table["Sex"] == known["Sex"]) & (sample.table["Age"] <= table["Age"].iloc[0])]
@@ -185,6 +188,34 @@ def test_closed_form_is_the_linear_program(kind, n, half, seed):
             assert technique.infer(answers, {"Id": record}, population)[table["C"][record]] > 0
 
 
+@pytest.mark.parametrize(("start", "step"), [(10**9, 1), (10**8, 1), (1e6, 0.01), (-1e5, 0.01), (0.0, 1e-7)])
+def test_values_far_from_zero(start, step):
+    """What is added up is how far values are above the least: where they begin means nothing."""
+    rng = np.random.default_rng(1)
+    for size in (2, 4):
+        places = rng.integers(0, 10, 20)
+        near, far = (
+            pd.DataFrame({"Id": range(20), "C": first + places * width}) for first, width in ((0, 1), (start, step))
+        )
+        for distribution in ("uniform", "maxent"):
+            technique = sdc.RangeQueries(size, seed=2, distribution=distribution)
+            one, other = (technique.infer(technique.publish(t, "C"), {"Id": [0, 3]}, t[["Id"]]) for t in (near, far))
+            np.testing.assert_allclose(other.to_numpy(), one.to_numpy(), atol=1e-9)
+
+
+def test_numbers_of_any_type():
+    """Decimals and nullable numbers are numbers, and keep their labels; half floats are refused."""
+    for values in (list(map(Decimal, ("0.1", "0.2", "0.3", "0.4"))), pd.array([1, 2, 3, 4], dtype="Int64")):
+        table = pd.DataFrame({"A": list("aabb"), "C": values})
+        for technique in (sdc.Sampling(0.5), sdc.RangeQueries(2), sdc.BinomialNoise(50)):
+            p = technique.infer(technique.publish(table, "C"), {"A": "a"}, table[["A"]])
+            assert p.index.isin(table["C"]).all()
+            assert p.sum() == pytest.approx(1)
+    with refused(TableError, "float16"):
+        sdc.Sampling(0.5).publish(pd.DataFrame({"C": np.float16([1, 2])}), "C")
+    assert len(sdc.Sampling(0.575).publish(pd.DataFrame({"C": range(100)}), "C")) == 58
+
+
 def test_values_far_apart():
     """Values that are close, among large ones, are told apart: exact bounds stay exact, in whole numbers and cents."""
     for values in (
@@ -232,10 +263,15 @@ def test_bounds_of_other_systems():
         ([1, 1], 1, 1, 0, TableError, "swap"),
         ([1, 1], 1, 0, np.inf, BadProbability, "finite"),
         ([1, 1], 0, 0, 1, StatementError, "half=0"),
-        ([[1, 1]], 1, 0, 1, TableError, "shape"),
+        ([[1, 1]], 1, 0, 1, TableError, "real numbers"),
     ]:
         with refused(error, says):
             sdc.half_overlapping_bounds(sums, half, low, high)
+    for wrong in ([[np.nan, 1]], [[np.inf, 1]], [[1j, 1]]):
+        with refused(TableError, "finite real numbers"):
+            sdc.record_bounds(wrong, [1], 0, 1)
+    with refused(TableError, "list of numbers"):
+        sdc.half_overlapping_bounds("12", 1, 0, 1)
     with refused(TableError, "table of numbers"):
         sdc.record_bounds([["a"]], [1], 0, 1)
     with refused(TableError, "one sum a query"):
@@ -451,6 +487,12 @@ def test_nothing_stale():
     assert not np.allclose(technique.infer(turned, {"Age": 20}, table), first)
     noisy.table["Age"] = noisy.table["Age"].to_numpy()[::-1].copy()
     np.testing.assert_allclose(technique.infer(noisy, {"Age": 20}, table), technique.infer(turned, {"Age": 20}, table))
+    codes = pd.DataFrame({"a": [0, 1], "b": pd.Categorical([0, 1], categories=[0, 1, 2]), "C": [1, 2]})
+    noisy = sdc.BinomialNoise(100, seed=8).publish(codes, "C")
+    technique.infer(noisy, {"a": 0}, codes[["a"]])
+    after = technique.infer(noisy, {"b": 0}, codes[["b"]])
+    fresh = technique.infer(sdc.BinomialNoise(100, seed=8).publish(codes, "C"), {"b": 0}, codes[["b"]])
+    pd.testing.assert_series_equal(after, fresh)
     other = table.assign(Age=table["Age"].iloc[::-1].to_numpy())
     assert not np.allclose(technique.infer(turned, {"Age": 20}, other), technique.infer(turned, {"Age": 20}, table))
 
@@ -517,6 +559,11 @@ def test_a_prior_of_the_values():
 # -- what is refused -----------------------------------------------------------------------------------------------
 
 
+def wide():
+    """Sums of many different values."""
+    return sdc.RangeQueries(2).publish(pd.DataFrame({"C": range(12_000)}), "C")
+
+
 def test_strengths_out_of_range():
     """Each error says what is expected."""
     for make, error, says in [
@@ -534,6 +581,7 @@ def test_strengths_out_of_range():
         (lambda: sdc.Channel(5, 3), StatementError, "even"),
         (lambda: sdc.Channel(5, -2), StatementError, "limit=-2"),
         (lambda: sdc.Channel(100_000, 10_000).matrix, GroupTooLarge, "round the values"),
+        (lambda: wide().maxent, GroupTooLarge, "round the values"),
     ]:
         with refused(error, says):
             make()
@@ -552,6 +600,8 @@ def test_knowledge_that_cannot_be(technique):
         technique.infer(published, {"Salary": 50}, table)
     with refused(StatementError, "dictionary"):
         technique.infer(published, ["Age"], table)
+    with refused(TableError, "no rows"):
+        technique.infer(published, {}, table.head(0))
     with refused(TableError, "population must be"):
         technique.infer(published, {"Age": 20}, None)
     with refused(StatementError, "infer reads what"):

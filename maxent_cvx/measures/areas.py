@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import BadProbability, GroupTooLarge, number, shown
+from ..numeric import one_or_several
 from .breakpoints import differences
 from .covering import cost, least_entropy
 from .own_values import own_area, own_runs
@@ -23,11 +24,16 @@ MOST_DIFFERENCES = 20_000
 
 def widths_asked(at: object) -> list[float]:
     """Read the eps for which H(eps) is wanted."""
-    listed = [at] if isinstance(at, str) or not np.ndim(at) else list(at)  # type: ignore[arg-type, call-overload]
+    listed = one_or_several(at)
     for eps in listed:
         if number(eps, "eps") < 0:
             raise BadProbability(f"eps={shown(eps)}: the width of a range is expected, 0 or more")
-    return list(dict.fromkeys(listed))
+    return list({_name(eps): eps for eps in listed}.values())
+
+
+def _name(eps: float) -> str:
+    """The column of an eps."""
+    return f"H({float(eps):.15g})"
 
 
 def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) -> pd.DataFrame:
@@ -69,7 +75,9 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
             f"the equivocation of {len(p)} people, of {len(distinct)} values, means {runs:.1e} runs to try, of which "
             f"{MOST_RUNS:.0e} are allowed; round the values, values={{value: number}}"
         )
-    of_eps = [int(min(unit.of(eps), np.iinfo(np.int64).max)) for eps in at]
+    span = int(np.ptp(distinct))
+    widest = 2 * float(unit.width(np.array([span]))[0])
+    of_eps = [span if eps > widest else min(unit.of(eps), span) for eps in at]
     found = np.empty((len(p), 3 + len(at)))
     if together <= own_runs(support):
         assert every is not None
@@ -82,7 +90,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
             values = distinct[own]
             widths, entropy = own_area(values, np.take_along_axis(p[some], own, axis=1))
             found[some] = _told(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
-    table = pd.DataFrame(found, columns=["initial", "area", "eps_max", *(f"H({eps:.15g})" for eps in at)])
+    table = pd.DataFrame(found, columns=["initial", "area", "eps_max", *map(_name, at)])
     initial = table["initial"].to_numpy()
     table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
     return table

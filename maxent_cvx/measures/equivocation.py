@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
 from ..errors import BadProbability, GroupTooLarge, TableError, number, shown, whole
-from ..numeric import as_numbers
+from ..numeric import as_numbers, one_or_several
 from .breakpoints import Steps, refined, stepwise
 from .covering import cost, cover, least_entropy
 from .units import Units, in_units
@@ -115,12 +114,11 @@ class Equivocation:
         GroupTooLarge
             If that takes too long.
         """
-        given: Any = eps
-        if not np.ndim(given):
-            return float(self.at([given])[0])  # type: ignore[index]
-        asked, at = np.unique([self._width(one) for one in given], return_inverse=True)
+        listed = one_or_several(eps)
+        asked, at = np.unique([self._width(one) for one in listed], return_inverse=True)
         self._afford(asked)
-        return self._entropy(asked)[at]
+        found = self._entropy(asked)[at]
+        return float(found[0]) if len(listed) == 1 and listed[0] is eps else found
 
     def grouping(self, eps: float) -> pd.DataFrame:
         """The partition that has the entropy H(eps): what the intruder would answer, and how sure that is.

@@ -39,6 +39,7 @@ class Units:
         """How many units a width is; what a unit divides is rounded, as it was computed from rounded numbers."""
         if isinstance(width, numbers.Integral) and self.digits == 0:
             return int(width)
+        width = float(width)
         if self.digits == 0:
             return math.floor(float(f"{width:.{DIGITS}g}"))
         return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)

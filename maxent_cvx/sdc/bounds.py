@@ -71,7 +71,7 @@ def _checked(sums: Any, low: float, high: float) -> tuple[np.ndarray, float, flo
     low, high = number(low, "low"), number(high, "high")
     if low > high:
         raise TableError(f"low={low:g} is above high={high:g}; swap the two")
-    return as_numbers(np.asarray(sums), "sums").astype(float), low, high
+    return as_numbers(sums, "sums").astype(float), low, high
 
 
 def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -108,9 +108,12 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     """
     answers, low, high = _checked(sums, low, high)
     try:
-        matrix = sp.csc_array(system).astype(float)
+        matrix = sp.csc_array(system)
+        matrix = matrix if np.iscomplexobj(matrix.data) else matrix.astype(float)
     except (TypeError, ValueError) as error:
         raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
+    if np.iscomplexobj(matrix.data) or not np.isfinite(matrix.data).all():
+        raise TableError("system must hold finite real numbers, how often each record is in each query")
     if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
         raise TableError(f"{matrix.shape} entries of queries and records, and {answers.shape} sums; one sum a query")
     matrix.sum_duplicates()

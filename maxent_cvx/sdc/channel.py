@@ -80,12 +80,13 @@ class Channel:
         GroupTooLarge
             If it would not fit into memory.
         """
-        if (entries := self.places * (min(self.limit, 2 * self.places) + 1)) > MOST:
+        reach = min(self.limit // 2, self.places - 1)
+        if (entries := self.places * (2 * reach + 1)) > MOST:
             raise GroupTooLarge(
                 f"noise of {self.limit} on {self.places} values means {entries:.1e} probabilities, and {MOST:.0e} are "
                 "allowed; round the values"
             )
-        move = np.arange(-(self.limit // 2), self.limit // 2 + 1)
+        move = np.arange(-reach, reach + 1)
         x = np.repeat(np.arange(self.places), len(move))
         y = x + np.tile(move, self.places)
         inside = (y >= 0) & (y < self.places)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from ..errors import StatementError, shown, whole
 from ..measures.areas import widths_asked
+from ..numeric import one_or_several
 from ..tables import names
 from .intruders import DRAWS, Intruders
 from .technique import Technique, check_confidential, numeric_domain
@@ -135,8 +136,7 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
 
 def _sizes(sizes: object, most: int) -> list[int]:
     """How many attributes are known."""
-    several: Any = sizes if np.ndim(sizes) else [sizes]  # type: ignore[arg-type]
-    found = sorted({whole(size, "sizes", 0, most) for size in several})
+    found = sorted({whole(size, "sizes", 0, most) for size in one_or_several(sizes)})
     if not found:
         raise StatementError("sizes=[]: at least one number of known attributes is expected")
     return found
@@ -156,6 +156,12 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
         if isinstance(make, partial):
             settings = ", ".join(f"{key}={shown(value)}" for key, value in make.keywords.items())
             name = f"{getattr(make.func, '__name__', '')}({settings})"
+        try:
+            inspect.signature(make).bind(several[0], seed=0)
+        except TypeError as error:
+            raise StatementError(f"{name} cannot be called as {name}(strength, seed=0): {error}") from error
+        except ValueError:  # built in, and does not tell
+            pass
         found.append((name, make, several))
     called = [name for name, _, _ in found]
     if len(set(called)) < len(called) or "" in called or "<lambda>" in called:

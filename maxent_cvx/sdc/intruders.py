@@ -98,7 +98,8 @@ def _plain(value: object) -> object:
 def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
     """The probabilities that a technique gives, over the domain."""
     if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
-        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {shown(p)}")
+        what = shown(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
+        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {what}")
     share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
     if not (share >= 0).all():
         raise TableError(f"{name}.infer gives {share.min():.12g}, which is no probability")

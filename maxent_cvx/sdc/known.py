@@ -12,6 +12,7 @@ from ..errors import StatementError, TableError, listing, shown, unknown_name
 from ..selection import choose
 from ..tables import check_columns
 from ..views import QITable
+from .technique import check_type
 
 __all__ = ["Known"]
 
@@ -50,6 +51,8 @@ class Known:
             raise TableError(
                 f"population must be a DataFrame of everybody's other attributes, or a QITable, not {shown(population)}"
             )
+        if not len(frame):
+            raise TableError("the population has no rows; everybody's other attributes are expected")
         values = {}
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in (known or {}).items():
@@ -58,6 +61,7 @@ class Known:
             if name not in frame.columns:
                 raise unknown_name("attribute of the population", name, frame.columns.drop(confidential, "ignore"))
             check_columns(frame, {"known": (name,)}, "the population")
+            check_type(frame[name])
             there = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
             values[name] = there[choose(chosen, name).mask(there, name)]
             matching &= frame[name].isin(values[name]).to_numpy()

@@ -50,7 +50,8 @@ class NoisyTable(Published):
         true = [self.places(person.frame, name) for name in names]
         told = [self.places(self.table, name) for name in (*names, self.confidential)]
         share = person.weight / person.weight.sum()
-        about = hashlib.blake2b(b"".join(part.tobytes() for part in [*true, share, *told])).digest()
+        name = repr((names, len(share))).encode()
+        about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *told])])).digest()
         if not self._last or self._last[0][0] != about:  # it is the same whatever is known of a person
             channels = [self.channels[name] for name in names]
             found = linked(true, share, told[:-1], channels, told[-1], len(self.domain))

@@ -91,10 +91,9 @@ class RangeQueries:
         domain = numeric_domain(table[confidential])
         if table.index.has_duplicates:
             raise TableError("two records have one label, and queries name records; reset the index")
-        if float(np.abs(domain).max()) * self.size > EXACT:
+        if (largest := float(np.abs(domain.to_numpy(dtype=float)).max())) * self.size > EXACT:
             raise TableError(
-                f"column {confidential!r} has values up to {np.abs(domain).max():g}, whose sums are not exact; "
-                "round them"
+                f"column {confidential!r} has values up to {largest:g}, whose sums are not exact; round them"
             )
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from ..errors import GroupTooLarge
+from ..measures.units import in_units
 from ..model import MaxEnt
 from ..views import QITable
 from .bounds import ROUNDING, block_sums, half_overlapping_bounds
@@ -16,6 +18,32 @@ from .technique import Published
 from .window_sums import WindowSums, WithinBounds
 
 __all__ = ["RangeSums"]
+
+#: Probabilities in a table of blocks and values.
+MOST = 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What is added up, as whole numbers of steps.
+
+    Attributes
+    ----------
+    values : ndarray
+        The domain, from 0 on.
+    sums : ndarray
+        Of each query, above so many of the least value.
+    least, one : float
+        The least value, and a step.
+    slack : float
+        What rounding may make of a bound, and less than to another value.
+    """
+
+    values: np.ndarray
+    sums: np.ndarray
+    least: float
+    one: float
+    slack: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,20 +70,31 @@ class RangeSums(Published):
     @cached_property
     def bounds(self) -> pd.DataFrame:
         """The least and the largest value `low`, `high` that each record can have, by label."""
-        ends = float(self.domain[0]), float(self.domain[-1])
-        found = half_overlapping_bounds(self.table["sum"].to_numpy(dtype=float), self.size // 2, *ends)
-        inside = self.block >= 0
-        low, high = (np.where(inside, side[self.block], end) for side, end in zip(found, ends, strict=True))
-        return pd.DataFrame({"low": low, "high": high}, index=self.order)
+        inside, span = self.block >= 0, self._steps.values[-1]
+        low, high = half_overlapping_bounds(self._steps.sums, self.size // 2, 0.0, span)
+        least, most = np.where(inside, low[self.block], 0.0), np.where(inside, high[self.block], span)
+        ends = {"low": self._steps.least + self._steps.one * least, "high": self._steps.least + self._steps.one * most}
+        return pd.DataFrame(ends, index=self.order)
 
     @cached_property
     def maxent(self) -> pd.DataFrame:
-        """P(value | block), a row a block: maximum entropy within the bounds, with the equations as means."""
-        domain = self.domain.to_numpy(dtype=float)
-        low, high = self._of_blocks()
-        allowed = (domain >= low[:, None]) & (domain <= high[:, None])
-        offset, sign = block_sums(self.table["sum"].to_numpy(dtype=float))
-        p = most_entropic(domain, allowed, offset, sign, self.size // 2)
+        """P(value | block), a row a block: maximum entropy within the bounds, with the equations as means.
+
+        Raises
+        ------
+        GroupTooLarge
+            If the table would not fit into memory.
+        """
+        if (entries := (len(self.table) + 1) * len(self.domain)) > MOST:
+            raise GroupTooLarge(
+                f"{len(self.table) + 1} blocks of {len(self.domain)} values are {entries:.1e} probabilities, and "
+                f"{MOST:.0e} are allowed; round the values, or ask for longer sums"
+            )
+        steps = self._steps
+        low, high = half_overlapping_bounds(steps.sums, self.size // 2, 0.0, steps.values[-1])
+        allowed = (steps.values >= low[:, None] - steps.slack) & (steps.values <= high[:, None] + steps.slack)
+        offset, sign = block_sums(steps.sums)
+        p = most_entropic(steps.values, allowed, offset, sign, self.size // 2)
         return pd.DataFrame(p, index=pd.RangeIndex(len(p), name="block"), columns=self.domain)
 
     @property
@@ -80,5 +119,15 @@ class RangeSums(Published):
     @property
     def slack(self) -> float:
         """How far the value of a record may be beyond bounds that were rounded: less than to another value."""
-        gap = float(np.diff(self.domain.to_numpy(dtype=float)).min(initial=np.inf))
-        return min(ROUNDING * float(max(self.table["sum"].abs().max(), np.abs(self.domain).max())), gap / 4)
+        return self._steps.slack * self._steps.one
+
+    @cached_property
+    def _steps(self) -> Steps:
+        """Values and sums in whole steps above the least value, in which sums of what was typed are exact."""
+        _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
+        step = int(np.gcd.reduce(units)) or 1
+        values, one = (units // step).astype(float), float(unit.width(np.array([step]))[0])
+        least = float(self.domain[0])
+        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / one)
+        gap = float(np.diff(values).min(initial=np.inf))
+        return Steps(values, sums, least, one, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))

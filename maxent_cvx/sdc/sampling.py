@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,7 @@ class Sampling:
             If the table lacks the attribute, misses values, or is too small for a sample of one.
         """
         check_confidential(table, confidential)
-        size = round(self.factor * len(table))
+        size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
         if not size:
             raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
         drawn = np.random.default_rng([self.seed, STREAM]).permutation(len(table))[:size]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..axes import level_of
 from ..errors import BadProbability, StatementError, listing, number, shown, unknown_name
-from ..numeric import numbers_of
+from ..numeric import numbers_of, one_or_several
 from ..rows import Rows
 from ..selection import choose, written
 from ..space import Space
@@ -88,10 +88,11 @@ class AnsweredQueries(Source):
             raise StatementError(f"a query is {{attribute: value}}, not {shown(bad[0])}")
         if of not in KINDS:
             raise StatementError(f"of={of!r}: one of {', '.join(KINDS)} is expected")
-        if np.ndim(answers) != 1 or isinstance(answers, Mapping):  # type: ignore[arg-type]
+        told, several = one_or_several(answers), one_or_several(eps)
+        if len(told) == 1 and told[0] is answers:
             raise StatementError(f"answers must be a list of numbers, not {shown(answers)}")
-        self.answers = np.array([number(one, f"answer {i}") for i, one in enumerate(answers, 1)], dtype=float)
-        several = list(eps) if np.ndim(eps) else [eps] * len(self.queries)  # type: ignore[arg-type]
+        self.answers = np.array([number(one, f"answer {i}") for i, one in enumerate(told, 1)], dtype=float)
+        several = several * len(self.queries) if len(several) == 1 else several
         self.eps = np.array([number(one, "eps") for one in several], dtype=float)
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(

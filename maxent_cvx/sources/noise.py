@@ -41,7 +41,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
         raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {shown(noise)}")
     if not 0 < number(confidence, "confidence") <= 1:
-        raise BadProbability(f"confidence={confidence!r}: a probability above 0 is expected")
+        raise BadProbability(f"confidence={confidence!r}: a probability above 0 and at most 1 is expected")
     tail = (1 - confidence) / (2 * times)
     try:
         least, most = map(float, (noise.ppf(tail), noise.isf(tail)) if tail > 0 else noise.support())
