@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> tuple[pd.DataFrame, pd.DataFrame
     chosen = parser.parse_args(arguments)
     one, whole = one_eps(chosen.values, chosen.windows, chosen.times), curves(chosen.sizes, chosen.times)
     print(f"one eps, {chosen.values} values:\n{one.round(3).to_string(index=False)}\n")
-    print(f"whole curves:\n{whole.round(3).to_string(index=False)}\n")
+    print(f"whole curves:\n{whole.to_string(index=False, float_format='{:.3g}'.format)}\n")
     published = techniques(chosen.records)
     print(f"techniques, {chosen.records} records, seconds:\n{published.round(3)}")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
