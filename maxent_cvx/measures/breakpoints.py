@@ -14,8 +14,8 @@ __all__ = ["Steps", "differences", "refined", "stepwise"]
 
 #: Entropies closer than this are the same, bits: what rounding makes of it.
 SAME = 1e-11
-#: Runs that are tried for a curve by bisection, half a minute's work; and for an exact one, which is faster by the run.
-MOST_RUNS, MOST_EXACT = 10**10, 8 * 10**10
+#: Runs that are tried for a curve by bisection, and for an exact one, which is faster by the run: a minute or two.
+MOST_RUNS, MOST_EXACT = 3 * 10**10, 8 * 10**10
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
     every = differences(units, evaluations)
     if every is not None and len(every) * cost(units, span) <= MOST_EXACT:
         return _changes(stepwise(every, entropy(every)))
-    if TOGETHER * cost(units, span // 2) > MOST_RUNS:
+    if min(TOGETHER, evaluations) * cost(units, span // 2) > MOST_RUNS:
         raise GroupTooLarge(
             f"the whole curve of {len(units)} distinct values takes too long; ask for .at(eps), or round the values"
         )
