@@ -87,7 +87,7 @@ def test_equivocation():
     )
     assert list(one["window"]) == [5, 20]
     assert whole.loc[whole["exact"], "open"].eq(0).all()
-    assert list(published.index) == ["Sampling", "RangeQueries", "BinomialNoise"]
+    assert list(published.index) == ["Sampling", "RangeQueries", "RangeQueries, maxent", "BinomialNoise"]
 
 
 def test_worlds():
