@@ -85,6 +85,7 @@ def test_the_salaries():
             assert cae.initial == 1
             assert cae.area == area
             assert cae.disclosure_risk == 1
+    assert equivocation([50_000, 107_000], [0.5, 0.5], step=1).area == 57_000  # in units, 57,000 of them
 
 
 def test_every_partition():
@@ -191,6 +192,9 @@ def test_the_grid_is_an_upper_sum():
         assert low <= exact.area <= high == grid.area
         assert grid.curve["epsilon"].iloc[-1] >= exact.eps_max > grid.curve["epsilon"].iloc[-2]
         np.testing.assert_allclose(grid.curve["entropy"], exact.at(grid.curve["epsilon"]))
+    bisected = equivocation(x, p, step=0.01, evaluations=1_000)
+    grid = equivocation(x, p, step=0.01)
+    np.testing.assert_allclose(bisected.curve["entropy"], grid.curve["entropy"])
     coarse = equivocation(x, p, step=1e6)
     assert coarse.curve["epsilon"].tolist() == [0, 1e6]
     assert coarse.area_bounds == (0, coarse.area)
@@ -292,6 +296,8 @@ def test_what_is_refused():
         equivocation([1, 2], [0.5, 0.5], step=0)
     with refused(GroupTooLarge, "longer step"):
         equivocation([0, 1e6], [0.5, 0.5], step=1).area  # noqa: B018
+    with refused(GroupTooLarge, "and 5000 are allowed"):
+        equivocation(np.arange(6_000), np.full(6_000, 1 / 6_000), step=1).area  # noqa: B018
     for values, p, says in [
         (["a", "b"], {"a": 1}, "not a dict"),
         (pd.DataFrame({0: [1, 2]}), [0.5, 0.5], "not a DataFrame"),

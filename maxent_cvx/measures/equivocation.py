@@ -13,7 +13,7 @@ from scipy.special import xlogy
 
 from ..errors import BadProbability, GroupTooLarge, TableError, number, shown, whole
 from ..numeric import as_numbers, one_or_several
-from .breakpoints import Steps, refined, stepwise
+from .breakpoints import Steps, differences, refined, stepwise
 from .covering import cost, cover, least_entropy
 from .units import Units, in_units
 
@@ -25,6 +25,8 @@ ROUNDING, COARSE = 1e-9, 1e-3
 EVALUATIONS = 5_000
 #: Runs that are tried for one answer, in a minute or two.
 MOST_RUNS = 4 * 10**10
+#: Steps of a grid whose entropies are known anyway.
+MOST_STEPS = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,19 +186,22 @@ class Equivocation:
 
     @cached_property
     def _steps(self) -> Steps:
-        """The curve, in units."""
+        """The curve: widths in units, or on the grid as they are."""
         if self.step is None:
             return refined(self._units, self._entropy, self.evaluations)
-        n_steps = self.eps_max / self.step
-        if n_steps < self.evaluations:
-            n_steps = max(math.ceil(round(n_steps, 9)), int(self._span > 0))
-        if n_steps >= self.evaluations:
+        n_steps, every = self.eps_max / self.step, differences(self._units, self.evaluations)
+        most = self.evaluations if every is None else MOST_STEPS
+        if n_steps >= most:
             raise GroupTooLarge(
-                f"step={self.step:g}: {n_steps:.12g} of them fit into {self.eps_max:g}, and "
-                f"evaluations={self.evaluations}; take a longer step, or leave it out for the exact curve"
+                f"step={self.step:g}: {n_steps:.12g} of them fit into {self.eps_max:g}, and {most} are allowed; take a "
+                "longer step, or leave it out for the exact curve"
             )
-        grid = self.step * np.arange(int(n_steps) + 1)
-        return stepwise(grid, np.asarray(self.at(grid)))
+        grid = self.step * np.arange(max(math.ceil(round(n_steps, 9)), int(self._span > 0)) + 1)
+        if every is None:
+            return stepwise(grid, np.asarray(self.at(grid)))
+        self._afford(every)
+        last = np.searchsorted(every, [self._width(eps) for eps in grid], side="right") - 1  # where H changed last
+        return stepwise(grid, self._entropy(every)[last])
 
     @property
     def _epsilon(self) -> np.ndarray:
