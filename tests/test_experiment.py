@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import refused
-from test_sdc import Rounded, people
+from techniques import Rounded, people
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, StatementError, TableError, UnknownName, sdc

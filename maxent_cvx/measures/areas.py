@@ -11,7 +11,7 @@ from ..errors import BadProbability, GroupTooLarge, number, shown
 from ..numeric import one_or_several
 from .breakpoints import differences
 from .covering import cost, least_entropy
-from .own_values import own_area, own_runs
+from .own_values import own_curves, own_runs
 from .units import Units
 
 __all__ = ["areas", "widths_asked"]
@@ -88,7 +88,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
             some = np.flatnonzero(support == k)
             own = np.nonzero(p[some])[1].reshape(-1, k)
             values = distinct[own]
-            widths, entropy = own_area(values, np.take_along_axis(p[some], own, axis=1))
+            widths, entropy = own_curves(values, np.take_along_axis(p[some], own, axis=1))
             found[some] = _told(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
     table = pd.DataFrame(found, columns=["initial", "area", "eps_max", *map(_name, at)])
     initial = table["initial"].to_numpy()

@@ -6,7 +6,7 @@ import numpy as np
 
 from .covering import information
 
-__all__ = ["own_area", "own_runs"]
+__all__ = ["own_curves", "own_runs"]
 
 #: Numbers in a table: what stays in the caches.
 TABLE = 2**21
@@ -17,7 +17,7 @@ def own_runs(support: np.ndarray) -> float:
     return float((support.astype(float) ** 4 / 4).sum())
 
 
-def own_area(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The exact curves of distributions over values of their own, all of the same number k.
 
     Parameters

@@ -14,14 +14,12 @@ from ..views import QITable
 from .channel import Channel, noise_limit
 from .known import Known
 from .noisy_table import NoisyTable
-from .technique import check_confidential, domain_of, expected
+from .technique import check_confidential, domain_of, draws, expected
 
 __all__ = ["BinomialNoise"]
 
 #: How far a prior may be from a sum of 1.
 ROUNDING = 1e-9
-#: Techniques of one seed draw numbers of their own: who publishes both tells no more.
-STREAM = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ class BinomialNoise:
             If the table lacks the attribute, or misses values.
         """
         check_confidential(table, confidential)
-        rng = np.random.default_rng([self.seed, STREAM])
+        rng = draws("BinomialNoise", self.seed)
         order = rng.permutation(len(table))
         domains = {name: domain_of(table[name]) for name in table.columns}
         channels = {name: Channel(len(d), noise_limit(self.percent, len(d))) for name, d in domains.items()}

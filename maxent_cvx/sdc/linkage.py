@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import TableError
 from ..tables import group_codes
 from .channel import Channel
 
@@ -62,6 +63,11 @@ def linked(
     kind : ndarray of int, shape (records,)
     kinds : int
 
+    Raises
+    ------
+    TableError
+        If a published record can be of nobody in the population.
+
     Notes
     -----
     Noise reaches some places only. Of distinct true and published tuples those pairs are looked at that the attributes
@@ -77,6 +83,11 @@ def linked(
     every = np.zeros(n_y)
     for _, to, p in _pairs(x, y, pi, channels):
         every += np.bincount(to, p, n_y)
+    if strangers := int((every[of_record] <= 0).sum()):
+        raise TableError(
+            f"{strangers} published records can be of nobody in the population; pass the one whose records were "
+            "published"
+        )
     told = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
     records = np.zeros((len(pi), kinds))
     for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory

@@ -14,13 +14,11 @@ from ..tables import ranges
 from ..views import QITable
 from .known import Known
 from .range_sums import RangeSums
-from .technique import check_confidential, expected, numeric_domain
+from .technique import check_confidential, draws, expected, numeric_domain
 
 __all__ = ["RangeQueries"]
 
 DISTRIBUTIONS = ("uniform", "maxent")
-#: Techniques of one seed draw numbers of their own: who publishes both tells no more.
-STREAM = 2
 #: Sums up to here are exact in floating point.
 EXACT = 2**53
 
@@ -98,7 +96,7 @@ class RangeQueries:
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:
             raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
-        order = np.random.default_rng([self.seed, STREAM]).permutation(len(table))
+        order = draws("RangeQueries", self.seed).permutation(len(table))
         values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
         of_block = values.reshape(blocks, half).sum(axis=1)
         first = half * np.arange(blocks - 1)

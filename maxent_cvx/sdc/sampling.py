@@ -12,12 +12,9 @@ import pandas as pd
 from ..errors import BadProbability, TableError, number, whole
 from ..views import QITable
 from .known import Known
-from .technique import Published, check_confidential, domain_of, expected
+from .technique import Published, check_confidential, domain_of, draws, expected
 
 __all__ = ["Sample", "Sampling"]
-
-#: Techniques of one seed draw numbers of their own: who publishes both tells no more.
-STREAM = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +75,7 @@ class Sampling:
         size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
         if not size:
             raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
-        drawn = np.random.default_rng([self.seed, STREAM]).permutation(len(table))[:size]
+        drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 
     def infer(

@@ -15,7 +15,16 @@ from ..numeric import as_numbers
 from ..tables import check_columns
 from ..views import QITable
 
-__all__ = ["Published", "Technique", "check_confidential", "check_type", "domain_of", "expected", "numeric_domain"]
+__all__ = [
+    "Published",
+    "Technique",
+    "check_confidential",
+    "check_type",
+    "domain_of",
+    "draws",
+    "expected",
+    "numeric_domain",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +81,15 @@ class Technique(Protocol):
         population : DataFrame or QITable
             Everybody's other attributes, which the intruder has too: |Mo|, how many are as the person is, is known.
         """
+
+
+#: Techniques of one seed draw numbers of their own: who publishes by several tells no more by that.
+STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
+
+
+def draws(technique: str, seed: int) -> np.random.Generator:
+    """The random numbers of a technique with a seed."""
+    return np.random.default_rng([seed, STREAMS[technique]])
 
 
 def check_confidential(table: pd.DataFrame, confidential: str) -> None:
