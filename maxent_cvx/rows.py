@@ -32,6 +32,9 @@ class Rows:
         What each row is about; None where the label says it all.
     view : Release, optional
         The published view whose terms the columns are; rows from another one do not fit a model.
+    rounding : ndarray, optional
+        How far the value of each row can be off for having been rounded while it was built, whatever p is, in the
+        unit of its value. None: each coefficient is right to its last places.
     """
 
     matrix: sp.csr_array
@@ -40,6 +43,7 @@ class Rows:
     label: str
     index: pd.Index | None = None
     view: object = None
+    rounding: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
@@ -72,7 +76,9 @@ class Rows:
     def at(self, rows: np.ndarray) -> Rows:
         """Keep some of the rows, by a mask or by position."""
         index = None if self.index is None else self.index[rows]
-        return replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
+        rounding = None if self.rounding is None else self.rounding[rows]
+        kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
+        return replace(kept, rounding=rounding)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""

@@ -152,7 +152,8 @@ def _contradictory(
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
     """What each row of a contradiction could be beside the others."""
     said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
-    table = pd.DataFrame(said / form.scale[rows, None] + 0.0, columns=["low", "high", "least", "most"])
+    said = (said + form.shift[rows, None]) / form.scale[rows, None] + 0.0
+    table = pd.DataFrame(said, columns=["low", "high", "least", "most"])
     table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
     table.index = pd.Index([form.name(row) for row in rows], name="statement")
     return table.sort_values("move", ascending=False, kind="stable")

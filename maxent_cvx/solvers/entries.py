@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["entry_rows", "least_by_row"]
+__all__ = ["entry_rows", "least_by_row", "most_by_row"]
 
 
 def entry_rows(matrix: sp.csr_array) -> np.ndarray:
@@ -20,3 +20,8 @@ def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
     if len(of_entry):
         found[touched] = np.minimum.reduceat(of_entry, matrix.indptr[:-1][touched])
     return found
+
+
+def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
+    """The largest of the numbers >= 0 that the entries of each row have; 0 for a row without any."""
+    return np.maximum(-least_by_row(-of_entry, matrix), 0.0)

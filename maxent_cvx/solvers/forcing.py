@@ -78,5 +78,7 @@ def _supposing(form: LinearForm, terms: np.ndarray) -> LinearForm:
         low=np.insert(form.low, n, SUPPOSED),
         high=np.insert(form.high, n, np.inf),
         scale=np.insert(form.scale, n, 1.0),
+        shift=np.insert(form.shift, n, 0.0),
+        doubt=np.insert(form.doubt, n, 0.0),
         n_facts=n + 1,
     )

@@ -16,6 +16,7 @@ from .buckets import Buckets
 from .entries import entry_rows, least_by_row
 from .parts import parts
 from .shared_columns import SharedColumns
+from .stacking import stacked
 
 __all__ = ["EPS", "TOLERANCE", "LinearForm"]
 
@@ -37,8 +38,10 @@ class LinearForm:
     matrix : csr_array, shape (rows, terms)
     low, high : ndarray
         People. Equal for an equation, infinite where a side is open.
-    scale : ndarray
-        People per unit of the value as typed.
+    scale, shift : ndarray
+        A value v as typed is v * scale - shift people.
+    doubt : ndarray
+        How far off a row may be for having been rounded while it was built, people: its value less its sides.
     blocks : sequence of Rows
         Where the rows come from, in order; for their names.
     n_published : int
@@ -58,6 +61,13 @@ class LinearForm:
     n_published: int
     n_facts: int
     weights: np.ndarray
+    shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
+    doubt: np.ndarray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        for name in ("shift", "doubt"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros(len(self.low)))
 
     @classmethod
     def of(
@@ -69,19 +79,12 @@ class LinearForm:
         weights: np.ndarray,
     ) -> LinearForm:
         """Stack rows over p into one system over counts."""
-        blocks = [*published, *facts, *knowledge]
-        matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
-        matrix.eliminate_zeros()
-        entries = np.diff(matrix.indptr)
-        largest = np.ones(matrix.shape[0])  # also of a row that touches no term
-        if matrix.nnz:
-            largest[entries > 0] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[:-1][entries > 0])
-        scale = n_records / largest
-        low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
-        scaled = matrix.data / largest[entry_rows(matrix)]
-        unit = sp.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape)
-        n_published = sum(map(len, published))
-        return cls(unit, low, high, scale, blocks, n_published, n_published + sum(map(len, facts)), weights)
+        blocks, n_published = [*published, *facts, *knowledge], sum(map(len, published))
+        found = stacked(published, facts, knowledge, n_records)
+        return cls(
+            found.matrix, found.low, found.high, found.scale, blocks, n_published, n_published + sum(map(len, facts)),
+            weights, found.shift, found.doubt,
+        )  # fmt: skip
 
     @classmethod
     def plain(
@@ -109,6 +112,8 @@ class LinearForm:
             low=self.low[kept],
             high=self.high[kept],
             scale=self.scale[kept],
+            shift=self.shift[kept],
+            doubt=self.doubt[kept],
             n_published=n_published,
             n_facts=n_facts,
         )
@@ -318,9 +323,9 @@ class LinearForm:
         if not (bad >= self.n_facts).any():
             raise Infeasible("the knowledge contradicts the published data")
         row = int(bad[bad >= self.n_facts][0])
-        unit = self.scale[row]
+        least, most = ((side[row] + self.shift[row]) / self.scale[row] for side in (low, high))
         raise Infeasible(
             f"the knowledge contradicts the published data or itself: {self.name(row)!r} cannot hold; "
-            f"with everything else it lies between {low[row] / unit:.6g} and {high[row] / unit:.6g}. "
+            f"with everything else it lies between {least:.6g} and {most:.6g}. "
             "Correct it, make it vague with .about(value, eps), or remove a statement"
         )

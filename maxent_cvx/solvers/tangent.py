@@ -53,6 +53,9 @@ def with_tangents(
         highs.append(-constant)
         extra.append(-np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F"))
     matrix = sp.csr_array(sp.vstack(blocks, format="csr"))
-    scale = np.concatenate([form.scale, np.ones(matrix.shape[0] - len(form.scale))])
-    wider = replace(form, matrix=matrix, low=np.concatenate(lows), high=np.concatenate(highs), scale=scale)
+    more = matrix.shape[0] - form.shape[0]
+    scale = np.concatenate([form.scale, np.ones(more)])
+    shift, doubt = (np.concatenate([side, np.zeros(more)]) for side in (form.shift, form.doubt))
+    low, high = np.concatenate(lows), np.concatenate(highs)
+    wider = replace(form, matrix=matrix, low=low, high=high, scale=scale, shift=shift, doubt=doubt)
     return wider, np.concatenate(extra)

@@ -141,7 +141,12 @@ class Statement(Source):
         matrix = sum(
             (coefficient * event.row(space) for event, coefficient in self.terms), start=sp.csr_array((1, len(space)))
         )
-        yield Rows(sp.csr_array(matrix), np.array([self.low]), np.array([self.high]), str(self), view=space.view)
+        # Of one event, what rounding does to the one coefficient is no more than it does to the value. Coefficients
+        # of several may cancel: each was rounded thrice, and once for each sum, in proportion to what it was itself.
+        several = 0.0 if len(self.terms) == 1 else sum(abs(a) * event.most for event, a in self.terms)
+        rounding = np.array([(3 + len(self.terms)) * np.finfo(float).eps * several])
+        low, high = np.array([self.low]), np.array([self.high])
+        yield Rows(sp.csr_array(matrix), low, high, str(self), view=space.view, rounding=rounding)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:

@@ -1,0 +1,77 @@
+"""Rows over probabilities, stacked into one system over counts, with what rounding did to each of them.
+
+Three things are done to the numbers that sources emit, and each is accounted for: published counts are whole, and are
+made whole again (n / N * N need not be n in floating point); a row is scaled so that its largest coefficient is 1; and
+what published equations make constant is taken out of a row, see :mod:`.constants`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..rows import Rows
+from .constants import without_constants
+from .entries import entry_rows, most_by_row
+
+__all__ = ["Stacked", "stacked"]
+
+#: Units in the last place by which a coefficient or a side can be off: a share, its inverse, the factor of the
+#: statement, the scale, and the product with the value are rounded, each by half a unit.
+LAST_PLACES = 4 * float(np.finfo(float).eps)
+
+
+class Stacked(NamedTuple):
+    """low <= matrix @ x <= high over counts.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray
+        People; infinite where a side is open.
+    scale, shift : ndarray
+        A value v as typed is v * scale - shift people.
+    doubt : ndarray
+        How far off a row may be for having been rounded, people: its value less its sides, at any x >= 0 that
+        satisfies the published rows.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+    shift: np.ndarray
+    doubt: np.ndarray
+
+
+def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int) -> Stacked:
+    """Stack rows over p into one system over counts; published ones and other facts are counts of people."""
+    counted, blocks = [*published, *facts], [*published, *facts, *knowledge]
+    matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
+    matrix.eliminate_zeros()
+    largest = most_by_row(np.abs(matrix.data), matrix)
+    largest = np.where(largest > 0, largest, 1.0)  # also of a row that touches no term
+    matrix = sp.csr_array((matrix.data / largest[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=matrix.shape)
+    scale = n_records / largest
+    low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
+    is_fact = np.arange(len(low)) < sum(map(len, counted))
+    low, high = (np.where(is_fact, made_whole(side), side) for side in (low, high))
+    # Of one coefficient for all terms, what rounding does to it is done to the side.
+    mixed = np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, len(low)) > 0
+    said = np.concatenate([np.full(len(rows), np.nan) if rows.rounding is None else rows.rounding for rows in blocks])
+    of_value = np.where(np.isnan(said), LAST_PLACES * n_records * mixed, said * scale)
+    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
+    whole = (np.rint(low) == low) & (np.rint(high) == high)
+    doubt = np.where(is_fact & whole & ~mixed, 0.0, of_value + LAST_PLACES * size)
+    found = Stacked(matrix, low, high, scale, np.zeros(len(low)), doubt)
+    return Stacked(*without_constants(*found, np.cumsum([0, *map(len, counted)]), LAST_PLACES * n_records))
+
+
+def made_whole(side: np.ndarray) -> np.ndarray:
+    """Counts that are whole but for rounding, whole."""
+    with np.errstate(invalid="ignore"):
+        nearest = np.rint(side)
+        return np.where(np.abs(side - nearest) <= LAST_PLACES * np.abs(side), nearest, side)
