@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,8 @@ class Rows:
     rounding : ndarray, optional
         How far the value of each row can be off for having been rounded while it was built, whatever p is, in the
         unit of its value. None: each coefficient is right to its last places.
+    typed : tuple of (Fraction, ndarray), optional
+        Of a single row its coefficients as they were typed, before any rounding: each, and the terms it is of.
     """
 
     matrix: sp.csr_array
@@ -44,6 +47,7 @@ class Rows:
     index: pd.Index | None = None
     view: object = None
     rounding: np.ndarray | None = None
+    typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
 
     def __post_init__(self) -> None:
         if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
@@ -78,7 +82,7 @@ class Rows:
         index = None if self.index is None else self.index[rows]
         rounding = None if self.rounding is None else self.rounding[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
-        return replace(kept, rounding=rounding)
+        return replace(kept, rounding=rounding, typed=self.typed if len(kept) else None)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""

@@ -1,4 +1,29 @@
-"""What an answer is worth, recomputed from the rows in NumPy, whichever solver gave it."""
+r"""The certificate: how far an answer can be from the exact one, recomputed in NumPy, whichever solver gave it.
+
+Let x* be the maximum-entropy answer to the rows as they were typed, every double being the rational number that it is.
+The answer that is certified, x, satisfies them only nearly. The bound adds up three ways (all sums are of one group q):
+
+1. From x to x', where rows hold to the last places: \|x - x'\|.
+2. From x' to a point x'' that satisfies all rows exactly. That there is one, and that no count on the way moves by more
+   than a part t_j of itself, is proved in :mod:`.existence`: \|x' - x''\| <= sum t_j x'_j.
+3. From x'' to x*. For any multipliers m and y = w exp(A' m - 1), weak duality gives
+
+       KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
+
+   and the right side is at most the same sum at x', which rounding only makes larger (:mod:`.divergence`), and
+
+       sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
+
+   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2. x'' and x* have the same people in every group, so that Pinsker's
+   inequality bounds the distance of their conditional distributions, sqrt(KL / (2 n(q))).
+
+Terms that presolve or a proof has settled are known within a width only. x'' is given their true values: a row misses
+by what the widths make of it, and a group by its widths. What rounding did to a row while it was built is charged as
+what it misses, too.
+
+In parts of the problem with more rows than :data:`MOST_ROWS` the second way is not proved but estimated, to first
+order. What is proved there is that x' is the answer to rows that are moved by no more than `backward` of their values.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +34,10 @@ import numpy as np
 
 from .corner import Corner
 from .divergence import divergence
-from .implied_zeros import empty_terms
-from .linear_form import LinearForm
-from .satisfying import LAST_PLACES, satisfying
+from .exact_point import exact_point
+from .implied_zeros import most_left
+from .linear_form import EPS, TOLERANCE, LinearForm
+from .satisfying import satisfying
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
@@ -30,17 +56,21 @@ class Certificate:
     clipped : float
         Largest negative count that the solver returned and that was set to zero, people.
     moved : float
-        Largest change of a count that makes every row hold exactly, people. Infinite if none was found.
+        Largest change of a count that makes every row hold to its last places, people. Infinite if none was found.
     gap : float
         Duality gap of the answer so moved, people: sum (x log(x / y) - x + y), with
         y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. A sum
         of non-negative terms, never a difference of objectives.
     bound : float
-        Largest possible error of any P(s | q), a probability: (moved(q) + left) / n(q) + sqrt(gap(q) / (2 n(q)))
-        at its largest, where gap(q) is the gap of the parts of the problem that q is in, and `left` what the
-        moved answer still misses of any row, beyond the last places of its value.
+        Largest possible error of any P(s | q), a probability: (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q)))
+        at its largest, where gap(q) is the gap of the parts of the problem that q is in, and left(q) how far the
+        moved answer is from one that satisfies the rows exactly as typed.
     forced : int
         Terms with one possible value: those that presolve found, and those that a solver proved empty.
+    backward : float
+        0 if the bound is of the exact answer to the rows as typed. In large models, where that is not proved, it is
+        the answer to rows of which none is moved by more than this part of its value, a few units in the last place;
+        what these moves make of the answer is then in the bound to first order.
     """
 
     residual: float
@@ -49,6 +79,7 @@ class Certificate:
     gap: float
     bound: float
     forced: int
+    backward: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -56,9 +87,11 @@ class Certificate:
         return self.bound <= ACCURACY
 
     def __str__(self) -> str:
+        of_rows = f", with rows moved by {self.backward:.0e} of their values" if self.backward else ""
         return (
             f"residual {self.residual:.1e} people, gap {self.gap:.1e} people, "
-            f"every P(s | q) within {self.bound:.1e}" + ("" if self.holds else f" (not certified: above {ACCURACY:g})")
+            f"every P(s | q) within {self.bound:.1e}{of_rows}"
+            + ("" if self.holds else f" (not certified: above {ACCURACY:g})")
         )
 
     def to_dict(self) -> dict[str, float]:
@@ -75,6 +108,7 @@ def certify(
     n_q: np.ndarray,
     proofs: Sequence[np.ndarray] = (),
     corner: Corner | None = None,
+    width: np.ndarray | None = None,
 ) -> Certificate:
     """Measure an answer against the problem as posed.
 
@@ -94,44 +128,39 @@ def certify(
         Directions of the multipliers that prove further terms empty; checked here.
     corner : Corner, optional
         A Schur complement of the knowledge rows near the answer: it makes this faster, and no different.
-
-    Notes
-    -----
-    For x that satisfies the rows, KL(x || x*) <= gap (the three-point property), and Pinsker's
-    inequality turns KL into the largest error of a conditional probability. The solver's x satisfies
-    the rows only nearly, so the nearest x' that satisfies them is certified, and the way there added.
+    width : ndarray, optional
+        How far the value of a fixed term may be from its count, people; 0 unless given.
     """
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     x = np.maximum(counts, 0.0)
     residual = float(form.residual(x).max(initial=0.0))
+    width = np.where(fixed, 0.0 if width is None else width, 0.0)
     for proof in proofs:
-        fixed = fixed | empty_terms(form, proof, fixed, x)
-    exact = satisfying(form, x, fixed, corner)
-    if exact is None:
+        left = most_left(form, proof, fixed, x, width)
+        empty = left <= TOLERANCE * form.room
+        width = np.where(empty, np.maximum(left, x), width)
+        fixed = fixed | empty
+    near = satisfying(form, x, fixed, corner)
+    if near is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
-    distance = np.where(free, divergence(form, exact, multipliers), 0.0)
-    value = form.exact_sums(exact)
-    # A value is known to its last places only.
-    last = LAST_PLACES * np.abs(value)
-    left = (np.maximum(form.low - value, value - form.high) - last).max(initial=0.0)
-    up, down = np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0)
-    with np.errstate(invalid="ignore"):
-        # A multiplier that presses from an open side certifies nothing.
-        slack = np.where(up > 0, up * np.maximum(value - form.low - last, 0), 0.0)
-        slack += np.where(down > 0, down * np.maximum(form.high - value - last, 0), 0.0)
+    exact = exact_point(form, near, multipliers, free, width, corner)
+    with np.errstate(invalid="ignore", over="ignore"):
+        moves = np.where(free, near * exact.moves, 0.0)
+        off_y = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
+        distance = np.where(free, divergence(form, near, multipliers) + moves * (off_y + exact.moves), 0.0)
+        distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
     part_of_row, part_of_term = form.parts(free)
-    gap = np.bincount(part_of_row, slack, part_of_row.size + part_of_term.size).astype(float)  # of no rows too
+    gap = np.bincount(part_of_row, exact.slack, part_of_row.size + part_of_term.size).astype(float)  # of no rows too
     gap += np.bincount(part_of_term, distance, len(gap))
     # A group's gap is that of every part it has a term in, each counted once.
     pairs = np.unique(q * np.int64(len(gap)) + part_of_term)
     gap_q = np.bincount(pairs // len(gap), gap[pairs % len(gap)], len(n_q))
-    moved_q = np.bincount(q, np.abs(exact - x), len(n_q))
-    bound = ((moved_q + left) / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)
-    moved = np.abs(exact - x).max(initial=0.0)
-    if not np.isfinite(bound):
-        bound = np.inf
-    return Certificate(residual, clipped, float(moved), float(gap.sum()), float(bound), int(fixed.sum()))
+    moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
+    bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
+    moved = float(np.abs(near - x).max(initial=0.0))
+    bound = bound if np.isfinite(bound) else np.inf
+    return Certificate(residual, clipped, moved, float(gap.sum()), bound, int(fixed.sum()), exact.backward)
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .linear_form import EPS, TOLERANCE, LinearForm
 
-__all__ = ["empty_terms", "pushed"]
+__all__ = ["empty_terms", "most_left", "pushed"]
 
 #: The logarithm of a count that is as good as none.
 NOBODY = -50.0
@@ -26,6 +26,21 @@ NOBODY = -50.0
 
 def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Mark the terms that a direction proves to be empty, whatever rounding does; from the raw rows.
+
+    A term is marked that is left no more than :data:`TOLERANCE` people, or that part of the people whom the published
+    rows allow it. The parameters are those of :func:`most_left`.
+    """
+    return most_left(form, direction, settled, counts) <= TOLERANCE * form.room
+
+
+def most_left(
+    form: LinearForm,
+    direction: np.ndarray,
+    settled: np.ndarray,
+    counts: np.ndarray,
+    width: np.ndarray | None = None,
+) -> np.ndarray:
+    """How many people each term can hold at most, by one direction; infinite if it does not say; from the raw rows.
 
     Parameters
     ----------
@@ -35,13 +50,14 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
         Terms whose value is known already.
     counts : ndarray
         That value, people, for those terms.
+    width : ndarray, optional
+        How far that value may be off.
 
     Notes
     -----
     In floating point (A' d)_j is only nearly 0 where it should be, and is known no better than to
-    rounding; so is beta. A term is marked if what that leaves for it, were all other terms as large as
-    the published rows allow, is no more than
-    :data:`TOLERANCE` people, or that part of the people whom the published rows allow it.
+    rounding; so is beta. What that leaves for a term is found with all other terms as large as the published rows
+    allow.
     """
     change, off = form.exact_spread(direction)
     most = change + off
@@ -52,9 +68,12 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
     size = np.abs(parts).sum()
     beta = math.fsum(parts) if np.isfinite(size) else -np.inf  # what is left of rounding is that of each product
     rises = ~settled & (most > 0)
-    with np.errstate(invalid="ignore"):
-        rest = most[rises] @ form.ceiling[rises] + max(-beta, 0.0) + EPS * size
-    return ~settled & (most * TOLERANCE * form.room < -rest)  # no term where the rest is infinite or no number
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rest = most[rises] @ form.ceiling[rises] + max(-beta, 0.0) + EPS * size + np.abs(along) @ form.doubt[presses]
+        if width is not None:
+            rest += (np.abs(change) + off)[settled] @ width[settled]
+        found = np.where(~settled & (most < 0), rest / -most, np.inf)
+    return np.where(np.isnan(found), np.inf, found)  # of no term where the rest is infinite or no number
 
 
 def pushed(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:

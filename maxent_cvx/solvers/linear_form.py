@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -279,9 +280,18 @@ class LinearForm:
 
     def name(self, row: int) -> str:
         """The label of a row."""
+        rows, row = self._emitted(row)
+        return rows.name(row)
+
+    def typed(self, row: int) -> tuple[tuple[Fraction, np.ndarray], ...] | None:
+        """The coefficients of a row before any rounding, times any number, where its source tells."""
+        return self._emitted(row)[0].typed if self.blocks else None
+
+    def _emitted(self, row: int) -> tuple[Rows, int]:
+        """The block of rows that a row comes from, and its number there."""
         for rows in self.blocks:
             if row < len(rows):
-                return rows.name(row)
+                return rows, row
             row -= len(rows)
         raise IndexError(row)
 

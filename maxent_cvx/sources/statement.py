@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,15 +139,17 @@ class Statement(Source):
         """Emit one row; vagueness that allows everything emits none."""
         if math.isinf(self.low) and math.isinf(self.high):
             return
-        matrix = sum(
-            (coefficient * event.row(space) for event, coefficient in self.terms), start=sp.csr_array((1, len(space)))
-        )
+        events = [(event.row(space), a) for event, a in self.terms]
+        matrix = sum((a * row for row, a in events), start=sp.csr_array((1, len(space))))
+        # P(given) is a number of people by N, and the coefficient of each of them its inverse.
+        n = space.n_records
+        typed = tuple((Fraction(a) * n / round(n / row.data[0]), row.indices) for row, a in events if row.nnz)
         # Of one event, what rounding does to the one coefficient is no more than it does to the value. Coefficients
         # of several may cancel: each was rounded thrice, and once for each sum, in proportion to what it was itself.
         several = 0.0 if len(self.terms) == 1 else sum(abs(a) * event.most for event, a in self.terms)
         rounding = np.array([(3 + len(self.terms)) * np.finfo(float).eps * several])
         low, high = np.array([self.low]), np.array([self.high])
-        yield Rows(sp.csr_array(matrix), low, high, str(self), view=space.view, rounding=rounding)
+        yield Rows(sp.csr_array(matrix), low, high, str(self), view=space.view, rounding=rounding, typed=typed)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:

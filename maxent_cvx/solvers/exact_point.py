@@ -1,0 +1,180 @@
+"""How far a point is from one that satisfies the rows exactly as typed: proved part by part, or estimated."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrange import arranged
+from .corner import Corner
+from .existence import relative_moves
+from .linear_form import EPS, LinearForm
+from .newton_system import newton_system
+from .residuals import exact_misses
+
+__all__ = ["MOST_ROWS", "ExactPoint", "exact_point"]
+
+#: Rows of a part of the problem, and of all such parts, up to which a dense matrix is inverted: a second or so.
+MOST_ROWS, MOST_WORK = 600, 2e9
+#: An inequality is held at a side that it is so close to, relative to its value: rounding would decide otherwise.
+LAST_PLACES = 16 * EPS
+#: Relative precision, and ridge, of the estimate where parts are too large.
+PRECISION, RIDGE = 0.03, 1e-10
+
+
+class ExactPoint(NamedTuple):
+    """What there is to know of a point x'' that satisfies the rows exactly.
+
+    Attributes
+    ----------
+    moves : ndarray, one a term
+        It differs from the point at hand by no more than this part of each count; infinite if nothing is proved.
+    slack : ndarray, one a row
+        The size of each inequality's multiplier times its distance from the side that it is active at, people.
+    backward : float
+        0 if that is proved; else by what part of their values rows are moved, for which it is.
+    """
+
+    moves: np.ndarray
+    slack: np.ndarray
+    backward: float
+
+
+def exact_point(
+    form: LinearForm,
+    x: np.ndarray,
+    multipliers: np.ndarray,
+    free: np.ndarray,
+    width: np.ndarray,
+    corner: Corner | None = None,
+) -> ExactPoint:
+    """Bound the way from x, where rows hold to their last places, to where they hold exactly.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray
+        Counts >= 0, people.
+    multipliers : ndarray
+        Inequalities with a multiplier are active at the side that its sign says.
+    free : ndarray of bool
+        Terms that may move.
+    width : ndarray
+        How far the true value of each other term may be from its count, people.
+    corner : Corner, optional
+        See :func:`.certificate.certify`.
+    """
+    size = abs(form.matrix)
+    value, mass = form.exact_sums(x), size @ x
+    rounding = EPS * (np.diff(form.matrix.indptr) + 4) * mass
+    doubt = 1.5 * form.doubt + size @ width  # counts may move by half of themselves
+    last = LAST_PLACES * np.abs(value) + doubt
+    up, down = multipliers > 0, multipliers < 0
+    above, below = value - form.low, form.high - value
+    close = form.tolerance
+    at_low = form.is_equation | (up & (above <= close)) | (~down & (above <= last))
+    at_high = ~at_low & ((down & (below <= close)) | (below <= last))
+    held = at_low | at_high
+    side = np.where(at_low, form.low, form.high)
+    moves, backward = np.zeros(len(x)), 0.0
+    part_of_row, part_of_term = form.parts(free)
+    touched = np.diff(form.matrix.indptr) > 0  # a row that says nothing of any term is true or not, whatever x is
+    of_free = (size @ free.astype(float) > 0) & touched
+    moving = free & (x > 0)
+    published_only = _closed(form, x, free, part_of_row, part_of_term)
+    moves[published_only.terms] = published_only.moves
+    rest = of_free & held & ~published_only.rows
+    parts, rows_in = np.unique(part_of_row[rest], return_counts=True)
+    small = parts[rows_in <= MOST_ROWS]
+    if (rows_in[rows_in <= MOST_ROWS].astype(float) ** 3).sum() > MOST_WORK or len(small) > MOST_ROWS:
+        small = small[:0]
+    rows_by_part, terms_by_part = _grouped(part_of_row, rest, small), _grouped(part_of_term, moving, small)
+    for rows, terms in zip(rows_by_part, terms_by_part, strict=True):
+        rows = rows[np.argsort(~form.is_equation[rows], kind="stable")]
+        off = np.abs(exact_misses(form, x, rows, side[rows])) + doubt[rows]
+        moves[terms], implied = relative_moves(form, x, terms, rows, off)
+        held[rows[implied]] = False
+    large = rest & ~np.isin(part_of_row, small)
+    if large.any():
+        missing = np.where(large, np.abs(value - side) + doubt, 0.0)
+        moves += _estimated(form, x, np.where(np.isin(part_of_term, small), 0.0, x * free), missing, corner)
+        backward = float(np.max((missing + EPS * mass)[large] / np.maximum(np.abs(side), 1.0)[large]))
+    with np.errstate(invalid="ignore"):
+        way = size @ np.where(free, x * moves, 0.0) + doubt + rounding
+        slack = np.where(up & ~(at_low & held), multipliers * (np.maximum(above, 0) + way), 0.0)
+        slack += np.where(down & ~(at_high & held), -multipliers * (np.maximum(below, 0) + way), 0.0)
+        # Where x'' would leave another inequality's room, nothing is proved.
+        within = at_low | at_high | ~touched | ((above >= way) & (below >= way))
+    slack[np.isnan(slack)] = np.inf
+    slack[~within & of_free & ~large] = np.inf
+    return ExactPoint(moves, np.where(form.is_equation, 0.0, slack), backward)
+
+
+class _Closed(NamedTuple):
+    """Parts that have a closed form: which rows and terms they have, and how far x is from it, relatively."""
+
+    rows: np.ndarray
+    terms: np.ndarray
+    moves: np.ndarray
+
+
+def _closed(
+    form: LinearForm, x: np.ndarray, free: np.ndarray, part_of_row: np.ndarray, part_of_term: np.ndarray
+) -> _Closed:
+    """Compare buckets of which nothing is known with P(q, b) P(s, b) / P(b) (Privacy-MaxEnt, Eq. (9))."""
+    n, by_term = form.n_published, form.published_by_term
+    n_parts = int(max(part_of_row.max(initial=-1), part_of_term.max(initial=-1))) + 1
+    two = np.diff(by_term.indptr) == 2
+    plain = free & two & (form.weights == 1) & (x > 0)
+    ok = np.bincount(part_of_term, ~plain, n_parts) == 0
+    rows = np.arange(form.shape[0])
+    odd = (rows >= n) | (form.low != form.high) | (form.doubt > 0)
+    involved = np.diff(form.matrix.indptr) > 0
+    ok &= np.bincount(part_of_row, odd & involved, n_parts) == 0
+    if n:
+        uneven = np.bincount(_entry_rows(form), form.published.data != 1, n) > 0
+        ok &= np.bincount(part_of_row[:n], uneven, n_parts) == 0
+    terms = np.flatnonzero(ok[part_of_term])
+    first = by_term.indices[by_term.indptr[terms]]
+    second = by_term.indices[by_term.indptr[terms] + 1] if len(terms) else first
+    first, second = np.minimum(first, second), np.maximum(first, second)
+    # A bucket is complete if it has a term for every pair of its rows of either kind.
+    pairs = np.unique(first * np.int64(form.shape[0]) + second)
+    people = np.zeros(n_parts)
+    firsts, seconds = np.unique(first), np.unique(second)
+    np.add.at(people, part_of_row[firsts], form.low[firsts])
+    expected = np.bincount(part_of_row[firsts], minlength=n_parts) * np.bincount(part_of_row[seconds], minlength=n_parts)
+    count = np.bincount(part_of_row[pairs // form.shape[0]], minlength=n_parts)
+    other = np.bincount(part_of_row[seconds], form.low[seconds], n_parts)
+    complete = (expected == count) & (np.bincount(part_of_term[terms], minlength=n_parts) == count) & (people == other)
+    complete &= ~np.isin(np.arange(n_parts), part_of_row[np.intersect1d(firsts, seconds)])
+    kept = complete[part_of_term[terms]]
+    terms, first, second = terms[kept], first[kept], second[kept]
+    exact = form.low[first] * form.low[second] / people[part_of_term[terms]]
+    moves = np.abs(x[terms] / exact - 1) + 8 * EPS
+    return _Closed((complete & ok)[part_of_row] & ~odd, terms, moves)
+
+
+def _entry_rows(form: LinearForm) -> np.ndarray:
+    return np.repeat(np.arange(form.n_published), np.diff(form.published.indptr))
+
+
+def _grouped(part: np.ndarray, chosen: np.ndarray, parts: np.ndarray) -> list[np.ndarray]:
+    """The positions that are chosen in each of some parts."""
+    at = np.flatnonzero(chosen & np.isin(part, parts))
+    at = at[np.argsort(part[at], kind="stable")]
+    return np.split(at, np.searchsorted(part[at], parts, side="right"))[: len(parts)]
+
+
+def _estimated(
+    form: LinearForm, x: np.ndarray, weight: np.ndarray, missing: np.ndarray, corner: Corner | None
+) -> np.ndarray:
+    """Estimate, to first order, how far counts move for what rows miss: with signs that were drawn once."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(missing))
+    if corner is None and not form.is_equation[: form.n_published].all():
+        form, order = arranged(form)
+        missing, signs = missing[order], signs[order]
+    active = np.flatnonzero(missing[form.n_published :] > 0)
+    solve = newton_system(form, corner, may_form=False).factor(weight, active, RIDGE)
+    return np.where(weight > 0, np.abs(form.spread(solve(signs * missing, PRECISION))), 0.0)
