@@ -39,6 +39,12 @@ class Corner:
         schur = self.schur if len(left) == len(active) else self.schur[np.ix_(left, left)]
         return Corner(schur, active[left])
 
+    def scaled(self, by: np.ndarray) -> Corner:
+        """The same where every row is multiplied by a number."""
+        if (by[self.active] == 1).all():
+            return self
+        return Corner(self.schur * by[self.active, None] * by[self.active], self.active)
+
     def precondition(self, active: np.ndarray, scale: np.ndarray, ridge: float) -> Solve:
         """Solve for rows that were active then, divide by `scale` for the others.
 

@@ -12,7 +12,7 @@ from .bounds import term_bounds
 from .conflict import irreducible
 from .feasibility import least_change
 from .implied_zeros import empty_terms
-from .linear_form import LinearForm
+from .linear_form import TOLERANCE, LinearForm
 from .support import whole
 
 __all__ = ["forced_by", "forcing"]
@@ -24,10 +24,11 @@ SUPPOSED = 1e-2
 def forced_by(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarray:
     """Mark the terms that bounds show to be empty, given the facts and some rows of knowledge."""
     try:
-        upper = term_bounds(form.among(rows), n_records)[1]
+        some = form.among(rows)
+        upper = term_bounds(some, n_records)[1]
     except Infeasible:
         return np.zeros(form.shape[1], dtype=bool)
-    return upper == 0
+    return upper <= TOLERANCE * some.room
 
 
 def forcing(

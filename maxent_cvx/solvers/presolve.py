@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from .bounds import term_bounds
 from .corner import Corner
+from .entries import entry_rows, most_by_row
 from .linear_form import LinearForm
 from .lumping import Lumping, lump
 from .redundant import redundant
@@ -19,6 +20,8 @@ __all__ = ["Reduced", "reduce"]
 
 #: Two bounds on a term that are closer than this are one value: people, or part of those that there is room for.
 SAME = 1e-9
+#: A row whose largest coefficient is no smaller than this, of what is left, is as good as in scale.
+IN_SCALE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,10 @@ class Reduced:
         Which of the original rows are its rows.
     n_published : int
         How many of the original rows are published.
+    width : ndarray
+        How far the one value of a fixed term may be from its count, people.
+    scale : ndarray, one a row that is left
+        What each of them was divided by.
     """
 
     terms: np.ndarray
@@ -54,6 +61,8 @@ class Reduced:
     posed: LinearForm
     posed_rows: np.ndarray
     n_published: int
+    width: np.ndarray
+    scale: np.ndarray
 
     @classmethod
     def whole(cls, form: LinearForm) -> Reduced:
@@ -62,8 +71,9 @@ class Reduced:
         every_term, every_row = np.ones(n_terms, dtype=bool), np.arange(n_rows)
         zeros = np.zeros(n_terms), np.zeros(n_rows)
         return cls(
-            every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, np.arange(n_rows), form.n_published
-        )
+            every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, every_row, form.n_published, zeros[0],
+            np.ones(n_rows),
+        )  # fmt: skip
 
     @property
     def form(self) -> LinearForm:
@@ -75,29 +85,35 @@ class Reduced:
         """Terms that are zero in every solution."""
         return self.fixed & (self.counts == 0)
 
+    @property
+    def most(self) -> np.ndarray:
+        """The most people that each term can hold, as far as it was found to be empty; infinite for the others."""
+        return np.where(self.empty, self.width, np.inf)
+
     def start(self, multipliers: np.ndarray) -> np.ndarray:
         """Take multipliers of the original rows to those of the reduced problem."""
-        return self.lumping.lumped(multipliers[self.rows])
+        return self.lumping.lumped(multipliers[self.rows] * self.scale)
 
     def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Put the reduced problem's answer into the original's."""
         all_counts, all_multipliers = self.counts.copy(), self.multipliers.copy()
         all_counts[self.terms] = self.lumping.counts(counts)
-        all_multipliers[self.rows] = self.lumping.multipliers(multipliers)
+        all_multipliers[self.rows] = self.lumping.multipliers(multipliers) / self.scale
         return all_counts, all_multipliers
 
     def restore_corner(self, corner: Corner | None) -> Corner | None:
         """Number the knowledge rows of a Schur complement as in the original; it is the same, lumped or not."""
-        return (
-            None if corner is None else corner.renumbered(self.rows[self.rows >= self.n_published] - self.n_published)
-        )
+        if corner is None:
+            return None
+        known = self.rows >= self.n_published
+        return corner.scaled(self.scale[known]).renumbered(self.rows[known] - self.n_published)
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Put directions of the reduced problem's multipliers into the original's."""
         found = []
         for direction in directions:
             whole = np.zeros(len(self.multipliers))
-            whole[self.rows] = direction[self.lumping.row]
+            whole[self.rows] = direction[self.lumping.row] / self.scale
             found.append(whole)
         return found
 
@@ -106,7 +122,7 @@ def reduce(
     form: LinearForm,
     closed_form: tuple[np.ndarray, np.ndarray],
     n_records: float,
-    zeros: np.ndarray | None = None,
+    most: np.ndarray | None = None,
 ) -> Reduced:
     """Remove what is forced, what no knowledge speaks of, what repeats, and lump what nothing tells apart.
 
@@ -117,8 +133,8 @@ def reduce(
         The answer to the published rows alone (Privacy-MaxEnt, Eq. (9)), which every irrelevant
         bucket keeps (section 5.5, Proposition 1). NaN in buckets where it has no closed form.
     n_records : float
-    zeros : ndarray of bool, optional
-        Terms that are known to be empty for other reasons.
+    most : ndarray, optional
+        The most people that a term can hold for other reasons; infinite where there are none.
 
     Raises
     ------
@@ -131,18 +147,20 @@ def reduce(
     if n_rows == form.n_published:  # nothing is known, so nothing is forced beyond the closed form
         lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
-        lower, upper = term_bounds(form, n_records, zeros)
-    fixed = upper - lower <= SAME * form.room
+        lower, upper = term_bounds(form, n_records, most)
+    fixed = settled(form, lower, upper)
     of_row, bucket = form.bucket
     # The closed form is that of equal weights; where there is none, it is NaN.
     relevant = (np.bincount(bucket, known | fixed | (form.weights != 1) | np.isnan(alone_counts)) > 0)[bucket]
     terms = relevant & ~fixed
-    counts = np.where(fixed, lower, np.where(relevant, 0.0, alone_counts))
+    value = np.where(lower > 0, (lower + upper) / 2, 0.0)
+    counts = np.where(fixed, value, np.where(relevant, 0.0, alone_counts))
+    width = np.where(fixed, np.maximum(upper - value, value - lower), 0.0)
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
     done = form.sums(np.where(terms, 0.0, counts))
     spoken = form.speak_of(terms)
     form.require(spoken | (form.residual(counts) <= 10 * form.tolerance), done, done)
-    rest = remaining(form, terms, spoken, done)
+    rest, scale = rescaled(remaining(form, terms, spoken, done), upper[terms])
     needed = np.flatnonzero(~redundant(rest, n_records))
     # Rows in the order of their buckets' terms, which is how they are worked on; knowledge comes last.
     order = pd.unique(bucket)
@@ -155,7 +173,49 @@ def reduce(
     solved[rows] = True
     multipliers[spoken & ~solved] = 0.0
     lumping = lump(rest.select(needed))
-    return Reduced(terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken), form.n_published)
+    return Reduced(
+        terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken), form.n_published, width,
+        scale[needed],
+    )  # fmt: skip
+
+
+def settled(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Which terms are known so closely that it makes no difference to any row what else is in it."""
+    width = upper - lower
+    fixed = width <= SAME * form.room
+    if not fixed.any() or fixed.all():
+        return fixed
+    known = form.known
+    # A row is about its largest coefficient among the other terms, which those of the fixed ones may exceed.
+    open_ = known.collect(~fixed) > 0
+    distinct, size = known.distinct, np.abs(known.distinct.data)
+    about = most_by_row(np.where(open_[distinct.indices], size, 0.0), distinct)
+    effect = np.divide(size, about[entry_rows(distinct)], out=np.ones(len(size)), where=about[entry_rows(distinct)] > 0)
+    by_class = sp.csr_array((effect, distinct.indices, distinct.indptr), shape=distinct.shape).T.tocsr()
+    largest = most_by_row(by_class.data, by_class)[known.of_term]
+    return fixed & (width * largest <= SAME * form.room)
+
+
+def rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:
+    """Scale rows of knowledge by what they are about now that terms have gone; also gives what each was divided by.
+
+    A row is about its largest coefficient times what its term can hold, beside what any of its terms can hold. Powers
+    of two divide without rounding; a row that is nearly in scale is left as it is.
+    """
+    n, known, scale = form.n_published, form.known, np.ones(form.shape[0])
+    distinct = known.distinct
+    largest = np.zeros(distinct.shape[1])
+    np.maximum.at(largest, known.of_term, upper)
+    size = most_by_row(np.abs(distinct.data) * largest[distinct.indices], distinct)
+    people = most_by_row(largest[distinct.indices], distinct)
+    about = np.divide(size, people, out=np.ones(len(size)), where=(size > 0) & (people > 0))
+    scale[n:] = np.where(about < IN_SCALE, 2.0 ** np.floor(np.log2(about)), 1.0)
+    if (scale == 1).all():
+        return form, scale
+    matrix = sp.csr_array((form.matrix.data / scale[entry_rows(form.matrix)], form.matrix.indices, form.matrix.indptr),
+                          shape=form.shape)  # fmt: skip
+    sides = {name: getattr(form, name) / scale for name in ("low", "high", "scale", "shift", "doubt")}
+    return replace(form, matrix=matrix, **sides), scale
 
 
 def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, done: np.ndarray) -> LinearForm:

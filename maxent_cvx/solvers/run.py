@@ -15,8 +15,8 @@ from .conflict import conflict
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
 from .face import face_proof
-from .implied_zeros import empty_terms
-from .linear_form import LinearForm
+from .implied_zeros import most_left
+from .linear_form import TOLERANCE, LinearForm
 from .presolve import Reduced, reduce
 from .status import Answer, Status
 from .support import local_proofs, support_proof
@@ -50,7 +50,7 @@ def run(
     allow_inaccurate: bool,
     polish: bool = False,
     start: np.ndarray | None = None,
-    empty: np.ndarray | None = None,
+    most: np.ndarray | None = None,
     **options: Any,
 ) -> Solution:
     """Solve a linear form by name of a solver.
@@ -66,8 +66,9 @@ def run(
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of the closed form.
-    empty : ndarray of bool, optional
-        Terms that are proved to be empty, for presolve; more are looked for if the answer is not certified.
+    most : ndarray, optional
+        The most people that terms can hold which are proved to be empty, for presolve; infinite for the others. More
+        are looked for if the answer is not certified.
     convex : Convex, optional
         Constraints that are not affine: then a CVXPY solver gets the whole problem.
 
@@ -85,7 +86,7 @@ def run(
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
     presolve = presolve and not convex
-    smaller = presolved(form, closed_form, groups[1].sum(), backend, empty) if presolve else Reduced.whole(form)
+    smaller = presolved(form, closed_form, groups[1].sum(), backend, most) if presolve else Reduced.whole(form)
     if start is None:
         start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
     first, name = smaller.form.closed(smaller.start(start)), backend.name
@@ -106,7 +107,7 @@ def run(
     answer = replace(answer, counts=counts, multipliers=multipliers, proofs=proofs, corner=None)
     posed = with_tangents(form, multipliers, convex, counts) if convex else (form, multipliers)
     certificate = (
-        certify(posed[0], counts, posed[1], smaller.fixed, *groups, proofs, corner)
+        certify(posed[0], counts, posed[1], smaller.fixed, *groups, proofs, corner, smaller.width)
         if posed
         else uncertified(form, counts)
     )
@@ -115,11 +116,11 @@ def run(
         failed = failure(form, closed_form, groups[1].sum(), backend.name, answer, convex, certificate)
         ended = backend is NEWTON and answer.status is not Status.LIMIT  # no linear program for who wants it short
         if presolve and ended and not isinstance(failed, Infeasible):
-            zeros = late_zeros(form, smaller, solved, last=empty is None)
-            if zeros.any():
+            zeros = late_zeros(form, smaller, solved, last=most is None)
+            if np.isfinite(zeros).any():
                 return run(
                     form, closed_form, groups, solver, presolve=True, convex=None, allow_inaccurate=allow_inaccurate,
-                    polish=polish, start=start, empty=zeros | smaller.empty, **options
+                    polish=polish, start=start, most=np.minimum(zeros, smaller.most), **options
                 )  # fmt: skip
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
@@ -131,11 +132,11 @@ def presolved(
     closed_form: tuple[np.ndarray, np.ndarray],
     n_records: float,
     backend: Backend = NEWTON,
-    empty: np.ndarray | None = None,
+    most: np.ndarray | None = None,
 ) -> Reduced:
     """Presolve for a backend; a contradiction that bounds see is told in full."""
     try:
-        smaller = reduce(form, closed_form, n_records, empty)
+        smaller = reduce(form, closed_form, n_records, most)
         return without_empty(form, closed_form, n_records, smaller, backend)
     except Infeasible as error:
         raise contradiction(form, closed_form, n_records) or error from None
@@ -152,29 +153,33 @@ def without_empty(
     """
     while smaller.form.shape[0] - smaller.form.n_facts >= MUCH:
         zeros = proved(form, smaller, local_proofs(smaller.form))
-        if not zeros.any():
+        if not np.isfinite(zeros).any():
             break
-        smaller = reduce(form, closed_form, n_records, zeros | smaller.empty)
+        smaller = reduce(form, closed_form, n_records, np.minimum(zeros, smaller.most))
     if backend is not NEWTON and smaller.terms.any():
         ended = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
         zeros = proved(form, smaller, ended.proofs)
-        smaller = reduce(form, closed_form, n_records, zeros | smaller.empty) if zeros.any() else smaller
+        if np.isfinite(zeros).any():
+            smaller = reduce(form, closed_form, n_records, np.minimum(zeros, smaller.most))
     return smaller
 
 
 def late_zeros(form: LinearForm, smaller: Reduced, answer: Answer, *, last: bool) -> np.ndarray:
     """Terms that an answer which is not certified leaves nearly empty, and that are; or, at last, any that are."""
     assert answer.counts is not None
-    zeros = proved(form, smaller, [*answer.proofs, face_proof(smaller.form, answer.counts)])
-    return proved(form, smaller, [support_proof(smaller.form)]) if last and not zeros.any() else zeros
+    most = proved(form, smaller, [*answer.proofs, face_proof(smaller.form, answer.counts)])
+    return proved(form, smaller, [support_proof(smaller.form)]) if last and not np.isfinite(most).any() else most
 
 
 def proved(form: LinearForm, smaller: Reduced, directions: Iterable[np.ndarray]) -> np.ndarray:
-    """Terms that directions of the reduced problem's multipliers prove empty, each given those before it."""
-    empty = smaller.fixed
+    """The most people in terms that directions of the reduced problem's multipliers prove empty; infinite for others."""
+    empty, counts, width = smaller.fixed, smaller.counts, smaller.width
+    most = np.full(len(empty), np.inf)
     for proof in smaller.restore_directions(directions):
-        empty = empty | empty_terms(form, proof, empty, smaller.counts)
-    return empty & ~smaller.fixed
+        left = most_left(form, proof, empty, counts, width)
+        more = left <= TOLERANCE * form.room
+        most, width, empty = np.where(more, left, most), np.where(more, left, width), empty | more
+    return most
 
 
 def polished(form: LinearForm, answer: Answer, multipliers: np.ndarray) -> Answer:
