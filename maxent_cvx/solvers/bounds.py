@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .entries import entry_rows, least_by_row
-from .linear_form import EPS, LinearForm
+from .linear_form import EPS, FORGIVEN, LinearForm
 
 __all__ = ["activity", "term_bounds"]
 
@@ -58,7 +58,7 @@ def term_bounds(
     rounding = row_rounding(form, unit)
     for _ in range(MAX_ROUNDS):
         low, high = within(lower, upper)
-        form.require((low <= form.high + 10 * tolerance) & (high >= form.low - 10 * tolerance), low, high)
+        form.require((low <= form.high + FORGIVEN * tolerance) & (high >= form.low - FORGIVEN * tolerance), low, high)
         off = rounding(lower, upper)
         # Room that a row leaves each of its terms above its lower and below its upper bound.
         to_high, to_low = np.maximum(form.high - low, 0.0) + off, np.maximum(high - form.low, 0.0) + off

@@ -11,7 +11,7 @@ import pandas as pd
 from ..errors import Infeasible, SolverError
 from .extremes import extremes
 from .feasibility import least_change
-from .linear_form import LinearForm
+from .linear_form import FORGIVEN, LinearForm
 from .lumping import lump
 from .presolve import reduce
 
@@ -19,8 +19,6 @@ __all__ = ["Conflict", "conflict", "irreducible"]
 
 #: Statements that an error names.
 MOST = 5
-#: Rounding that knowledge is forgiven, as a multiple of what its rows are, as in presolve.
-FORGIVEN = 10
 #: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
 CLEAR = 1e3
 

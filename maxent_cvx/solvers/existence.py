@@ -10,8 +10,12 @@ kappa < 1 proves that S is regular, and
 
     \|S^-1\| <= \|Y\| + kappa / (1 - kappa) max(row sums of \|Y\|)    entry by entry,
 
-so that \|z\| <= \|S^-1\| off, and no count moves by more than that part of itself which \|A\|' \|z\| is (Rump, 2010,
-section 10). Rows that depend on others hold because the others do, as there is an x that satisfies all; which these
+so that \|z\| <= \|S^-1\| off, and as S^-1 = Y + (I - Y S) S^-1, no count moves by a larger part of itself than
+
+    \|A' Y\| off + \|A\|' \|I - Y S\| \|S^-1\| off    (Rump, 2010, section 10).
+
+Numbers as typed differ from those that are stored by rounding, which depends on x' itself; r is then a continuous
+function of z, and Brouwer's theorem gives the z. Rows that depend on others hold because the others do, as there is an x that satisfies all; which these
 are is decided in exact arithmetic (see :mod:`.modular`).
 
 References
@@ -63,11 +67,7 @@ def relative_moves(
     depends, by_equations = _dependent(form, rows, terms)
     if (depends & ~by_equations).any() or not np.isfinite(off).all():
         return nothing, ~equations
-    matrix = form.matrix[rows[~depends]][:, terms].toarray()
-    weighted = matrix * x[terms]
-    system, sizes = weighted @ matrix.T, np.abs(weighted) @ np.abs(matrix).T
-    moves = _solution_bound(system, sizes, off[~depends], len(terms))
-    found = np.abs(matrix).T @ moves * (1 + 4 * len(off) * EPS)
+    found = _moves(form.matrix[rows[~depends]][:, terms].toarray(), x[terms], off[~depends])
     return found if (found <= MOST_MOVED).all() else nothing, depends & ~equations
 
 
@@ -94,25 +94,27 @@ def _patterns(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> list[np.
     return [np.isin(terms, at)[None].astype(float) for typed in known if typed is not None for _, at in typed]
 
 
-def _solution_bound(system: np.ndarray, sizes: np.ndarray, off: np.ndarray, n_terms: int) -> np.ndarray:
-    """Bound |S^-1 r| for all |r| <= off, S being a symmetric matrix computed as a sum of n_terms products."""
-    size = np.sqrt(system.diagonal())
-    nothing = np.full(len(off), np.inf)
-    if not (size > 0).all() or not np.isfinite(system).all():
+def _moves(matrix: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:
+    """Bound |A' S^-1 r| for all |r| <= off, S = A diag(x) A' computed in floating point; infinite if S may be singular."""
+    nothing = np.full(len(x), np.inf)
+    size = np.sqrt((matrix**2) @ x)
+    if not (size > 0).all() or not np.isfinite(size).all():
         return nothing
-    scale = size[:, None] * size
-    system, sizes = system / scale, sizes / scale
+    matrix, right = matrix / size[:, None], off / size  # S has ones on its diagonal then
+    weighted = matrix * x
+    system, sizes = weighted @ matrix.T, np.abs(weighted) @ np.abs(matrix).T
     try:
         inverse = np.linalg.inv(system)
     except np.linalg.LinAlgError:
         return nothing
-    n = len(off)
+    n, across = len(off), np.abs(matrix).T
     with np.errstate(over="ignore", invalid="ignore"):
-        # Sums of n products, of an S whose entries are sums of n_terms products, each scaled: so many roundings.
-        rest = np.abs(np.eye(n) - inverse @ system) + (2 * n + n_terms + 16) * EPS * (np.abs(inverse) @ sizes)
+        # Sums of n products, of an S whose entries are sums of as many as there are terms, of three rounded factors.
+        rest = np.abs(np.eye(n) - inverse @ system) + (2 * n + len(x) + 16) * EPS * (np.abs(inverse) @ sizes)
         kappa = float(rest.sum(axis=1).max()) * (1 + 4 * n * EPS)
         if not kappa <= MOST_KAPPA:
             return nothing
-        right, row_sums = off / size, np.abs(inverse).sum(axis=1)
-        found = np.abs(inverse) @ right + kappa / (1 - kappa) * row_sums.max() * right.max()
-    return found / size * (1 + (2 * n + 16) * EPS)
+        solution, row_sums = np.abs(inverse) @ right, np.abs(inverse).sum(axis=1)
+        most = solution + kappa / (1 - kappa) * row_sums.max() * right.max()  # of |S^-1| off
+        found = np.abs(matrix.T @ inverse) @ right + (n + 4) * EPS * (across @ solution) + across @ (rest @ most)
+    return found * (1 + (4 * n + 16) * EPS)

@@ -19,12 +19,14 @@ from .parts import parts
 from .shared_columns import SharedColumns
 from .stacking import stacked
 
-__all__ = ["EPS", "TOLERANCE", "LinearForm"]
+__all__ = ["EPS", "FORGIVEN", "TOLERANCE", "LinearForm"]
 
 #: A unit in the last place, relatively.
 EPS = float(np.finfo(float).eps)
 #: Rounding, relative to the size of a row's value in people, that no row is blamed for.
 TOLERANCE = 1e-9
+#: Where what is typed is compared with what is possible, rows are forgiven so many times as much.
+FORGIVEN = 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,15 @@ import scipy.sparse as sp
 from .bounds import term_bounds
 from .corner import Corner
 from .entries import entry_rows, most_by_row
-from .linear_form import LinearForm
+from .implied_zeros import EMPTY, most_left
+from .linear_form import FORGIVEN, LinearForm
 from .lumping import Lumping, lump
 from .redundant import redundant
 
 __all__ = ["Reduced", "reduce"]
 
 #: Two bounds on a term that are closer than this are one value: people, or part of those that there is room for.
-SAME = 1e-9
+SAME = 1e-12
 #: A row whose largest coefficient is no smaller than this, of what is left, is as good as in scale.
 IN_SCALE = 0.01
 
@@ -101,6 +102,23 @@ class Reduced:
         all_multipliers[self.rows] = self.lumping.multipliers(multipliers) / self.scale
         return all_counts, all_multipliers
 
+    def proved(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
+        """The most people in terms that directions prove empty, each given those before it; infinite for the others.
+
+        Parameters
+        ----------
+        form : LinearForm
+            The original problem.
+        directions : iterable of ndarray
+            Directions of the reduced problem's multipliers.
+        """
+        empty, width, most = self.fixed, self.width, np.full(len(self.fixed), np.inf)
+        for proof in self.restore_directions(directions):
+            left = most_left(form, proof, empty, self.counts, width)
+            more = left <= EMPTY * form.room
+            most, width, empty = np.where(more, left, most), np.where(more, left, width), empty | more
+        return most
+
     def restore_corner(self, corner: Corner | None) -> Corner | None:
         """Number the knowledge rows of a Schur complement as in the original; it is the same, lumped or not."""
         if corner is None:
@@ -159,7 +177,7 @@ def reduce(
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
     done = form.sums(np.where(terms, 0.0, counts))
     spoken = form.speak_of(terms)
-    form.require(spoken | (form.residual(counts) <= 10 * form.tolerance), done, done)
+    form.require(spoken | (form.residual(counts) <= FORGIVEN * form.tolerance), done, done)
     rest, scale = rescaled(remaining(form, terms, spoken, done), upper[terms])
     needed = np.flatnonzero(~redundant(rest, n_records))
     # Rows in the order of their buckets' terms, which is how they are worked on; knowledge comes last.

@@ -1,8 +1,8 @@
-"""One solve: presolve, a backend, the way back, and the certificate."""
+"""One solve: presolve, a backend, the way back, and the certificate; and again, otherwise, where that is not enough."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,20 +14,20 @@ from .components import solve_by_parts
 from .conflict import conflict
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
-from .face import face_proof
-from .implied_zeros import most_left
-from .linear_form import TOLERANCE, LinearForm
+from .late_zeros import late_zeros, presolve_zeros
+from .linear_form import LinearForm
 from .presolve import Reduced, reduce
 from .status import Answer, Status
-from .support import local_proofs, support_proof
 from .table import SOLVERS, Backend, find
 from .tangent import with_tangents
 
 __all__ = ["Solution", "run"]
 
 NEWTON = SOLVERS["DUAL_NEWTON"]
-#: From so many rows of knowledge on, a linear program for each part of it costs less than it saves.
-MUCH = 2_000
+#: An answer whose bound is above this, a probability, is gone on with by Newton's method to the last places.
+PRECISE = 1e-7
+#: Problems with more terms than this are not solved again without presolve, which may take minutes.
+MOST_TERMS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,30 @@ class Solution:
     answer: Answer
     certificate: Certificate
     solver: str
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One way to an answer.
+
+    Attributes
+    ----------
+    smaller : Reduced
+        What presolve left of the problem.
+    solved : Answer
+        The answer to that.
+    found : Solution
+        The answer to the whole problem.
+    """
+
+    smaller: Reduced
+    solved: Answer
+    found: Solution
+
+    @property
+    def bound(self) -> float:
+        """How far it can be off."""
+        return self.found.certificate.bound
 
 
 def run(
@@ -50,7 +74,6 @@ def run(
     allow_inaccurate: bool,
     polish: bool = False,
     start: np.ndarray | None = None,
-    most: np.ndarray | None = None,
     **options: Any,
 ) -> Solution:
     """Solve a linear form by name of a solver.
@@ -66,9 +89,6 @@ def run(
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of the closed form.
-    most : ndarray, optional
-        The most people that terms can hold which are proved to be empty, for presolve; infinite for the others. More
-        are looked for if the answer is not certified.
     convex : Convex, optional
         Constraints that are not affine: then a CVXPY solver gets the whole problem.
 
@@ -85,46 +105,115 @@ def run(
     if convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
-    presolve = presolve and not convex
-    smaller = presolved(form, closed_form, groups[1].sum(), backend, most) if presolve else Reduced.whole(form)
     if start is None:
         start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
-    first, name = smaller.form.closed(smaller.start(start)), backend.name
-    if not smaller.terms.any():
-        answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
-    elif convex:
-        answer = backend.solve(smaller.form, first, convex=convex, **options)
-    else:
-        answer = solve_by_parts(backend, smaller.form, first, **options)
-        if polish and answer.multipliers is not None:
-            answer, name = polished(smaller.form, answer, answer.multipliers), f"{name}, polished by {NEWTON.name}"
-    if answer.counts is None or answer.multipliers is None:
-        raise failure(form, closed_form, groups[1].sum(), backend.name, answer, convex)
-    solved = answer
-    counts, multipliers = smaller.restore(answer.counts, answer.multipliers)
-    proofs = smaller.restore_directions(answer.proofs)
-    corner = smaller.restore_corner(answer.corner)
-    answer = replace(answer, counts=counts, multipliers=multipliers, proofs=proofs, corner=None)
-    posed = with_tangents(form, multipliers, convex, counts) if convex else (form, multipliers)
-    certificate = (
-        certify(posed[0], counts, posed[1], smaller.fixed, *groups, proofs, corner, smaller.width)
-        if posed
-        else uncertified(form, counts)
-    )
-    if not (certificate.holds and answer.status is Status.OPTIMAL):
-        # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
-        failed = failure(form, closed_form, groups[1].sum(), backend.name, answer, convex, certificate)
-        ended = backend is NEWTON and answer.status is not Status.LIMIT  # no linear program for who wants it short
-        if presolve and ended and not isinstance(failed, Infeasible):
-            zeros = late_zeros(form, smaller, solved, last=most is None)
-            if np.isfinite(zeros).any():
-                return run(
-                    form, closed_form, groups, solver, presolve=True, convex=None, allow_inaccurate=allow_inaccurate,
-                    polish=polish, start=start, most=np.minimum(zeros, smaller.most), **options
-                )  # fmt: skip
+    solve = Solve(form, closed_form, groups, backend, convex, polish, start, options)
+    best: Attempt | None = None
+    for attempt in solve.attempts(presolve and not convex):
+        if best is None or attempt.bound < best.bound:
+            best = attempt
+        if best.found.certificate.holds and (best.bound <= PRECISE or best is not attempt):
+            break
+    assert best is not None
+    if not best.found.certificate.holds:
+        failed = solve.failure(best.solved, best.found.certificate)
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
-    return Solution(answer, certificate, name)
+    return best.found
+
+
+@dataclass(frozen=True, eq=False)
+class Solve:
+    """Everything that one call of :func:`run` is about, with its parameters."""
+
+    form: LinearForm
+    closed_form: tuple[np.ndarray, np.ndarray]
+    groups: tuple[np.ndarray, np.ndarray]
+    backend: Backend
+    convex: Convex | None
+    polish: bool
+    start: np.ndarray
+    options: dict[str, Any]
+
+    def attempts(self, presolve: bool) -> Iterator[Attempt]:
+        """Try in one way after the other: as asked; to the last places; without later zeros; without presolve."""
+        form, n_records = self.form, self.groups[1].sum()
+        smaller = presolved(form, self.closed_form, n_records, self.backend) if presolve else Reduced.whole(form)
+        first = self.attempt(smaller)
+        yield first
+        if self.convex or self.backend is not NEWTON:
+            return
+        if "tolerance" not in self.options and first.solved.status is Status.OPTIMAL and smaller.terms.any():
+            precise = self.attempt(smaller, first.solved.multipliers, tolerance=0.0)
+            yield precise
+            first = min(first, precise, key=lambda attempt: attempt.bound)
+        # No linear program for who wants it short; and what rows can never be made to hold has no zeros to look for.
+        if first.solved.status is Status.LIMIT or not presolve:
+            return
+        if isinstance(failed := self.failure(first.solved, first.found.certificate), Infeasible):
+            raise failed
+        for last in (True, False):
+            zeros = late_zeros(form, smaller, first.solved, last=last)
+            if not np.isfinite(zeros).any():
+                break
+            smaller = presolved(form, self.closed_form, n_records, self.backend, np.minimum(zeros, smaller.most))
+            first = self.attempt(smaller)
+            yield first
+        if form.shape[1] <= MOST_TERMS:
+            yield self.attempt(Reduced.whole(form), tolerance=self.options.get("tolerance", 0.0))
+
+    def attempt(self, smaller: Reduced, start: np.ndarray | None = None, **options: Any) -> Attempt:
+        """Solve what presolve has left, put it back, and certify it."""
+        backend, form, name = self.backend, self.form, self.backend.name
+        first = smaller.form.closed(smaller.start(self.start)) if start is None else start
+        options = {**self.options, **options}
+        if not smaller.terms.any():
+            solved = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
+        elif self.convex:
+            solved = backend.solve(smaller.form, first, convex=self.convex, **options)
+        else:
+            solved = solve_by_parts(backend, smaller.form, first, **options)
+            if self.polish and solved.multipliers is not None:
+                solved, name = polished(smaller.form, solved, solved.multipliers), f"{name}, polished by {NEWTON.name}"
+        if solved.counts is None or solved.multipliers is None:
+            raise self.failure(solved)
+        counts, multipliers = smaller.restore(solved.counts, solved.multipliers)
+        proofs, corner = smaller.restore_directions(solved.proofs), smaller.restore_corner(solved.corner)
+        posed = with_tangents(form, multipliers, self.convex, counts) if self.convex else (form, multipliers)
+        certificate = (
+            certify(posed[0], counts, posed[1], smaller.fixed, *self.groups, proofs, corner, smaller.width)
+            if posed
+            else uncertified(form, counts)
+        )
+        whole = replace(solved, counts=counts, multipliers=multipliers, proofs=proofs, corner=None)
+        return Attempt(smaller, solved, Solution(whole, certificate, name))
+
+    def failure(self, answer: Answer, certificate: Certificate | None = None) -> SolverError | Infeasible:
+        """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
+        name = self.backend.name
+        # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
+        doubtful = certificate is None or not np.isfinite(certificate.bound)
+        if doubtful and (clash := contradiction(self.form, self.closed_form, self.groups[1].sum())) is not None:
+            return clash
+        if certificate is None and answer.status is Status.INFEASIBLE and self.convex:
+            return Infeasible(
+                f"{name} finds that no distribution satisfies your convex constraint together with the rest "
+                "(the linear rows alone are consistent); relax the constraint"
+            )
+        if certificate is None:
+            return SolverError(
+                f"{name} gave no answer ({answer.message}), and the knowledge is consistent; give the solver more time "
+                "and iterations, or use another (see maxent_cvx.solvers.available())"
+            )
+        remedy = "say it in numbers of like size, change its tolerances"
+        if self.backend is not NEWTON:
+            remedy = f"use {NEWTON.name}, which is more precise, or polish=True, change its tolerances"
+        elif answer.status is Status.LIMIT:
+            remedy = "give it more iterations"
+        return Inaccurate(
+            f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}. "
+            f"{remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
+        )
 
 
 def presolved(
@@ -134,52 +223,21 @@ def presolved(
     backend: Backend = NEWTON,
     most: np.ndarray | None = None,
 ) -> Reduced:
-    """Presolve for a backend; a contradiction that bounds see is told in full."""
+    """Presolve for a backend; a contradiction that bounds see is told in full.
+
+    Newton's method proves terms empty as it goes. Other solvers are far off where rows force zeros, and conic ones
+    call it optimal, so that they get what Newton's method has proved.
+    """
     try:
-        smaller = reduce(form, closed_form, n_records, most)
-        return without_empty(form, closed_form, n_records, smaller, backend)
+        smaller = presolve_zeros(form, closed_form, n_records, reduce(form, closed_form, n_records, most))
+        if backend is not NEWTON and smaller.terms.any():
+            ended = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+            zeros = smaller.proved(form, ended.proofs)
+            if np.isfinite(zeros).any():
+                smaller = reduce(form, closed_form, n_records, np.minimum(zeros, smaller.most))
+        return smaller
     except Infeasible as error:
         raise contradiction(form, closed_form, n_records) or error from None
-
-
-def without_empty(
-    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, smaller: Reduced, backend: Backend
-) -> Reduced:
-    """Take out terms that bounds leave open and that are empty nevertheless, where the backend cannot by itself.
-
-    Newton's method proves them as it goes, but for much knowledge, where many of them are empty because of
-    others: there the knowledge itself is asked first. Other solvers are far off where rows force zeros, and
-    conic ones call it optimal, so that they get what Newton's method has proved.
-    """
-    while smaller.form.shape[0] - smaller.form.n_facts >= MUCH:
-        zeros = proved(form, smaller, local_proofs(smaller.form))
-        if not np.isfinite(zeros).any():
-            break
-        smaller = reduce(form, closed_form, n_records, np.minimum(zeros, smaller.most))
-    if backend is not NEWTON and smaller.terms.any():
-        ended = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
-        zeros = proved(form, smaller, ended.proofs)
-        if np.isfinite(zeros).any():
-            smaller = reduce(form, closed_form, n_records, np.minimum(zeros, smaller.most))
-    return smaller
-
-
-def late_zeros(form: LinearForm, smaller: Reduced, answer: Answer, *, last: bool) -> np.ndarray:
-    """Terms that an answer which is not certified leaves nearly empty, and that are; or, at last, any that are."""
-    assert answer.counts is not None
-    most = proved(form, smaller, [*answer.proofs, face_proof(smaller.form, answer.counts)])
-    return proved(form, smaller, [support_proof(smaller.form)]) if last and not np.isfinite(most).any() else most
-
-
-def proved(form: LinearForm, smaller: Reduced, directions: Iterable[np.ndarray]) -> np.ndarray:
-    """The most people in terms that directions of the reduced problem's multipliers prove empty; infinite for others."""
-    empty, counts, width = smaller.fixed, smaller.counts, smaller.width
-    most = np.full(len(empty), np.inf)
-    for proof in smaller.restore_directions(directions):
-        left = most_left(form, proof, empty, counts, width)
-        more = left <= TOLERANCE * form.room
-        most, width, empty = np.where(more, left, most), np.where(more, left, width), empty | more
-    return most
 
 
 def polished(form: LinearForm, answer: Answer, multipliers: np.ndarray) -> Answer:
@@ -197,34 +255,3 @@ def contradiction(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], 
     """Find why there is no answer: an irreducible contradiction of the knowledge; None if it is consistent."""
     found = conflict(form, closed_form, n_records, forgiven=1)  # what is else forgiven as rounding was too much
     return None if found is None else found.error
-
-
-def failure(
-    form: LinearForm,
-    closed_form: tuple[np.ndarray, np.ndarray],
-    n_records: float,
-    name: str,
-    answer: Answer,
-    convex: Convex | None,
-    certificate: Certificate | None = None,
-) -> SolverError | Infeasible:
-    """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
-    doubtful = certificate is None or not np.isfinite(certificate.bound)
-    stuck = certificate is not None and certificate.holds and not convex  # precise, and no end
-    if (doubtful or stuck) and (clash := contradiction(form, closed_form, n_records)) is not None:
-        return clash
-    if certificate is None and answer.status is Status.INFEASIBLE and convex:
-        return Infeasible(
-            f"{name} finds that no distribution satisfies your convex constraint together with the rest "
-            "(the linear rows alone are consistent); relax the constraint"
-        )
-    if certificate is None:
-        return SolverError(
-            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; give the solver more time and "
-            "iterations, or use another (see maxent_cvx.solvers.available())"
-        )
-    proof = f"certified nevertheless: {certificate}" if certificate.holds else f"not certified: {certificate}"
-    return Inaccurate(
-        f"{name} stopped with {answer.message!r}, and the answer is {proof}. "
-        "Use another solver (the default is the most precise), change its tolerances, or pass allow_inaccurate=True"
-    )

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from .arrange import arranged
 from .corner import Corner
-from .linear_form import EPS, LinearForm
+from .linear_form import EPS, FORGIVEN, LinearForm
 from .newton_system import newton_system
 
 __all__ = ["LAST_PLACES", "satisfying"]
@@ -48,7 +48,7 @@ def satisfying(form: LinearForm, x: np.ndarray, fixed: np.ndarray, corner: Corne
     for may_form in (False, True):  # to form the Schur complement costs more than all else, and is rarely needed
         exact = x.copy()
         exact[free] = _moved(rest, x[free], corner, may_form)
-        if (form.residual(exact) <= form.tolerance).all():
+        if (form.residual(exact) <= FORGIVEN * form.tolerance).all():
             return exact
     return None
 
