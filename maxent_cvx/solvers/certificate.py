@@ -35,7 +35,7 @@ import numpy as np
 from .corner import Corner
 from .divergence import divergence
 from .exact_point import exact_point
-from .implied_zeros import EMPTY, most_left
+from .implied_zeros import most_left
 from .linear_form import EPS, LinearForm
 from .satisfying import satisfying
 
@@ -137,7 +137,7 @@ def certify(
     width = np.where(fixed, 0.0 if width is None else width, 0.0)
     for proof in proofs:
         left = most_left(form, proof, fixed, x, width)
-        empty = left <= EMPTY * form.room
+        empty = left <= form.least * form.room
         width = np.where(empty, np.maximum(left, x), width)
         fixed = fixed | empty
     near = satisfying(form, x, fixed, corner)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from .arrange import arranged
 from .corner import Corner
-from .existence import relative_moves
+from .existence import Part, relative_moves
 from .linear_form import EPS, LinearForm
 from .newton_system import newton_system
 from .residuals import exact_misses
@@ -19,6 +21,8 @@ __all__ = ["MOST_ROWS", "ExactPoint", "exact_point"]
 MOST_ROWS, MOST_WORK = 600, 2e9
 #: An inequality is held at a side that it is so close to, relative to its value: rounding would decide otherwise.
 LAST_PLACES = 16 * EPS
+#: Rows that would have to be moved by a larger part of their values are another problem's.
+MOST_BACKWARD = 1e-7
 #: Relative precision, and ridge, of the estimate where parts are too large.
 PRECISION, RIDGE = 0.03, 1e-10
 
@@ -89,24 +93,28 @@ def exact_point(
     small = parts[rows_in <= MOST_ROWS]
     if (rows_in[rows_in <= MOST_ROWS].astype(float) ** 3).sum() > MOST_WORK or len(small) > MOST_ROWS:
         small = small[:0]
-    rows_by_part, terms_by_part = _grouped(part_of_row, rest, small), _grouped(part_of_term, moving, small)
-    for rows, terms in zip(rows_by_part, terms_by_part, strict=True):
-        rows = rows[np.argsort(~form.is_equation[rows], kind="stable")]
-        off = np.abs(exact_misses(form, x, rows, side[rows])) + doubt[rows]
-        moves[terms], implied = relative_moves(form, x, terms, rows, off)
+    of_row = np.where(rest & np.isin(part_of_row, small), part_of_row, -1)
+    of_term = np.where(moving & np.isin(part_of_term, small), part_of_term, -1)
+    for rows, terms, part in _parts(form, x, of_row, of_term, side, doubt):
+        moves[terms], implied = relative_moves(part)
         held[rows[implied]] = False
     large = rest & ~np.isin(part_of_row, small)
     if large.any():
-        missing = np.where(large, np.abs(value - side) + doubt, 0.0)
+        missing = np.where(large, side - value, 0.0)
         moves += _estimated(form, x, np.where(np.isin(part_of_term, small), 0.0, x * free), missing, corner)
-        backward = float(np.max((missing + EPS * mass)[large] / np.maximum(np.abs(side), 1.0)[large]))
+        backward = float(((np.abs(missing) + doubt + EPS * mass) / np.maximum(np.abs(side), 1.0))[large].max())
     with np.errstate(invalid="ignore"):
         way = size @ np.where(free, x * moves, 0.0) + doubt + rounding
         slack = np.where(up & ~(at_low & held), multipliers * (np.maximum(above, 0) + way), 0.0)
         slack += np.where(down & ~(at_high & held), -multipliers * (np.maximum(below, 0) + way), 0.0)
         # Where x'' would leave another inequality's room, nothing is proved.
         within = at_low | at_high | ~touched | ((above >= way) & (below >= way))
+        # Rows that others contradict in their last digits: what is proved is of rows that are moved by so much.
+        off = np.where(large | ~np.isfinite(way), 0.0, np.maximum(-above, -below) - way)
+        backward = max(backward, float((off / np.maximum(np.abs(side), 1.0)).max(initial=0.0)))
     slack[np.isnan(slack)] = np.inf
+    if backward > MOST_BACKWARD:
+        moves = np.where(free, np.inf, 0.0)
     slack[~within & of_free & ~large] = np.inf
     return ExactPoint(moves, np.where(form.is_equation, 0.0, slack), backward)
 
@@ -160,21 +168,47 @@ def _entry_rows(form: LinearForm) -> np.ndarray:
     return np.repeat(np.arange(form.n_published), np.diff(form.published.indptr))
 
 
-def _grouped(part: np.ndarray, chosen: np.ndarray, parts: np.ndarray) -> list[np.ndarray]:
-    """The positions that are chosen in each of some parts."""
-    at = np.flatnonzero(chosen & np.isin(part, parts))
-    at = at[np.argsort(part[at], kind="stable")]
-    return np.split(at, np.searchsorted(part[at], parts, side="right"))[: len(parts)]
+def _parts(
+    form: LinearForm, x: np.ndarray, of_row: np.ndarray, of_term: np.ndarray, side: np.ndarray, doubt: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, Part]]:
+    """Lay out every part: its rows, its terms, and both as a dense matrix."""
+    rows = np.flatnonzero(of_row >= 0)
+    rows = rows[np.lexsort((~form.is_equation[rows], of_row[rows]))]
+    terms = np.flatnonzero(of_term >= 0)
+    terms = terms[np.argsort(of_term[terms], kind="stable")]
+    off = np.abs(exact_misses(form, x, rows, side[rows])) + doubt[rows]
+    matrix = form.matrix[rows]
+    starts = np.flatnonzero(np.diff(of_row[rows], prepend=-1))
+    first = np.searchsorted(of_term[terms], of_row[rows[starts]])
+    last = np.searchsorted(of_term[terms], of_row[rows[starts]], side="right")
+    place = np.full(len(x), -1)
+    place[terms] = np.arange(len(terms))
+    for start, end, low, high in zip(starts, np.append(starts, len(rows))[1:], first, last, strict=True):
+        entries = slice(matrix.indptr[start], matrix.indptr[end])
+        at = place[matrix.indices[entries]]
+        inside = at >= 0  # others may not move
+        dense = np.zeros((end - start, high - low))
+        row = np.repeat(np.arange(end - start), np.diff(matrix.indptr[start : end + 1]))
+        dense[row[inside], at[inside] - low] = matrix.data[entries][inside]
+        own, here = rows[start:end], terms[low:high]
+        typed = [_of_terms(form.typed(int(i)), here) if i >= form.n_facts else None for i in own]
+        yield own, here, Part(dense, x[here], off[start:end], int(form.is_equation[own].sum()), typed)
+
+
+def _of_terms(
+    typed: Sequence[tuple[Fraction, np.ndarray]] | None, terms: np.ndarray
+) -> list[tuple[Fraction, np.ndarray]] | None:
+    """Say of typed coefficients which of some terms each is of."""
+    return None if typed is None else [(a, np.isin(terms, at)) for a, at in typed]
 
 
 def _estimated(
     form: LinearForm, x: np.ndarray, weight: np.ndarray, missing: np.ndarray, corner: Corner | None
 ) -> np.ndarray:
-    """Estimate, to first order, how far counts move for what rows miss: with signs that were drawn once."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(missing))
+    """Estimate, to first order, how far counts move to where rows hold that miss so many people."""
     if corner is None and not form.is_equation[: form.n_published].all():
         form, order = arranged(form)
-        missing, signs = missing[order], signs[order]
-    active = np.flatnonzero(missing[form.n_published :] > 0)
+        missing = missing[order]
+    active = np.flatnonzero(missing[form.n_published :])
     solve = newton_system(form, corner, may_form=False).factor(weight, active, RIDGE)
-    return np.where(weight > 0, np.abs(form.spread(solve(signs * missing, PRECISION))), 0.0)
+    return np.where(weight > 0, np.abs(form.spread(solve(missing, PRECISION))), 0.0)

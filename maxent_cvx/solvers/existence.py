@@ -25,13 +25,16 @@ Rump, S. M. (2010). Verification methods: rigorous results using floating-point 
 
 from __future__ import annotations
 
-import numpy as np
-import scipy.sparse as sp
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
 
-from .linear_form import EPS, LinearForm
+import numpy as np
+
+from .linear_form import EPS
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 
-__all__ = ["MOST_MOVED", "relative_moves"]
+__all__ = ["Part", "relative_moves"]
 
 #: No count may move by more than this part of itself.
 MOST_MOVED = 0.5
@@ -39,22 +42,30 @@ MOST_MOVED = 0.5
 MOST_KAPPA = 0.5
 
 
-def relative_moves(
-    form: LinearForm, x: np.ndarray, terms: np.ndarray, rows: np.ndarray, off: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bound how far counts move, each by a part of itself, to where rows hold exactly.
+class Part(NamedTuple):
+    """Rows that shall hold, equations first, over counts that may move; they have nothing to do with any others.
 
-    Parameters
+    Attributes
     ----------
-    form : LinearForm
-    x : ndarray
-        Counts, people.
-    terms : ndarray of int
-        Counts > 0 that may move; the others stay.
-    rows : ndarray of int
-        Rows that shall hold, each at one value; equations before inequalities.
+    matrix : ndarray, shape (rows, terms)
+    x : ndarray, one of the terms
+        Counts > 0, people.
     off : ndarray, one of the rows
-        How far each is from that at most, people.
+        How far each is from its value at most, people.
+    n_equations : int
+    typed : sequence, one of the rows
+        The coefficients before any rounding, times any number, where they are told: each, and which terms it is of.
+    """
+
+    matrix: np.ndarray
+    x: np.ndarray
+    off: np.ndarray
+    n_equations: int
+    typed: Sequence[Sequence[tuple[Fraction, np.ndarray]] | None]
+
+
+def relative_moves(part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """Bound how far counts move, each by a part of itself, to where rows hold exactly.
 
     Returns
     -------
@@ -63,35 +74,28 @@ def relative_moves(
     implied : ndarray of bool, one of the rows
         Inequalities that hold because the equations do, and not necessarily at that value.
     """
-    nothing, equations = np.full(len(terms), np.inf), form.is_equation[rows]
-    depends, by_equations = _dependent(form, rows, terms)
-    if (depends & ~by_equations).any() or not np.isfinite(off).all():
+    nothing, equations = np.full(len(part.x), np.inf), np.arange(len(part.off)) < part.n_equations
+    depends, by_equations = _dependent(part)
+    if (depends & ~by_equations).any() or not np.isfinite(part.off).all():
         return nothing, ~equations
-    found = _moves(form.matrix[rows[~depends]][:, terms].toarray(), x[terms], off[~depends])
+    found = _moves(part.matrix[~depends], part.x, part.off[~depends])
     return found if (found <= MOST_MOVED).all() else nothing, depends & ~equations
 
 
-def _dependent(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _dependent(part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Mark rows that are combinations of those before them, as typed, and those that the equations imply."""
-    matrix = form.matrix[rows][:, terms].toarray()
-    columns = np.unique(np.vstack([matrix, *_patterns(form, rows, terms)]), axis=1, return_index=True)[1]
+    # One of the columns that are alike is enough; what rounding has made alike is told apart by which terms it is of.
+    patterns = [of.astype(float) for typed in part.typed if typed is not None for _, of in typed]
+    every = np.vstack([part.matrix, *patterns])
+    _, columns = np.unique(np.random.default_rng(0).uniform(1, 2, len(every)) @ every, return_index=True)
     by_prime = []
     for prime in PRIMES:
-        found = residues(matrix[:, columns], prime)
-        for i, row in enumerate(rows):
-            if (typed := form.typed(int(row))) is not None:
-                found[i] = 0
-                for coefficient, at in typed:
-                    found[i] += residues_of_fraction(coefficient, prime) * np.isin(terms[columns], at)
-                found[i] %= prime
+        found = residues(part.matrix[:, columns], prime)
+        for i, typed in enumerate(part.typed):
+            if typed is not None:
+                found[i] = sum(residues_of_fraction(a, prime) * of[columns] for a, of in typed) % prime
         by_prime.append(found)
-    return dependent_rows(by_prime, int(form.is_equation[rows].sum()))
-
-
-def _patterns(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> list[np.ndarray]:
-    """What the typed coefficients tell apart, which rounding may not: which terms each is of."""
-    known = [form.typed(int(row)) for row in rows]
-    return [np.isin(terms, at)[None].astype(float) for typed in known if typed is not None for _, at in typed]
+    return dependent_rows(by_prime, part.n_equations)
 
 
 def _moves(matrix: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:

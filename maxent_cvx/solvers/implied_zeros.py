@@ -18,11 +18,8 @@ import numpy as np
 
 from .linear_form import EPS, LinearForm
 
-__all__ = ["EMPTY", "empty_terms", "most_left", "pushed"]
+__all__ = ["empty_terms", "most_left", "pushed"]
 
-#: A term is empty if it can hold no more people than this, or no more than this part of those that there is room for:
-#: what rounding leaves of nothing. Statements such as P = 1 - 1e-9 leave more.
-EMPTY = 1e-12
 #: The logarithm of a count that is as good as none.
 NOBODY = -50.0
 
@@ -30,10 +27,10 @@ NOBODY = -50.0
 def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Mark the terms that a direction proves to be empty, whatever rounding does; from the raw rows.
 
-    A term is marked that is left no more than :data:`EMPTY` people, or that part of the people whom the published
-    rows allow it. The parameters are those of :func:`most_left`.
+    A term is marked that is left no more than ``form.least`` people, or that part of the people whom the
+    published rows allow it. The parameters are those of :func:`most_left`.
     """
-    return most_left(form, direction, settled, counts) <= EMPTY * form.room
+    return most_left(form, direction, settled, counts) <= form.least * form.room
 
 
 def most_left(

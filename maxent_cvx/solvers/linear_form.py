@@ -51,6 +51,9 @@ class LinearForm:
         How many leading rows come from the published view: they link the terms of a bucket, and no others.
     n_facts : int
         How many leading rows are true, whatever is known: those, and that named people are there.
+    least : float
+        What is as good as nobody: people, or part of those that there is room for. A term that is proved to hold no
+        more is taken for empty.
     weights : ndarray
         w > 0, one a term: the objective is sum x log(w / x), which is entropy where they are 1, and
         minus the relative entropy to a prior w elsewhere.
@@ -66,6 +69,7 @@ class LinearForm:
     weights: np.ndarray
     shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
     doubt: np.ndarray = None  # type: ignore[assignment]
+    least: float = TOLERANCE
 
     def __post_init__(self) -> None:
         for name in ("shift", "doubt"):
@@ -287,7 +291,7 @@ class LinearForm:
 
     def typed(self, row: int) -> tuple[tuple[Fraction, np.ndarray], ...] | None:
         """The coefficients of a row before any rounding, times any number, where its source tells."""
-        return self._emitted(row)[0].typed if self.blocks else None
+        return self._emitted(row)[0].typed if row < sum(map(len, self.blocks)) else None
 
     def _emitted(self, row: int) -> tuple[Rows, int]:
         """The block of rows that a row comes from, and its number there."""

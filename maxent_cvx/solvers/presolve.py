@@ -12,15 +12,13 @@ import scipy.sparse as sp
 from .bounds import term_bounds
 from .corner import Corner
 from .entries import entry_rows, most_by_row
-from .implied_zeros import EMPTY, most_left
+from .implied_zeros import most_left
 from .linear_form import FORGIVEN, LinearForm
 from .lumping import Lumping, lump
 from .redundant import redundant
 
 __all__ = ["Reduced", "reduce"]
 
-#: Two bounds on a term that are closer than this are one value: people, or part of those that there is room for.
-SAME = 1e-12
 #: A row whose largest coefficient is no smaller than this, of what is left, is as good as in scale.
 IN_SCALE = 0.01
 
@@ -115,7 +113,7 @@ class Reduced:
         empty, width, most = self.fixed, self.width, np.full(len(self.fixed), np.inf)
         for proof in self.restore_directions(directions):
             left = most_left(form, proof, empty, self.counts, width)
-            more = left <= EMPTY * form.room
+            more = left <= form.least * form.room
             most, width, empty = np.where(more, left, most), np.where(more, left, width), empty | more
         return most
 
@@ -200,7 +198,7 @@ def reduce(
 def settled(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Which terms are known so closely that it makes no difference to any row what else is in it."""
     width = upper - lower
-    fixed = width <= SAME * form.room
+    fixed = width <= form.least * form.room
     if not fixed.any() or fixed.all():
         return fixed
     known = form.known
@@ -211,7 +209,7 @@ def settled(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarra
     effect = np.divide(size, about[entry_rows(distinct)], out=np.ones(len(size)), where=about[entry_rows(distinct)] > 0)
     by_class = sp.csr_array((effect, distinct.indices, distinct.indptr), shape=distinct.shape).T.tocsr()
     largest = most_by_row(by_class.data, by_class)[known.of_term]
-    return fixed & (width * largest <= SAME * form.room)
+    return fixed & (width * largest <= form.least * form.room)
 
 
 def rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:

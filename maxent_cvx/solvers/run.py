@@ -26,6 +26,8 @@ __all__ = ["Solution", "run"]
 NEWTON = SOLVERS["DUAL_NEWTON"]
 #: An answer whose bound is above this, a probability, is gone on with by Newton's method to the last places.
 PRECISE = 1e-7
+#: What is as good as nobody where a first attempt is not certified: statements such as P = 1 - 1e-9 mean what they say.
+STRICT = 1e-12
 #: Problems with more terms than this are not solved again without presolve, which may take minutes.
 MOST_TERMS = 100_000
 
@@ -108,13 +110,7 @@ def run(
     if start is None:
         start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
     solve = Solve(form, closed_form, groups, backend, convex, polish, start, options)
-    best: Attempt | None = None
-    for attempt in solve.attempts(presolve and not convex):
-        if best is None or attempt.bound < best.bound:
-            best = attempt
-        if best.found.certificate.holds and (best.bound <= PRECISE or best is not attempt):
-            break
-    assert best is not None
+    best = solve.best(presolve and not convex)
     if not best.found.certificate.holds:
         failed = solve.failure(best.solved, best.found.certificate)
         if not allow_inaccurate or isinstance(failed, Infeasible):
@@ -135,32 +131,55 @@ class Solve:
     start: np.ndarray
     options: dict[str, Any]
 
-    def attempts(self, presolve: bool) -> Iterator[Attempt]:
-        """Try in one way after the other: as asked; to the last places; without later zeros; without presolve."""
-        form, n_records = self.form, self.groups[1].sum()
-        smaller = presolved(form, self.closed_form, n_records, self.backend) if presolve else Reduced.whole(form)
-        first = self.attempt(smaller)
-        yield first
+    def best(self, presolve: bool) -> Attempt:
+        """Try as asked, and where that is not precise enough in other ways, one after the other; keep the best.
+
+        Raises
+        ------
+        Infeasible
+            If rows that no answer was found to satisfy contradict each other.
+        """
+        n_records = self.groups[1].sum()
+        smaller = presolved(self.form, self.closed_form, n_records, self.backend) if presolve else self.whole
+        best = self.attempt(smaller)
         if self.convex or self.backend is not NEWTON:
-            return
-        if "tolerance" not in self.options and first.solved.status is Status.OPTIMAL and smaller.terms.any():
-            precise = self.attempt(smaller, first.solved.multipliers, tolerance=0.0)
-            yield precise
-            first = min(first, precise, key=lambda attempt: attempt.bound)
-        # No linear program for who wants it short; and what rows can never be made to hold has no zeros to look for.
-        if first.solved.status is Status.LIMIT or not presolve:
-            return
-        if isinstance(failed := self.failure(first.solved, first.found.certificate), Infeasible):
-            raise failed
-        for last in (True, False):
-            zeros = late_zeros(form, smaller, first.solved, last=last)
-            if not np.isfinite(zeros).any():
+            return best
+        for attempt in self.others(best, presolve):
+            best = min(best, attempt, key=lambda one: one.bound)
+            if best.bound <= PRECISE:
                 break
-            smaller = presolved(form, self.closed_form, n_records, self.backend, np.minimum(zeros, smaller.most))
-            first = self.attempt(smaller)
-            yield first
-        if form.shape[1] <= MOST_TERMS:
-            yield self.attempt(Reduced.whole(form), tolerance=self.options.get("tolerance", 0.0))
+        return best
+
+    def others(self, first: Attempt, presolve: bool) -> Iterator[Attempt]:
+        """Go on to the last places; without terms that are proved empty; with those that nearly are; without presolve."""
+        if first.bound <= PRECISE:
+            return
+        n_records, smaller, is_large = self.groups[1].sum(), first.smaller, self.form.shape[1] > MOST_TERMS
+        exactly = {"tolerance": 0.0, **self.options}
+        if first.solved.status is Status.OPTIMAL and smaller.terms.any():
+            yield (precise := self.attempt(smaller, first.solved.multipliers, **exactly))
+            first = min(first, precise, key=lambda one: one.bound)
+        limited = first.solved.status is Status.LIMIT  # no linear program for who wants it short
+        if not first.found.certificate.holds and presolve and not limited:
+            if isinstance(failed := self.failure(first.solved, first.found.certificate), Infeasible):
+                raise failed
+            for last in (True, False):
+                zeros = late_zeros(self.form, smaller, first.solved, last=last)
+                if not np.isfinite(zeros).any():
+                    break
+                smaller = presolved(self.form, self.closed_form, n_records, self.backend, np.minimum(zeros, smaller.most))
+                yield (first := self.attempt(smaller))
+        if is_large or "max_iterations" in self.options:
+            return
+        strict = replace(self, form=replace(self.form, least=STRICT))
+        yield (first := strict.attempt(presolved(strict.form, self.closed_form, n_records), **exactly))
+        if presolve and not first.found.certificate.holds:
+            yield strict.attempt(strict.whole, **exactly)
+
+    @property
+    def whole(self) -> Reduced:
+        """The problem, nothing reduced."""
+        return Reduced.whole(self.form)
 
     def attempt(self, smaller: Reduced, start: np.ndarray | None = None, **options: Any) -> Attempt:
         """Solve what presolve has left, put it back, and certify it."""
