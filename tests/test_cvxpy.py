@@ -103,12 +103,10 @@ def test_every_word_is_known():
 
 @pytest.mark.parametrize("word", sorted({*STATUS, "a_word_of_tomorrow"} - {cvxpy.settings.OPTIMAL}))
 def test_almost_is_never_optimal(word: str, monkeypatch: pytest.MonkeyPatch):
-    """Whatever else a solver says is refused, however good the answer, and is not taken for a contradiction."""
+    """Whatever else a solver says is kept as its word; an answer that is certified is one nevertheless."""
     monkeypatch.setattr(cp.Problem, "status", property(lambda self: word))
     case = hard()
-    with pytest.raises(SolverError, match=word):
-        case.model().solve("CLARABEL")
-    post = case.model().solve("CLARABEL", allow_inaccurate=True)
+    post = case.model().solve("CLARABEL")
     assert post.status is not Status.OPTIMAL
     assert error(post, case.expected(post.space)) <= post.certificate.bound <= ACCURACY
 

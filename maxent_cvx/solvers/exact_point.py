@@ -81,7 +81,7 @@ def exact_point(
     at_high = ~at_low & ((down & (below <= close)) | (below <= last))
     held = at_low | at_high
     side = np.where(at_low, form.low, form.high)
-    moves, backward = np.zeros(len(x)), 0.0
+    moves, implied, backward = np.zeros(len(x)), np.zeros(len(held), dtype=bool), 0.0
     part_of_row, part_of_term = form.parts(free)
     touched = np.diff(form.matrix.indptr) > 0  # a row that says nothing of any term is true or not, whatever x is
     of_free = (size @ free.astype(float) > 0) & touched
@@ -95,18 +95,26 @@ def exact_point(
         small = small[:0]
     of_row = np.where(rest & np.isin(part_of_row, small), part_of_row, -1)
     of_term = np.where(moving & np.isin(part_of_term, small), part_of_term, -1)
-    for rows, terms, part in _parts(form, x, of_row, of_term, side, doubt):
-        moves[terms], implied = relative_moves(part)
-        held[rows[implied]] = False
+    inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
+    for rows, terms, part in _parts(form, x, of_row, of_term, side, doubt, inward):
+        found = relative_moves(part)
+        moves[terms] = found.moves
+        implied[rows[found.implied]] = True
+        missed = np.max(found.missed / np.maximum(np.abs(side[rows]), 1.0), initial=0.0)
+        backward = max(backward, float(missed))
+        held[rows] &= form.is_equation[rows] | (not found.inside)
     large = rest & ~np.isin(part_of_row, small)
     if large.any():
         missing = np.where(large, side - value, 0.0)
         moves += _estimated(form, x, np.where(np.isin(part_of_term, small), 0.0, x * free), missing, corner)
-        backward = float(((np.abs(missing) + doubt + EPS * mass) / np.maximum(np.abs(side), 1.0))[large].max())
+        of_large = float(((np.abs(missing) + doubt + EPS * mass) / np.maximum(np.abs(side), 1.0))[large].max())
+        backward = max(backward, of_large)
     with np.errstate(invalid="ignore"):
         way = size @ np.where(free, x * moves, 0.0) + doubt + rounding
         slack = np.where(up & ~(at_low & held), multipliers * (np.maximum(above, 0) + way), 0.0)
         slack += np.where(down & ~(at_high & held), -multipliers * (np.maximum(below, 0) + way), 0.0)
+        # The multiplier of what equations imply may as well be theirs: y is the same, but for the row's rounding.
+        slack = np.where(implied, np.abs(multipliers) * doubt, slack)
         # Where x'' would leave another inequality's room, nothing is proved.
         within = at_low | at_high | ~touched | ((above >= way) & (below >= way))
         # Rows that others contradict in their last digits: what is proved is of rows that are moved by so much.
@@ -169,7 +177,8 @@ def _entry_rows(form: LinearForm) -> np.ndarray:
 
 
 def _parts(
-    form: LinearForm, x: np.ndarray, of_row: np.ndarray, of_term: np.ndarray, side: np.ndarray, doubt: np.ndarray
+    form: LinearForm, x: np.ndarray, of_row: np.ndarray, of_term: np.ndarray, side: np.ndarray, doubt: np.ndarray,
+    inward: np.ndarray,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, Part]]:
     """Lay out every part: its rows, its terms, and both as a dense matrix."""
     rows = np.flatnonzero(of_row >= 0)
@@ -192,7 +201,7 @@ def _parts(
         dense[row[inside], at[inside] - low] = matrix.data[entries][inside]
         own, here = rows[start:end], terms[low:high]
         typed = [_of_terms(form.typed(int(i)), here) if i >= form.n_facts else None for i in own]
-        yield own, here, Part(dense, x[here], off[start:end], int(form.is_equation[own].sum()), typed)
+        yield own, here, Part(dense, x[here], off[start:end], int(form.is_equation[own].sum()), inward[own], typed)
 
 
 def _of_terms(

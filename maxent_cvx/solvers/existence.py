@@ -34,7 +34,7 @@ import numpy as np
 from .linear_form import EPS
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 
-__all__ = ["Part", "relative_moves"]
+__all__ = ["Moves", "Part", "relative_moves"]
 
 #: No count may move by more than this part of itself.
 MOST_MOVED = 0.5
@@ -53,6 +53,8 @@ class Part(NamedTuple):
     off : ndarray, one of the rows
         How far each is from its value at most, people.
     n_equations : int
+    inward : ndarray, one of the rows
+        1 for an inequality that is held at its low side, -1 at its high side, 0 for an equation.
     typed : sequence, one of the rows
         The coefficients before any rounding, times any number, where they are told: each, and which terms it is of.
     """
@@ -61,25 +63,61 @@ class Part(NamedTuple):
     x: np.ndarray
     off: np.ndarray
     n_equations: int
+    inward: np.ndarray
     typed: Sequence[Sequence[tuple[Fraction, np.ndarray]] | None]
 
 
-def relative_moves(part: Part) -> tuple[np.ndarray, np.ndarray]:
+class Moves(NamedTuple):
+    """How far counts move to where rows hold exactly.
+
+    Attributes
+    ----------
+    moves : ndarray, one of the terms
+        The part of itself that no count moves further than; infinite throughout if nothing is proved.
+    implied : ndarray of bool, one of the rows
+        Inequalities that the equations imply.
+    inside : bool
+        Whether the other inequalities hold within their sides, and not at them.
+    missed : ndarray, one of the rows
+        How far beyond their sides inequalities may be that depend on others at theirs, people.
+    """
+
+    moves: np.ndarray
+    implied: np.ndarray
+    inside: bool
+    missed: np.ndarray
+
+
+def relative_moves(part: Part) -> Moves:
     """Bound how far counts move, each by a part of itself, to where rows hold exactly.
 
-    Returns
-    -------
-    moves : ndarray, one of the terms
-        Infinite throughout if nothing is proved.
-    implied : ndarray of bool, one of the rows
-        Inequalities that hold because the equations do, and not necessarily at that value.
+    Inequalities that depend on each other cannot all be held at their sides, which rounding has moved. All that are
+    independent are then aimed at inside, so far that the others hold as well. Where there is no inside, as of
+    P <= 0.3 and P >= 0.3, the others are missed by no more than rounding, which is told.
     """
-    nothing, equations = np.full(len(part.x), np.inf), np.arange(len(part.off)) < part.n_equations
+    nothing, equation = np.full(len(part.x), np.inf), np.arange(len(part.off)) < part.n_equations
     depends, by_equations = _dependent(part)
-    if (depends & ~by_equations).any() or not np.isfinite(part.off).all():
-        return nothing, ~equations
-    found = _moves(part.matrix[~depends], part.x, part.off[~depends])
-    return found if (found <= MOST_MOVED).all() else nothing, depends & ~equations
+    implied, odd = by_equations & ~equation, depends & ~by_equations
+    none = np.zeros(len(part.off))
+    if not np.isfinite(part.off).all():
+        return Moves(nothing, implied, False, none)
+    matrix, off = part.matrix[~depends], part.off[~depends]
+    found, inside = _moves(matrix, part.x, off), False
+    if odd.any() and np.isfinite(found).all():
+        aim = part.inward[~depends]
+        weighted = matrix * part.x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            way = part.x * (matrix.T @ np.linalg.lstsq(weighted @ matrix.T, aim)[0])
+            gain = part.inward[odd] * (part.matrix[odd] @ way)
+            missing = part.off[odd] + np.abs(part.matrix[odd]) @ (part.x * found)
+            margin = 2 * float((missing / np.maximum(gain, 0.0)).max())
+            within = _moves(matrix, part.x, off + margin * np.abs(aim)) if margin < np.inf else nothing
+        inside = bool((within <= MOST_MOVED).all())
+        if inside:
+            found = within
+        else:
+            none[odd] = missing
+    return Moves(found if (found <= MOST_MOVED).all() else nothing, implied, inside, none)
 
 
 def _dependent(part: Part) -> tuple[np.ndarray, np.ndarray]:

@@ -169,9 +169,10 @@ def reduce(
     # The closed form is that of equal weights; where there is none, it is NaN.
     relevant = (np.bincount(bucket, known | fixed | (form.weights != 1) | np.isnan(alone_counts)) > 0)[bucket]
     terms = relevant & ~fixed
-    value = np.where(lower > 0, (lower + upper) / 2, 0.0)
-    counts = np.where(fixed, value, np.where(relevant, 0.0, alone_counts))
-    width = np.where(fixed, np.maximum(upper - value, value - lower), 0.0)
+    counts, width = np.where(relevant, 0.0, alone_counts), np.zeros(n_terms)
+    least, most = lower[fixed], upper[fixed]
+    counts[fixed] = value = np.clip(np.rint((least + most) / 2), least, most)  # a whole number, if there is one
+    width[fixed] = np.maximum(most - value, value - least)
     multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
     done = form.sums(np.where(terms, 0.0, counts))
     spoken = form.speak_of(terms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..errors import Inaccurate, Infeasible, SolverError
 from .certificate import Certificate, certify, uncertified
 from .components import solve_by_parts
 from .conflict import conflict
+from .corner import Corner
 from .cvxpy_backend import CvxpyBackend
 from .cvxpy_problem import Convex
 from .late_zeros import late_zeros, presolve_zeros
@@ -198,14 +199,33 @@ class Solve:
             raise self.failure(solved)
         counts, multipliers = smaller.restore(solved.counts, solved.multipliers)
         proofs, corner = smaller.restore_directions(solved.proofs), smaller.restore_corner(solved.corner)
-        posed = with_tangents(form, multipliers, self.convex, counts) if self.convex else (form, multipliers)
-        certificate = (
-            certify(posed[0], counts, posed[1], smaller.fixed, *self.groups, proofs, corner, smaller.width)
-            if posed
-            else uncertified(form, counts)
-        )
+        certificate = self.certificate(smaller, counts, multipliers, proofs, corner)
+        if not (certificate.holds or smaller.fixed.any() or self.convex):
+            # A solver without presolve has something left where rows leave nothing: what these force is known.
+            forced = presolved(form, self.closed_form, self.groups[1].sum(), backend)
+            if forced.fixed.any():
+                width = np.where(forced.fixed, forced.width + np.abs(forced.counts - np.maximum(counts, 0.0)), 0.0)
+                told = self.certificate(replace(forced, width=width), counts, multipliers, proofs, corner)
+                certificate = min(certificate, told, key=lambda one: one.bound)
         whole = replace(solved, counts=counts, multipliers=multipliers, proofs=proofs, corner=None)
         return Attempt(smaller, solved, Solution(whole, certificate, name))
+
+    def certificate(
+        self,
+        settled: Reduced,
+        counts: np.ndarray,
+        multipliers: np.ndarray,
+        proofs: Sequence[np.ndarray],
+        corner: Corner | None,
+    ) -> Certificate:
+        """Certify an answer to the whole problem, given which terms presolve has settled."""
+        form = self.form
+        if self.convex:
+            posed = with_tangents(form, multipliers, self.convex, counts)
+            if posed is None:
+                return uncertified(form, counts)
+            form, multipliers = posed
+        return certify(form, counts, multipliers, settled.fixed, *self.groups, proofs, corner, settled.width)
 
     def failure(self, answer: Answer, certificate: Certificate | None = None) -> SolverError | Infeasible:
         """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
