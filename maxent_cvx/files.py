@@ -20,6 +20,9 @@ PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 #: Characters of the file's name in that of its draft: names may have 255 bytes.
 LONGEST = 50
 
+#: Whether a file that somebody reads can be replaced: not on Windows.
+_replaceable_while_read = os.name != "nt"
+
 
 def path_of(path: object) -> Path:
     """Read the name of a file.
@@ -61,8 +64,7 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
         mode = _mode(target, found)
         draft = target.with_name(f".{target.stem[:LONGEST]}.{secrets.token_hex(8)}{target.suffix}")
         try:
-            with draft.open("xb"):  # with the permissions that any new file has here
-                pass
+            draft.touch(exist_ok=False)  # with the permissions that any new file has here
             if mode is not None:
                 draft.chmod(mode)
             write(draft)
@@ -124,7 +126,7 @@ def _folder_to_disk(folder: Path) -> None:
 
 def _replace(draft: Path, target: Path) -> None:
     """Put the draft in the place of the file; on Windows not while somebody reads that, which is soon over."""
-    for pause in PAUSES if os.name == "nt" else ():
+    for pause in () if _replaceable_while_read else PAUSES:
         try:
             os.replace(draft, target)
         except PermissionError:
@@ -136,6 +138,6 @@ def _replace(draft: Path, target: Path) -> None:
 
 def _reason(error: OSError) -> str:
     """Say in a line why something cannot be written."""
-    if isinstance(error, PermissionError) and os.name == "nt":
+    if isinstance(error, PermissionError) and not _replaceable_while_read:
         return "another program has the file open; close it there"
     return error.strerror or " ".join(str(error).split()) or type(error).__name__

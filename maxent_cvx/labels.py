@@ -137,7 +137,9 @@ def same_labels(one: pd.Index, other: pd.Index) -> bool:
         return same_labels(one.categories, other.categories) and np.array_equal(one.codes, other.codes)
     if one.dtype != object:
         return bool(one.equals(other))
-    return all(type(a) is type(b) and a == b for a, b in zip(map(_plain, one), map(_plain, other), strict=True))
+    pairs = zip(map(_plain, one), map(_plain, other), strict=True)
+    # What is written tells 2.5 from 2.50, and noon in Berlin from the same instant in London.
+    return all(type(a) is type(b) and a == b and repr(a) == repr(b) for a, b in pairs)
 
 
 def _plain(label: Any) -> object:
