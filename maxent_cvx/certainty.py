@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
+from .progress import progress_bar
 from .selection import choose
 from .solvers.forcing import forced_by, forcing
 from .solvers.linear_form import LinearForm
@@ -62,7 +62,7 @@ def certain_table(post: Posterior, progress: bool | None) -> pd.DataFrame:
     # Where P(s | q) is 1, that the others are 0 goes without saying.
     said = {found[i].group for i in because if found[i].probability == 1}
     rest = sorted(set(range(len(found))) - set(because), key=lambda i: (-found[i].probability, i))
-    for i in tqdm(rest, desc="certain", disable=None if progress is None else not progress):
+    for i in progress_bar(rest, "certain", progress):
         if found[i].group in said:
             continue
         terms = np.zeros(len(space), dtype=bool)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .errors import BadProbability, StatementError, number, shown
 from .model import MaxEnt
 from .posterior import Posterior
+from .progress import progress_bar
 from .tables import ranges
 from .views import ReleaseSeries
 
@@ -101,7 +101,7 @@ def _blamed(
     n = len(series.releases)
     closest, without, because = np.full(len(found), np.inf), np.zeros(len(found)), np.zeros(len(found), dtype=int)
     u, alone = found["release"].to_numpy() - 1, found["alone"].to_numpy()
-    for v in tqdm(range(n), desc="channels", disable=None if progress is None else not progress):
+    for v in progress_bar(range(n), "channels", progress):
         rest = ReleaseSeries([release for w, release in enumerate(series.releases) if w != v])
         post = MaxEnt(rest).solve(**solve)
         i = rest.persons.get_indexer(series.persons[found["i"]])

@@ -6,9 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +16,7 @@ from . import datasets, disguise, measures, plots
 from .compare import compare_solvers
 from .demo import story
 from .errors import MaxEntError, TableError, unknown_name
+from .files import write_beside
 from .model import MaxEnt
 from .quantify import quantify
 from .solvers import available, find
@@ -274,7 +273,8 @@ def _disclose(model: MaxEnt, records: pd.DataFrame, options: argparse.Namespace)
     if original is not None:
         print(f"Divergence from the truth: {measures.overall_divergence(post, original):.6f} bits")
     if options.out and Path(options.out).suffix == ".parquet":
-        _write(options.out, post.save)
+        post.save(options.out)
+        print(f"wrote {options.out}")
     elif options.out:
         _write(options.out, lambda path: post.conditional().to_csv(path))
     if options.plot:
@@ -344,15 +344,5 @@ def _draw(path: str, axes: Axes) -> None:
 
 def _write(path: str, write: Callable[[Path], object]) -> None:
     """Write a file whole or not at all."""
-    with _beside(Path(path)) as draft:
-        write(draft)
+    write_beside(path, write)
     print(f"wrote {path}")
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """Give a draft in the same folder, which becomes `path` if nothing goes wrong."""
-    with tempfile.TemporaryDirectory(dir=path.resolve().parent) as folder:
-        draft = Path(folder) / path.name
-        yield draft
-        draft.replace(path)

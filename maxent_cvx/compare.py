@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .errors import Infeasible, MaxEntError, SolverError, unknown_name
 from .model import MaxEnt
 from .posterior import Posterior
+from .progress import progress_bar
 from .solvers import SOLVERS, find
 
 __all__ = ["PROBABLE", "compare_solvers"]
@@ -81,7 +81,7 @@ def compare_solvers(
     if unknown := [label for label in options if label not in labels]:
         raise unknown_name("solver to be compared", unknown[0], labels)
     answers: dict[str, Posterior | MaxEntError] = {**missing}
-    for label in tqdm(labels, desc="solvers", disable=None):  # None hides the bar where there is no terminal
+    for label in progress_bar(labels, "solvers"):
         if label not in missing:
             try:
                 answers[label] = model.solve(

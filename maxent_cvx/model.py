@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .adversary import Adversary
 from .errors import Infeasible, SolverError, StatementError, shown
@@ -17,6 +16,7 @@ from .intervals import intervals
 from .people import People
 from .posterior import Posterior
 from .priors import QIDistribution
+from .progress import progress_bar
 from .relaxation import Relaxation, moved, prices, relaxed
 from .rows import Rows
 from .solvers.conflict import conflict
@@ -219,7 +219,7 @@ class MaxEnt(Adversary):
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
         closed_form = self.invariants.closed_form(self.space)
         settled = presolved(self.form, closed_form, self.view.n_records)
-        bar = tqdm(several, desc="bounds", disable=None if progress is None else not progress)
+        bar = progress_bar(several, "bounds", progress)
         try:
             closed = ~np.isnan(closed_form[0])
             program = (lambda form, weight: whole_extremes(form, weight, time_limit)) if integer else extremes

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import xlogy
 
 from .certainty import certain_table
-from .errors import StatementError
+from .errors import StatementError, TableError
 from .prices import price_table
 from .solvers import Certificate, Solution, Status
 from .solvers.linear_form import LinearForm
@@ -272,12 +272,14 @@ class Posterior:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
 
         A row a term: its labels, and in people the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
-        ``N P(q,s,b)``.
+        ``N P(q,s,b)``. The file is written beside the one that is there and replaces it when it is complete, so that
+        nobody ever reads half of one, whatever happens; and it holds a checksum, by which any change is found.
 
         Raises
         ------
         TableError
-            If a column holds values that Parquet cannot store together.
+            If a column holds labels that would not come back from a Parquet file as they are, such as tuples or
+            numbers of several types, or if the file cannot be written; what was there before is unchanged.
         """
         about = {"certificate": self.certificate.to_dict(), **{name: getattr(self, name) for name in ABOUT}}
         write_terms(path, self.space, self.counts, about)
@@ -306,11 +308,20 @@ class Posterior:
 def load_posterior(path: str | PathLike[str]) -> Posterior:
     """Read a posterior that :meth:`Posterior.save` wrote.
 
+    Files without a checksum are refused, early ones of version 0.1.0 among them, as nobody can tell whether they were
+    changed: solve and save again.
+
     Raises
     ------
     TableError
-        If the file is not one.
+        If the file is not one, or not as it was written: damaged, cut, or edited.
     """
     space, counts, about = read_terms(path)
-    certificate, status = Certificate(**about.pop("certificate")), Status(about.pop("status"))
-    return Posterior(space=space, counts=counts, certificate=certificate, status=status, **about)
+    try:
+        certificate, status = Certificate(**about.pop("certificate")), Status(about.pop("status"))
+        return Posterior(space=space, counts=counts, certificate=certificate, status=status, **about)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TableError(
+            f"another version of maxent_cvx wrote {str(path)!r}, and said other things of its posterior ({error}); "
+            "solve and save again"
+        ) from error

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .errors import Inaccurate, SolverError
+from .progress import progress_bar
 from .solvers.pricing import pricing
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posteri
     table = pd.DataFrame({"side": side, "price": price}, index=names)
     if leave_one_out:
         measured = measure or (lambda posterior: posterior.entropy)
-        bar = tqdm(known, desc="without", disable=None)
+        bar = progress_bar(known, "without")
         table["without"] = [
             np.nan if row in model.ruled_out else measured(model.without_row(int(row)).solve(warm_start=post))
             for row in bar

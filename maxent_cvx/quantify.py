@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from .errors import StatementError
 from .measures import overall_divergence, term_divergence
 from .mining import mine_associations
 from .model import MaxEnt
 from .posterior import Posterior
+from .progress import progress_bar
 from .sources import StrongestAssociations
 from .views import Release
 
@@ -70,8 +70,7 @@ def quantify(
         original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
     )
     rows = []
-    # disable=None hides the bar where the output is not a terminal.
-    for positive, negative in tqdm(knowledge, desc="bounds", disable=None if progress is None else not progress):
+    for positive, negative in progress_bar(knowledge, "bounds", progress):
         model = MaxEnt(release)
         if positive != 0 or negative != 0:
             model.add(StrongestAssociations(mined, positive, negative))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .errors import Infeasible, StatementError, number, shown
 from .model import MaxEnt
 from .posterior import Posterior
+from .progress import progress_bar
 from .sources import Probability, Source, Statement, read_probability
 
 __all__ = ["sweep"]
@@ -79,7 +79,7 @@ def sweep(
         base.remove(name)
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     rows, before = [], None
-    for v, e in tqdm(list(itertools.product(values, _numbers(eps, "eps"))), desc="sweep", disable=None):
+    for v, e in progress_bar(list(itertools.product(values, _numbers(eps, "eps"))), "sweep"):
         statement = asked.about(v, e) if e else asked == v
         try:
             post = base.copy().add(statement, label=label).solve(solver, warm_start=before, **options)

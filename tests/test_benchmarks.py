@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import os
+
 import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import boundary, contradictions, equivocation, larger, questions, rules, series, solvers, worlds
+from tests.benchmarks import (
+    boundary,
+    contradictions,
+    equivocation,
+    larger,
+    questions,
+    rules,
+    saving,
+    series,
+    solvers,
+    worlds,
+)
 from tests.benchmarks.larger_tables import larger_adult
 
 
@@ -96,3 +109,12 @@ def test_worlds():
     assert list(one["tuples"]) == [3, 4]
     assert (two["seconds"] > 0).all()
     assert two.attrs["r"][1] >= 2 - 1e-9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals and limits")
+def test_saving(capsys):
+    """A posterior survives kills, full disks, several writers and changed bytes, a few of each."""
+    saving.main(["--kills", "2", "--full", "3", "--seconds", "1", "--every", "200"])
+    said = capsys.readouterr().out
+    assert "2 kills: 2 whole files read" in said
+    assert "3 full disks: 3 typed refusals" in said

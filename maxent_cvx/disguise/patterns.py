@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from tqdm import tqdm
 
 from ..errors import SolverError
+from ..progress import progress_bar
 from ..worlds.deviation import ROUNDING
 from .safe_groups import Promise
 
@@ -74,16 +74,15 @@ class Patterns:
         """
         used, prices = self._least()
         least = [(self.records - self._taken(used)).sum()]
-        bar = tqdm(desc="rearranging groups", unit=" rounds", disable=None, leave=False)
-        while self.work < work and least[-1] >= DONE:
-            if len(least) > STALE and least[-1 - STALE] - least[-1] < DONE:
-                break
-            for share in SHARES:
-                self._add(self._grown(prices, share, work))
-            used, prices = self._least()
-            least.append((self.records - self._taken(used)).sum())
-            bar.update()
-        bar.close()
+        with progress_bar(None, "rearranging groups", unit=" rounds", leave=False) as bar:
+            while self.work < work and least[-1] >= DONE:
+                if len(least) > STALE and least[-1 - STALE] - least[-1] < DONE:
+                    break
+                for share in SHARES:
+                    self._add(self._grown(prices, share, work))
+                used, prices = self._least()
+                least.append((self.records - self._taken(used)).sum())
+                bar.update()
         return self._whole(used)
 
     def _taken(self, used: np.ndarray) -> np.ndarray:

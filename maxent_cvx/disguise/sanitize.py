@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ..errors import StatementError, TableError, number, shown, whole
 from ..measures import overall_divergence
 from ..model import MaxEnt
 from ..posterior import Posterior
+from ..progress import progress_bar
 from ..sources import PublishedRules
 from ..views import RuleSet, View
 from ..views.rule_files import SCORES
@@ -180,31 +180,30 @@ class _Search:
                 return self.result(self.rules, [], {}, post, value)
         post = self.solve(kept, None)
         value, order, after = self.measure(post), list[int](), dict[int, float]()
-        bar = tqdm(desc="withheld", total=None, disable=None if progress is None else not progress)
-        while not self.holds(value) and kept.any():
-            gain = self.gains(post, truth)
-            best = np.argsort(-gain, kind="stable")[:step]
-            out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
-            kept[out] = False
-            post = self.solve(kept, post)
-            value = self.measure(post)
-            order += out.tolist()
-            after |= dict.fromkeys(out.tolist(), value)
-            bar.update(len(out))
-        if not self.holds(value):
-            raise StatementError(
-                f"without any rule the measure is {value:.6g} already, and {self.limit:.6g} is asked for: what else is "
-                f"known, or published, decides it; {'allow more' if self.upper else 'ask for less'}"
-            )
-        for rule in reversed(order) if restore else ():
-            kept[rule] = True
-            tried = self.solve(kept, post)
-            if self.holds(measured := self.measure(tried)):
-                post, value = tried, measured
-            else:
-                kept[rule] = False
-            bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
-        bar.close()
+        with progress_bar(None, "withheld", progress) as bar:
+            while not self.holds(value) and kept.any():
+                gain = self.gains(post, truth)
+                best = np.argsort(-gain, kind="stable")[:step]
+                out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
+                kept[out] = False
+                post = self.solve(kept, post)
+                value = self.measure(post)
+                order += out.tolist()
+                after |= dict.fromkeys(out.tolist(), value)
+                bar.update(len(out))
+            if not self.holds(value):
+                raise StatementError(
+                    f"without any rule the measure is {value:.6g} already, and {self.limit:.6g} is asked for: what "
+                    f"else is known, or published, decides it; {'allow more' if self.upper else 'ask for less'}"
+                )
+            for rule in reversed(order) if restore else ():
+                kept[rule] = True
+                tried = self.solve(kept, post)
+                if self.holds(measured := self.measure(tried)):
+                    post, value = tried, measured
+                else:
+                    kept[rule] = False
+                bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
         incomplete = self.rules.at(kept).incomplete()
         return self.result(incomplete, [rule for rule in order if not kept[rule]], after, post, value)
 

@@ -9,11 +9,11 @@ from numbers import Integral
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from ..errors import StatementError, shown, whole
 from ..measures.areas import widths_asked
 from ..numeric import one_or_several
+from ..progress import progress_bar
 from ..tables import names
 from .intruders import DRAWS, Intruders
 from .technique import Technique, check_confidential, numeric_domain
@@ -117,8 +117,7 @@ def experiment(
 
     calls = (delayed(intruders.read)(name, make, strength, [seed, i]) for name, make, strength, i in tasks)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
-    shown_bar = None if progress is None else not progress
-    return pd.concat(tqdm(results, total=len(tasks), desc="experiment", disable=shown_bar), ignore_index=True)
+    return pd.concat(progress_bar(results, "experiment", progress, total=len(tasks)), ignore_index=True)
 
 
 def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[str] | None) -> list[str]:

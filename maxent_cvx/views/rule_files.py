@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
+from ..files import write_beside
 from .thresholds import exact
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def write_rules(rules: RuleSet, path: str | PathLike[str]) -> None:
         "qi": list(rules.qi), "sa": list(rules.sensitive), **thresholds,
         "strict": rules.strict, "complete": rules.complete, "attributes": rules.attributes,
     }  # fmt: skip
-    Path(path).write_text(f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}", encoding="utf-8")
+    text = f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}"
+    write_beside(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
 def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+"""Progress bars: one way for the whole package to say how far long work is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+from weakref import WeakSet
+
+from tqdm import tqdm
+
+__all__ = ["ProgressBar", "progress_bar"]
+
+
+class ProgressBar:
+    """Go through items, or count steps, without a word; :func:`progress_bar` says when there is something to see."""
+
+    def __init__(self, items: Iterable[Any], shown: tqdm[Any] | None = None) -> None:
+        self.items: Iterable[Any] = items if shown is None else shown
+        self.shown = shown
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def update(self, steps: int = 1) -> None:
+        """Count steps that are done."""
+        if self.shown is not None:
+            self.shown.update(steps)
+
+    def set_postfix_str(self, text: str) -> None:
+        """Say something behind the bar."""
+        if self.shown is not None:
+            self.shown.set_postfix_str(text)
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the bar as it is; nothing follows."""
+        if self.shown is not None:
+            self.shown.close()
+
+
+def progress_bar(
+    items: Iterable[Any] | None,
+    what: str,
+    progress: bool | None = None,
+    *,
+    total: int | None = None,
+    unit: str = "it",
+    leave: bool = True,
+) -> ProgressBar:
+    """Show how far work is, where somebody sees it; elsewhere nothing of tqdm is touched.
+
+    A bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed at
+    the end of its items; one that is moved by hand is made by a ``with`` statement.
+
+    Parameters
+    ----------
+    items : iterable or None
+        What is gone through; None for steps that :meth:`ProgressBar.update` counts.
+    what : str
+        What is shown before the bar.
+    progress : bool, optional
+        Whether the bar is shown; by default on a terminal or in a notebook.
+    total : int, optional
+        How many items there are, if `items` does not tell.
+    unit : str
+        What is counted.
+    leave : bool
+        Whether the bar stays when the work is done.
+    """
+    if not (_is_terminal() if progress is None else progress):
+        return ProgressBar(() if items is None else items)
+    options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave}
+    return ProgressBar((), _own_kind()(items, position=_bars_above(), **options))
+
+
+def _is_terminal() -> bool:
+    """Whether somebody sees what is written; a notebook says that it is a terminal."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # no stream at all, or a closed one
+        return False
+
+
+class _NoLock:
+    """A lock that everybody has: what a bar shares with nobody needs no other."""
+
+    def acquire(self, *_: object, **__: object) -> bool:
+        """Have it."""
+        return True
+
+    def release(self) -> None:
+        """Have it still."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _Bar(tqdm):
+    """A bar that is closed by who made it: one that was interrupted while it was made cannot be."""
+
+    monitor_interval = 0  # no thread watches over it
+
+    def __del__(self) -> None:
+        """Leave it as it is."""
+
+
+def _own_kind() -> type[tqdm[Any]]:
+    """Make a class of bars for one bar.
+
+    tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between taking
+    the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits for ever.
+    """
+    return type("Bar", (_Bar,), {"_lock": _NoLock(), "_instances": WeakSet()})
+
+
+def _bars_above() -> int:
+    """How many bars of other programs are on the screen, such as that of a loop around this work."""
+    return len(getattr(tqdm, "_instances", ()))
