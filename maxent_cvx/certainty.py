@@ -147,7 +147,9 @@ def subjects(space: Space) -> Iterator[Subjects]:
         yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
 
 
-def is_said(kind: str, group: int, value: int, probability: float, said: Container[tuple[str, int, int, float]]) -> bool:
+def is_said(
+    kind: str, group: int, value: int, probability: float, said: Container[tuple[str, int, int, float]]
+) -> bool:
     """Whether an inference about the others of a QI tuple goes without saying, as it is one about everybody of it."""
     return kind == "others" and ("q", group, value, probability) in said
 
