@@ -8,6 +8,7 @@ from helpers import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from named_worlds import random_named, spoken, subjects
+from patience import AGES
 from solving import examples
 
 import maxent_cvx as mx
@@ -31,8 +32,8 @@ ALICE = {"Alice": {"Q": "a"}}
 def test_the_others_are_not_everybody(trio, integer):
     """Alice has a and the flu: one half of those with a have it, all in all, and none of the others."""
     model = MaxEnt(trio, people=ALICE).add(P("flu", who="Alice") == 1)
-    assert model.bounds(P("flu", given={"Q": "a"}), integer=True) == pytest.approx((0.5, 0.5))
-    found = model.solve().certain(integer=integer)
+    assert model.bounds(P("flu", given={"Q": "a"}), integer=True, time_limit=AGES) == pytest.approx((0.5, 0.5))
+    found = model.solve().certain(integer=integer, time_limit=AGES)
     expected = {"P(flu | Q=b)": 0, "P(flu | Alice)": 1, "P(flu | (others), Q=a)": 0}
     assert found["probability"].to_dict() == expected
     assert found["people"].to_list() == [1, 1, 1]
@@ -42,7 +43,7 @@ def test_the_others_are_not_everybody(trio, integer):
 def test_everybody_with_a_tuple(trio, integer):
     """What nobody with a has, Alice has not, nor the others with a, which goes without saying."""
     model = MaxEnt(trio, people=ALICE).add(P("cold", given={"Q": "b"}) == 1)
-    found = model.solve().certain(integer=integer)
+    found = model.solve().certain(integer=integer, time_limit=AGES)
     expected = {"P(cold | Q=a)": 0, "P(cold | Q=b)": 1, "P(cold | Alice)": 0}
     assert found["probability"].to_dict() == expected
     assert found["people"].to_dict() == {"P(cold | Q=a)": 2, "P(cold | Q=b)": 1, "P(cold | Alice)": 1}
@@ -52,7 +53,7 @@ def test_everybody_with_a_tuple(trio, integer):
 def test_everybody_with_a_tuple_is_named(trio, integer):
     """Of two people with a name a tuple speaks as well, and of no others."""
     model = MaxEnt(trio, people={**ALICE, "Bob": {"Q": "a"}}).add(P("flu", given={"Q": "b"}) == 1)
-    found = model.solve().certain(integer=integer)["probability"]
+    found = model.solve().certain(integer=integer, time_limit=AGES)["probability"]
     assert found.to_dict() == {"P(flu | Q=a)": 0, "P(flu | Q=b)": 1, "P(flu | Alice)": 0, "P(flu | Bob)": 0}
 
 
@@ -69,9 +70,9 @@ def test_a_fraction_of_a_person():
     model = MaxEnt(mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")).add("P(flu | Q=a) = 0.3")
     assert model.bounds("P(flu | Q=b)") == pytest.approx((0.7, 0.7))
     with refused(Infeasible, "no whole assignment"):
-        model.bounds("P(flu | Q=b)", integer=True)
+        model.bounds("P(flu | Q=b)", integer=True, time_limit=AGES)
     with refused(Infeasible, "no whole assignment"):
-        model.solve().certain(integer=True)
+        model.solve().certain(integer=True, time_limit=AGES)
 
 
 @examples(150)
@@ -79,7 +80,7 @@ def test_a_fraction_of_a_person():
 def test_whole_certainties_are_those_of_all_worlds(seed: int):
     """Every inference is true in every world, and everything that is, and was open before, is listed."""
     model, worlds, records = random_named(seed)
-    found = model.solve().certain(integer=True)
+    found = model.solve().certain(integer=True, time_limit=AGES)
     assert found["decided"].all()
     expected: dict[str, float] = {}
     for kind, whom, q, written, values in subjects(worlds, records):
@@ -104,7 +105,9 @@ def test_whole_bounds_are_those_of_all_worlds(seed: int):
         if kind != "others":
             share = worlds.share(kind, whom, values[seed % len(values)])
             asked = spoken(kind, whom, values[seed % len(values)])
-            assert model.bounds(asked, integer=True) == pytest.approx((share.min(), share.max()), abs=1e-6)
+            assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(
+                (share.min(), share.max()), abs=1e-6
+            )
             low, high = model.bounds(asked)
             assert low - 1e-6 <= share.min()
             assert share.max() <= high + 1e-6
