@@ -19,12 +19,16 @@ from .space import Space
 if TYPE_CHECKING:
     from .posterior import Posterior
 
-__all__ = ["Subjects", "certain_table", "is_said", "name_of", "subjects"]
+__all__ = ["Key", "Subjects", "certain_table", "is_said", "name_of", "subjects"]
 
 #: Rows that are tried one by one; statements come last.
 MOST = 2_000
 #: Terms with fewer people may be empty: an answer that is not exact leaves some there. Proof decides.
 SMALL = 1e-5
+
+
+#: What an inference says: the kind of those whom it is about, which of them, the position of s, and 0 or 1.
+Key = tuple[str, int, int, float]
 
 
 class Subjects(NamedTuple):
@@ -71,7 +75,7 @@ class Inference(NamedTuple):
     terms: np.ndarray
 
     @property
-    def key(self) -> tuple[str, int, int, float]:
+    def key(self) -> Key:
         """What it says, but for the name."""
         return *self.group, self.value, self.probability
 
@@ -96,7 +100,7 @@ def certain_table(post: Posterior, progress: bool | None) -> pd.DataFrame:
         kind, whom = inference.group
         if inference.group in said and inference.probability == 0:
             return True
-        return is_said(*inference.key, keys) or (kind == "others" and ("q", whom) in said)
+        return is_said(inference.key, keys) or (kind == "others" and ("q", whom) in said)
 
     rest = sorted(set(range(len(found))) - set(because), key=lambda i: (-found[i].probability, i))
     for i in tqdm(rest, desc="certain", disable=None if progress is None else not progress):
@@ -147,11 +151,9 @@ def subjects(space: Space) -> Iterator[Subjects]:
         yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
 
 
-def is_said(
-    kind: str, group: int, value: int, probability: float, said: Container[tuple[str, int, int, float]]
-) -> bool:
+def is_said(key: Key, said: Container[Key]) -> bool:
     """Whether an inference about the others of a QI tuple goes without saying, as it is one about everybody of it."""
-    return kind == "others" and ("q", group, value, probability) in said
+    return key[0] == "others" and ("q", *key[1:]) in said
 
 
 def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .certainty import Subjects, is_said, name_of, subjects
+from .certainty import Key, Subjects, is_said, name_of, subjects
 from .errors import Infeasible, SolverError
 from .solvers.integrality import settled_whole
 from .solvers.presolve import remaining
@@ -52,9 +52,9 @@ def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
 def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """Write what is certain of everybody who had a choice, and what was not decided."""
     found = pd.concat([_of(post, whom, empty, undecided) for whom in subjects(post.space)], ignore_index=True)
-    said = set(found.loc[found["decided"], KEY].itertuples(index=False, name=None))
-    unsaid = [is_said(*key, said) for key in found[KEY].itertuples(index=False, name=None)]
-    found = found[~np.array(unsaid, dtype=bool)]
+    keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
+    said = {key for key, decided in zip(keys, found["decided"], strict=True) if decided}
+    found = found[np.array([not is_said(key, said) for key in keys], dtype=bool)]
     names = [name_of(post.space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
     index = pd.Index(names, dtype=object, name="inference")
     return found.set_index(index)[["probability", "posterior", "people", "decided"]]

@@ -22,8 +22,8 @@ def test_slow_examples(drawn):
     time.sleep(0.3)
 
 
-@settings(max_examples=2)
-@given(st.booleans().map(lambda drawn: time.sleep(1.1) or drawn))
+@settings(max_examples=5)
+@given(st.integers().map(lambda drawn: time.sleep(0.5) or drawn))
 def test_examples_that_are_slow_to_draw(drawn):
     """So may drawing one: by default ten of them have a second."""
 
