@@ -161,8 +161,8 @@ def test_said_twice_at_random(seed: int, factor: float):
     model, records = random_model(seed, statements=5)
     rng = np.random.default_rng(seed)
     for value, who, truth in (random_event(rng, records) for _ in range(2)):
-        statement = P(value, who) <= truth + 0.002  # of nobody a small part of a person, which is no certainty
-        if truth < 0.9 and statement.label not in model.knowledge:
+        statement = P(value, who) <= min(truth + 0.002, 1.0)  # a small part of a person, which is not nobody
+        if statement.label not in model.knowledge:
             model.add(statement)
     found = model.solve().certain()
     for label, statement in list(model.knowledge.items()):
