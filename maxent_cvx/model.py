@@ -22,6 +22,7 @@ from .rows import Rows
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.extremes import extremes
+from .solvers.integrality import settled_whole
 from .solvers.run import contradiction, presolved, run
 from .solvers.whole import whole_extremes
 from .sources import PriorZeros, Probability, read_probability
@@ -222,6 +223,7 @@ class MaxEnt(Adversary):
         bar = progress_bar(several, "bounds", progress)
         try:
             closed = ~np.isnan(closed_form[0])
+            settled = settled_whole(settled) if integer else settled
             program = (lambda form, weight: whole_extremes(form, weight, time_limit)) if integer else extremes
             found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
         except Infeasible as error:

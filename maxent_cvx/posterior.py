@@ -232,6 +232,10 @@ class Posterior:
     def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
+        P(s | q) is about everybody with q, named or not. Where some of them are named, the others are told apart from
+        these: what is certain of them alone is listed as "P(Flu | (others), Gender=female)", unless it is so of
+        everybody with q. That is no statement, and cannot be added or asked as one.
+
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
         P(s | q) = 1, that the other values have 0. What could not be proved is not listed either. Of a series also what
         the releases force, and of a population what its groups do: then published rows are among the reasons.
@@ -259,10 +263,14 @@ class Posterior:
         ------
         StatementError
             If the posterior was loaded from a file, which does not hold its knowledge.
+        Infeasible
+            With `integer`: if there is no whole assignment.
 
         Notes
         -----
-        Without `integer` these are certainties of the linear rows.
+        Without `integer` these are certainties of the linear rows. With it they hold in every assignment of a value to
+        each record, and of a record to each name, that satisfies the rows as they are typed: a probability of 0.3 is
+        then three of ten people, and of one person it is impossible.
         """
         if self.model is None:
             raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .certainty import event_of
+from .certainty import Key, Subjects, is_said, name_of, subjects
 from .errors import Infeasible, SolverError
+from .solvers.integrality import settled_whole
 from .solvers.presolve import remaining
 from .solvers.run import contradiction, presolved
 from .solvers.whole import never_filled
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["whole_certain_table"]
 
+#: What an inference says: of whom, which value, and how probable that is.
+KEY = ["kind", "group", "value", "probability"]
+
 
 def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
     """List what whole assignments force, see :meth:`maxent_cvx.Posterior.certain`."""
@@ -26,7 +30,7 @@ def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
     form, closed_form = model.form, model.invariants.closed_form(space)
     try:
-        smaller = presolved(form, closed_form, space.n_records)
+        smaller = settled_whole(presolved(form, closed_form, space.n_records))
     except Infeasible as error:
         raise contradiction(form, closed_form, space.n_records) or error from None
     settled = np.where(smaller.fixed, smaller.counts, 0.0)
@@ -46,27 +50,36 @@ def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
 
 
 def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
-    """Write what is certain of each group and value that had a choice, and what was not decided."""
-    space = post.space
-    people, n_values = space.groups[1], len(space.view.sensitive_values)
-    pairs, of = np.unique(space.cells, return_inverse=True)
-    filled = np.bincount(of, ~empty & ~undecided) > 0
-    maybe = np.bincount(of, undecided) > 0
-    owner = pairs // n_values
-    choices = np.bincount(owner)
-    may_be = np.bincount(owner, filled | maybe)
+    """Write what is certain of everybody who had a choice, and what was not decided."""
+    found = pd.concat([_of(post, whom, empty, undecided) for whom in subjects(post.space)], ignore_index=True)
+    keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
+    said = {key for key, decided in zip(keys, found["decided"], strict=True) if decided}
+    found = found[np.array([not is_said(key, said) for key in keys], dtype=bool)]
+    names = [name_of(post.space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
+    index = pd.Index(names, dtype=object, name="inference")
+    return found.set_index(index)[["probability", "posterior", "people", "decided"]]
+
+
+def _of(post: Posterior, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+    """What is certain, or not decided, of everybody of one kind: what the terms of all of them say together."""
+    code, n_values = whom.code, len(post.space.view.sensitive_values)
+    terms = np.flatnonzero(code < len(whom.people))
+    pairs, of = np.unique(code[terms] * n_values + post.space.codes["s"][terms], return_inverse=True)
+    n, owner = len(pairs), pairs // n_values
+    filled = np.bincount(of, ~empty[terms] & ~undecided[terms], n) > 0
+    maybe = np.bincount(of, undecided[terms], n) > 0
+    choices = np.bincount(owner, minlength=len(whom.people))
+    may_be = np.bincount(owner, filled | maybe, len(whom.people))
     one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
-    zero = ~filled & ~maybe & (np.bincount(owner, one)[owner] == 0)
+    zero = ~filled & ~maybe & (np.bincount(owner, one, len(whom.people))[owner] == 0)
     open_ = maybe & ~filled
-    p = np.bincount(of, post.counts) / people[owner]
-    rows = []
-    for i in np.flatnonzero(one | zero | open_):
-        term = space.first_of_group[owner[i]]
-        whom = (0, int(space.codes["q"][term]))
-        if len(space.people) and space.codes["who"][term] < len(space.people):
-            whom = (1, int(space.codes["who"][term]))
-        name = str(event_of(space, *whom, int(pairs[i] % n_values)))
-        certain = np.nan if open_[i] else float(one[i])
-        rows.append((name, certain, float(p[i]), int(people[owner[i]]), not open_[i]))
-    columns = ["inference", "probability", "posterior", "people", "decided"]
-    return pd.DataFrame(rows, columns=columns).set_index("inference")
+    told = one | zero | open_
+    people = whom.people[owner]
+    p = np.bincount(of, post.counts[terms], n) / people
+    return pd.DataFrame(
+        {
+            "kind": whom.kind, "group": owner, "value": pairs % n_values,
+            "probability": np.where(open_, np.nan, one.astype(float)), "posterior": p, "people": people,
+            "decided": ~open_,
+        }
+    )[told]  # fmt: skip

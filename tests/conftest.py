@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, settings
 
 import maxent_cvx as mx
 
 # The tests' own modules (strategies, helpers) are imported by their plain names, package or not.
 sys.path.insert(0, str(Path(__file__).parent))
+
+# How long an example takes is a matter of what else the computer does, and no failure: of any test, whatever its own
+# settings say of other things. Without this each example has 200 ms.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 #: Privacy-MaxEnt, Fig. 1(a), with the bucket numbers of Fig. 1(b).
 FIG_1 = [

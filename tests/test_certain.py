@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import refused
 from hypothesis import given
 from hypothesis import strategies as st
-from random_models import QI, SA, random_model
+from random_models import QI, SA, random_event, random_model
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P, StatementError
+from maxent_cvx import MaxEnt, P, Statement, StatementError
 from maxent_cvx.sources import read_probability
 
 
@@ -117,3 +118,56 @@ def test_nearly_certain_is_not_certain(release):
     found = post.certain()
     assert found["probability"].to_dict() == {"P(HIV | Degree=junior, Gender=female)": 0}
     assert found["because"].to_list() == [["P(HIV | Degree=junior) = 0"]]
+
+
+def scaled(statement: Statement, factor: float) -> Statement:
+    """Say the same, each coefficient and value multiplied."""
+    terms = frozenset((event, a * factor) for event, a in statement.terms)
+    return Statement(terms, statement.low * factor, statement.high * factor)
+
+
+@pytest.fixture
+def trio() -> mx.Release:
+    """Three people and three values in one bucket."""
+    table = pd.DataFrame({"Q": list("abc"), "S": ["flu", "hiv", "cold"], "B": 1})
+    return mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")
+
+
+@pytest.mark.parametrize("factor", [2, 3, 0.1, 1 / 3, 7])
+def test_said_twice(trio, factor):
+    """Two people with one half each leave no flu to the third; that the third hardly has it, said twice, does not."""
+    model = MaxEnt(trio).add("P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5", "P(flu | Q=a) <= 0.005")
+    found = model.solve().certain()
+    assert found["because"].to_dict() == {"P(flu | Q=a)": ["P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5"]}
+    for label in ("P(flu | Q=b) >= 0.5", "P(flu | Q=a) <= 0.005"):
+        model.add(scaled(model.knowledge[label], factor), label=f"{label}, scaled")
+    again = model.solve().certain()
+    assert list(again.index) == list(found.index)
+    (because,) = again["because"]
+    assert {label.removesuffix(", scaled") for label in because} == set(found["because"].iloc[0])
+    assert len(because) == 2
+
+
+def test_hardly_anybody_is_somebody(trio):
+    """Less than a hundredth of a person is not nobody: what bounds it so is no reason, and there is no other."""
+    model = MaxEnt(trio).add("P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.499995", "P(flu | Q=a) <= 0.005")
+    assert model.solve().certain().empty
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000), factor=st.sampled_from([2.0, 3.0, 0.1, 1 / 3, 7.0]))
+def test_said_twice_at_random(seed: int, factor: float):
+    """A statement that is there twice, scaled, loses no inference and makes none, and no reason has it twice."""
+    model, records = random_model(seed, statements=5)
+    rng = np.random.default_rng(seed)
+    for value, who, truth in (random_event(rng, records) for _ in range(2)):
+        statement = P(value, who) <= min(truth + 0.002, 1.0)  # a small part of a person, which is not nobody
+        if statement.label not in model.knowledge:
+            model.add(statement)
+    found = model.solve().certain()
+    for label, statement in list(model.knowledge.items()):
+        model.add(scaled(statement, factor), label=f"{label}, scaled")
+    again = model.solve().certain()
+    assert again["probability"].to_dict() == found["probability"].to_dict()
+    for because in again["because"]:
+        assert len({label.removesuffix(", scaled") for label in because}) == len(because)

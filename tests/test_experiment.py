@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import refused
+from patience import AGES, PATIENT_DASK
 from techniques import Rounded, people
 
 import maxent_cvx as mx
@@ -88,12 +89,15 @@ def test_whoever_computes_it(table, found):
 
 def test_on_a_dask_cluster(table, found):
     """Joblib's Dask backend takes an experiment over unchanged."""
-    distributed = pytest.importorskip("distributed")
-    kind = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    import dask
+
+    kind = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None, "memory_limit": 0}
     with (
+        dask.config.set(PATIENT_DASK),
         distributed.LocalCluster(**kind, silence_logs=logging.CRITICAL) as cluster,
         distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
+        joblib.parallel_config(backend="dask", wait_for_workers_timeout=AGES),
     ):
         there = run(table, techniques=TECHNIQUES, repetitions=3, targets=4, at=[10, 30], seed=1)
     pd.testing.assert_frame_equal(there, found)

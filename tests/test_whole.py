@@ -8,6 +8,7 @@ import pytest
 from helpers import refused
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import AGES
 from series import assignments, patients, published, random_tables
 from solving import examples
 
@@ -39,8 +40,8 @@ class TestWhatLinearRowsCannotSee:
         post = model.solve()
         assert post.prob("c", who=9) > 0.17
         assert model.bounds(P("c", who=9))[1] > 0.3
-        assert model.bounds(P("c", who=9), integer=True) == (0, 0)
-        found = post.certain(integer=True)
+        assert model.bounds(P("c", who=9), integer=True, time_limit=AGES) == (0, 0)
+        found = post.certain(integer=True, time_limit=AGES)
         assert found.loc["P(c | Pseudonym=9)", "probability"] == 0
         assert found.loc["P(c | Pseudonym=9)", "posterior"] == pytest.approx(post.prob("c", who=9))
 
@@ -89,12 +90,14 @@ def test_against_all_assignments(seed: int, releases: int):
     people, values = model.view.persons, model.view.sensitive_values
     person, value = int(people[seed % len(people)]), values[seed % len(values)]
     share = (every[person] == value).astype(float)
-    assert model.bounds(P(value, who=person), integer=True) == pytest.approx((share.min(), share.max()))
+    assert model.bounds(P(value, who=person), integer=True, time_limit=AGES) == pytest.approx(
+        (share.min(), share.max())
+    )
     several = [int(i) for i in people[:3]]
     number = (every[several] == value).sum(axis=1)
-    low, high = model.bounds(sum(P(value, who=i) for i in several), integer=True)
+    low, high = model.bounds(sum(P(value, who=i) for i in several), integer=True, time_limit=AGES)
     assert (low, high) == pytest.approx((number.min(), number.max()))
-    found = model.solve().certain(integer=True)
+    found = model.solve().certain(integer=True, time_limit=AGES)
     assert found["decided"].all()
     codes, terms = model.space.codes, set()
     for q, s in zip(codes["q"], codes["s"], strict=True):
@@ -120,8 +123,8 @@ def test_buckets_alone():
     )
     model = MaxEnt(release)
     asked = P("Flu", given={"Gender": "male"})
-    assert model.bounds(asked, integer=True) == pytest.approx(model.bounds(asked), abs=1e-6)
-    assert model.solve().certain(integer=True).empty
+    assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(model.bounds(asked), abs=1e-6)
+    assert model.solve().certain(integer=True, time_limit=AGES).empty
 
 
 def test_knowledge_that_no_whole_assignment_has():
@@ -131,9 +134,11 @@ def test_knowledge_that_no_whole_assignment_has():
     )
     asked = P("Flu", given={"Gender": "male"})
     with refused(Infeasible, "no whole assignment", "integer=True"):
-        MaxEnt(release).add(asked == 0.3).bounds(P("Flu", given={"Gender": "female"}), integer=True)
+        MaxEnt(release).add(asked == 0.3).bounds(P("Flu", given={"Gender": "female"}), integer=True, time_limit=AGES)
     model = MaxEnt(release).add(asked.between(0.3, 0.4))
-    assert model.bounds(P("Flu", given={"Gender": "female"}), integer=True) == pytest.approx((0.25, 0.25))
+    assert model.bounds(P("Flu", given={"Gender": "female"}), integer=True, time_limit=AGES) == pytest.approx(
+        (0.25, 0.25)
+    )
     assert model.bounds(P("Flu", given={"Gender": "female"}))[1] == pytest.approx(0.3)
 
 
@@ -143,8 +148,8 @@ def test_named_people():
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     people = {n: {"Gender": "male", "Degree": "college"} for n in ("Allen", "Brian")}
     model = MaxEnt(release, people=people).add(P("HIV", who="Allen") >= 0.1)
-    assert model.bounds(P("HIV", who="Allen"), integer=True) == (1, 1)
-    found = model.solve().certain(integer=True)
+    assert model.bounds(P("HIV", who="Allen"), integer=True, time_limit=AGES) == (1, 1)
+    found = model.solve().certain(integer=True, time_limit=AGES)
     assert found.loc["P(HIV | Allen)", "probability"] == 1
     assert found.loc["P(HIV | Brian)", "probability"] == 0
     assert found.loc["P(HIV | Allen)", "posterior"] < 1
@@ -160,4 +165,4 @@ def test_not_decided():
     assert found.loc[~found["decided"], "probability"].isna().all()
     convex = MaxEnt(patients()).add(lambda space: space.p[0] ** 2 <= 0.5)
     with refused(SolverError, "convex"):
-        convex.bounds(P("Flu", who=1), integer=True)
+        convex.bounds(P("Flu", who=1), integer=True, time_limit=AGES)
