@@ -92,7 +92,7 @@ def test_two_tuples():
 
 
 def test_repeated_values():
-    """Maximum entropy mostly understates the risk, and not always: of {a, b, c, c} it says .562 where worlds say 1/2."""
+    """Maximum entropy mostly understates the risk, not always: of {a, b, c, c} it says .562 where worlds say 1/2."""
     people = pd.DataFrame({"Who": ["Ann", "Bob", "Cem", "Dan"], "S": list("abcc"), "B": 1})
     believed = pd.DataFrame([[0.4, 0.0, 0.6]] + 3 * [[0.2, 0.2, 0.6]], columns=list("abc"), index=people["Who"])
     prior = QIDistribution(believed)
