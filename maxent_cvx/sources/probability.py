@@ -51,8 +51,9 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     Notes
     -----
     Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). A probability of a person is that of the maximum-entropy
-    answer. It need not be that of the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of Fig. 4 has
-    breast cancer or HIV, as in the last example, it is breast cancer in 5/7 of the worlds, and the answer is .731.
+    answer. It need not be that of the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
+    Fig. 4 has breast cancer or HIV, as in the last example, it is breast cancer in 5/7 of the worlds, and the answer
+    is .731.
 
     Examples
     --------

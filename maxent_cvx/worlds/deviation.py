@@ -83,7 +83,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, and no fact: in the paper's running example
     (N = r = 2, priors .1 and .003) it is 0 and .097. And that in an extremely large group "there will be no privacy
     breach" does not follow: Delta_ceil comes close to f_max as N grows and stays below it, and if all others have a
-    prior of 0, the one who has not has x for certain, in a group of any size.
+    prior of 0, the one that is left has x for certain, in a group of any size.
     """
     try:
         size = np.asarray(n, dtype=float)
