@@ -69,9 +69,13 @@ class MaxEnt(Adversary):
     -----
     Privacy-MaxEnt, Definition 3.1.
 
-    With a prior this is **not** the exact posterior of :func:`maxent_cvx.worlds.posterior`, and mostly says less of
-    people than that does: in a group of two its odds are the square root of the exact ones. Who decides by it whether
-    to publish understates the risk; ask :func:`maxent_cvx.worlds.r_robustness`.
+    The answer is certified to be the maximum-entropy one. That is **not** the posterior over possible worlds, in which
+    everybody has exactly one record and one value: what a bucket holds, and what is known of people
+    (:func:`maxent_cvx.Count`), is met on the average only. With a prior :func:`maxent_cvx.worlds.posterior` is exact.
+    In a group of two the odds are here the square root of the exact ones, and the largest probability of a group is
+    mostly too small: who decides by it whether to publish mostly understates the risk. Not always, where values
+    repeat: let the values be a, b, c, c, the prior of one tuple .4, 0, .6, and that of three others .2, .2, .6. No
+    exact probability is above .5, and the largest one here is .562. Ask :func:`maxent_cvx.worlds.r_robustness`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The posterior: what an adversary infers, with the proof of how precise it is."""
+"""The posterior: what an adversary infers, with the proof of how near it is to the maximum-entropy answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Posterior:
     counts : ndarray
         N P(q, s, b), people, one a term.
     certificate : Certificate
-        How far any P(s | q), or P(s | i) of a named person i, can be from the exact answer, recomputed from the rows.
+        How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
+        the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
     status : Status
         Why the solver stopped.
     solver : str
@@ -196,7 +197,8 @@ class Posterior:
     def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
         """DH / d(value) of every statement: what one unit of its value, as typed, is worth in entropy; nats.
 
-        A statement with a price of 0 tells nothing that the rest does not; the larger the price, the more it tells.
+        A statement with a price of 0 tells nothing that the rest does not; the larger the price, the
+        more a small change of the value matters.
 
         Parameters
         ----------

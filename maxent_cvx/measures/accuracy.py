@@ -1,7 +1,7 @@
 """How far the adversary's inference is from the original data: Kullback-Leibler divergences.
 
-Zero means that the adversary knows everything there is to know from QI values; publishing is the
-safer the larger the divergence.
+Zero means that the adversary knows everything there is to know from QI values; the larger
+the divergence, the further off the adversary is on the average; infinite means misled, not safe.
 """
 
 from __future__ import annotations

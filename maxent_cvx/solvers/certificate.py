@@ -41,7 +41,7 @@ from .satisfying import satisfying
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
-#: An answer is optimal if no P(s | q) can be further than this from the exact one. "Almost" is not.
+#: An answer is optimal if no P(s | q) can be further than this from the maximum-entropy one. "Almost" is not.
 ACCURACY = 1e-4
 
 

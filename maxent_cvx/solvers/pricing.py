@@ -34,7 +34,7 @@ def pricing(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     ----------
     form : LinearForm
     counts : ndarray
-        The exact answer, people, with zeros where a term must be empty.
+        The maximum-entropy answer, people, with zeros where a term must be empty.
 
     Returns
     -------

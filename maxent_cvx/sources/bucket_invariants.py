@@ -18,9 +18,10 @@ __all__ = ["BucketInvariants"]
 class BucketInvariants(PublishedRows):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
-    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): they say
-    everything that all assignments of the bucket's values to its people have in common, and no more. Where some values
-    are counterfeits, at most so many people have each.
+    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): every
+    linear equation that holds for all assignments of the bucket's values to its people follows from them, and no other.
+    That everybody has exactly one value is no such equation, and they do not say it. Where some values are
+    counterfeits, at most so many people have each.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ __all__ = ["NamedPeople"]
 class NamedPeople(Source):
     """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q.
 
-    Together with the QI- and SA-invariants, which are about everybody, these rows say what a table with a
-    pseudonym for every record says. Somebody whose QI tuple nobody else has needs no row: the QI-invariant
+    Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table
+    with a pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant
     says it.
 
     Notes

@@ -50,7 +50,10 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
 
     Notes
     -----
-    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2).
+    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). A probability of a person is that of the maximum-entropy
+    answer. It need not be that of the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
+    Fig. 4 has breast cancer or HIV, as in the last example, it is breast cancer in 5/7 of the worlds, and the answer
+    is .731.
 
     Examples
     --------
@@ -82,8 +85,8 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
 def Count(value: object, who: Iterable[object]) -> Probability:
     """How many of some people have a value, sum_i P(value | i), to be compared with a number.
 
-    It is the expected number, which is what linear knowledge can speak of: "two of them" holds in every
-    possible world, and so on average.
+    It is the expected number, the mean over possible worlds, and nothing else of them: that two have it in
+    every world implies that two have it on the average, but not the other way round. See the notes.
 
     Parameters
     ----------
@@ -99,12 +102,27 @@ def Count(value: object, who: Iterable[object]) -> Probability:
 
     Notes
     -----
-    Privacy-MaxEnt, section 6 (kind 3).
+    Privacy-MaxEnt, section 6 (kind 3). The paper lists such rows as the model of what is known of people. They are
+    **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, and leaves it open that both have the
+    value, or none. And what is maximised is the entropy of P(i, q, s, b), not that of the possible worlds, in which
+    nobody else has the record that one person has. Over the worlds in which the knowledge is true the probabilities
+    are others: if two of Alice, Bob and Charlie have HIV, then Bob of Fig. 4 is one of them with probability 1/3 and
+    Charlie with 2/3; the maximum-entropy answer is .382 and .618.
 
     Examples
     --------
     >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
+
+    One x is in Alice's bucket of three, and one in Bob's of six. Alice or Bob has it, but not both: of the worlds
+    1/3 x 5/6 are Alice's and 2/3 x 1/6 are Bob's, 5/7 and 2/7 of those that are left. The rows give another answer:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> table = pd.DataFrame({"Q": list("ABCDEFGHI"), "S": list("xyzxuvwyz"), "Bucket": [1] * 3 + [2] * 6})
+    >>> release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="Bucket")
+    >>> model = mx.MaxEnt(release, people={"Alice": {"Q": "A"}, "Bob": {"Q": "D"}})
+    >>> model.add(Count("x", who=["Alice", "Bob"]) == 1).solve().people()["x"].round(3).to_dict()
+    {'Alice': 0.585, 'Bob': 0.415}
     """
     return Probability({Event(_sensitive(value), who=_names(who)): 1.0})
 

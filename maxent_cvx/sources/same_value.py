@@ -33,11 +33,23 @@ class SameValue(Source):
 
     Notes
     -----
-    A pair of distributions has a joint one in which the two agree with probability c exactly if all these rows
-    hold (Strassen, 1965), so that no linear knowledge of P(i, q, s, b) says more. It does not say all: a model
-    has no term for what two people have *together*. What is learnt later of one of them moves the other
-    within these rows only, and "the same, or else both healthy", or the probability of both having HIV, cannot
-    be said; that takes the possible worlds of both, not P(s | i).
+    A pair of distributions has a joint one in which the two agree with probability c if and only if all these rows
+    hold (Strassen, 1965), so that more cannot be said of the two distributions by themselves. Of two people in a
+    release the rows are **necessary, not sufficient**: a model has no term for what two people have *together*, and
+    the published buckets may allow less than the rows do, as below. What is learnt later of one of them moves the
+    other within these rows only, and "the same, or else both healthy", or the probability of both having HIV, cannot
+    be said; that takes the possible worlds of both, not P(s | i). See also the notes of :func:`Count`.
+
+    Examples
+    --------
+    A bucket deals two values to two people, so that they never have the same. The rows do not see it:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> pair = pd.DataFrame({"Q": ["A", "B"], "S": ["x", "y"], "Bucket": [1, 1]})
+    >>> release = mx.Release.from_buckets(pair, qi="Q", sa="S", bucket="Bucket")
+    >>> model = mx.MaxEnt(release, people={"Alice": {"Q": "A"}, "Bob": {"Q": "B"}})
+    >>> model.add(SameValue("Alice", "Bob", at_least=1)).solve().people().loc["Alice"].round(6).to_dict()
+    {'x': 0.5, 'y': 0.5}
     """
 
     def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:

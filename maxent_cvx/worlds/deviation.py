@@ -29,6 +29,12 @@ class DeltaCondition:
     ceiling : float or ndarray
         Delta_ceil; negative where the group has fewer than r tuples, so that nothing holds.
     holds : bool or ndarray of bool
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.delta_condition([0.1, 0.003], r=2)       # the running example: Delta_max is above Delta_ceil
+    <DeltaCondition: deviation 0.097, ceiling 0.0, holds False>
     """
 
     deviations: np.ndarray
@@ -71,6 +77,13 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     >>> import maxent_cvx as mx
     >>> round(mx.worlds.delta_ceiling(3, 2, 0.1), 4)       # Table V
     0.0474
+
+    Notes
+    -----
+    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, and no fact: in the paper's running example
+    (N = r = 2, priors .1 and .003) it is 0 and .097. And that in an extremely large group "there will be no privacy
+    breach" does not follow: Delta_ceil comes close to f_max as N grows and stays below it, and if all others have a
+    prior of 0, the one that is left has x for certain, in a group of any size.
     """
     try:
         size = np.asarray(n, dtype=float)
