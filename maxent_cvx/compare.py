@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from .errors import Infeasible, MaxEntError, SolverError, unknown_name
+from . import arguments
+from .errors import Infeasible, MaxEntError, SolverError, StatementError, unknown_name
 from .model import MaxEnt
 from .posterior import Posterior
 from .solvers import SOLVERS, find
@@ -72,11 +73,20 @@ def compare_solvers(
     >>> mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])["certified"].to_list()
     [True, True]
     """
+    arguments.instance(model, MaxEnt, "what is compared")
+    arguments.flag(presolve, "presolve")
+    if options is not None:
+        arguments.mapping(options, "options", "{solver: {option: value}}")
+        for label, given in options.items():
+            arguments.mapping(given, f"the options of {label}", "{option: value}")
     options = dict(options or {})
     if solvers is None:
         solvers = [name for name, backend in SOLVERS.items() if backend.installed]
         solvers += [label for label in options if label not in solvers]
-    labels = list(dict.fromkeys([solvers] if isinstance(solvers, str) else solvers))
+    asked = [solvers] if isinstance(solvers, str) else arguments.list_of(solvers, "solvers", "names of solvers")
+    if not asked:
+        raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
+    labels = list(dict.fromkeys(arguments.text(label, "a solver") for label in asked))
     missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
     if unknown := [label for label in options if label not in labels]:
         raise unknown_name("solver to be compared", unknown[0], labels)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
+from . import arguments
 from .errors import StatementError
 from .measures import overall_divergence, term_divergence
 from .mining import mine_associations
@@ -64,6 +65,8 @@ def quantify(
     -----
     Privacy-MaxEnt, sections 4.3 and 4.4.
     """
+    arguments.optional_flag(progress, "progress")
+    arguments.function(measure, "measure")
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {wrong[0]!r}; each bound is a pair (K+, K-)")
     mined = mine_associations(

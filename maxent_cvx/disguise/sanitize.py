@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from .. import arguments
 from ..errors import StatementError, TableError, number, shown, whole
 from ..measures import overall_divergence
 from ..model import MaxEnt
@@ -114,6 +115,8 @@ def sanitize(
 
     Published rules, section VII (future work).
     """
+    arguments.optional_flag(progress, "progress")
+    arguments.flag(restore, "restore")
     if (max_p is None) == (divergence is None):
         raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
     if divergence is not None and not isinstance(original, pd.DataFrame):

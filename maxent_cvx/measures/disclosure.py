@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
+from .. import arguments
 from ..errors import StatementError, whole
 from ..posterior import Posterior
 from ..views import OUTSIDE, View
@@ -67,6 +68,8 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     -----
     Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is judged.
     """
+    arguments.instance(post, Posterior, "post")
+    arguments.flag(worst, "worst")
     whole(l, "l", 1)
     view = post.space.view
     conditional, people = of_those_inside(post)

@@ -91,6 +91,7 @@ def run(
     first, name = smaller.form.closed(smaller.start(start)), backend.name
     if not smaller.terms.any():
         answer = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
+        name = "presolve"  # the solver never ran
     elif convex:
         answer = backend.solve(smaller.form, first, convex=convex, **options)
     else:

@@ -22,8 +22,8 @@ dates). From ``#`` to the end of a line is comment, unless "(" follows it.
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 
+from .. import arguments
 from ..errors import StatementError
 from .probability import Probability
 from .reader import Reader, without_comments
@@ -79,10 +79,7 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
     StatementError
         If a line cannot be read, naming the line.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StatementError(f"{path} is no text in UTF-8 ({error.reason} at byte {error.start}); save it so") from None
+    text = arguments.text_of_file(path, "path", StatementError)
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..errors import StatementError, shown
 from ..rows import Rows
 from ..rules import NonRules, Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
@@ -61,6 +62,9 @@ class PublishedRules(Source):
         integer: bool = True,
         prune: bool = True,
     ) -> None:
+        arguments.flag(non_rules, "non_rules")
+        arguments.flag(integer, "integer")
+        arguments.flag(prune, "prune")
         if not isinstance(rules, RuleSet):
             raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {shown(rules)}")
         if scores is not None and not isinstance(scores, str | Iterable):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .. import arguments
 from ..errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
 from ..rows import Rows
 from ..space import Space
@@ -62,6 +63,7 @@ class RandomizedResponse(Source):
         by: Iterable[Sequence[str]] | None = None,
         confidence: float | None = 0.95,
     ) -> None:
+        arguments.text(reported, "reported")
         if not isinstance(transition, pd.DataFrame):
             raise TableError(f"transition must be a DataFrame, true values by reported ones, not {shown(transition)}")
         if transition.index.has_duplicates or transition.columns.has_duplicates:

@@ -39,7 +39,7 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
         If a hierarchy is neither, or goes round in a circle.
     """
     found = {}
-    for attribute, hierarchy in (given or {}).items():
+    for attribute, hierarchy in ({} if given is None else given).items():
         if isinstance(hierarchy, pd.DataFrame):
             leaf = hierarchy.iloc[:, 0]
             nodes: dict[object, set[object]] = {}

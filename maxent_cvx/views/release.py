@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import StatementError, TableError, listing, unknown_name
+from .. import arguments
+from ..errors import StatementError, TableError, listing, shown, unknown_name
 from ..tables import (
     Microdata,
     check_columns,
@@ -136,6 +137,7 @@ class Release(View):
         TableError
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
         """
+        arguments.flag(counterfeits, "counterfeits")
         (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
         roles = {"qi": qi, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
         qi_table, n_qb = counted(qi_table, roles, None if id is not None else count, "the QI table")
@@ -197,6 +199,10 @@ class Release(View):
             If a value stands for nobody, or a group holds more records than the population has people for it.
         """
         qi, sa = names(qi, "qi"), names(sa, "sa")
+        if hierarchies is not None:
+            arguments.mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
+        if id is not None:
+            arguments.text(id, "id")
         if len(sa) > 1 and population is not None:
             raise StatementError(f"with a population one attribute is sensitive, and {listing(sa)} are; choose one")
         if id is not None and population is not None:
@@ -316,6 +322,7 @@ class Release(View):
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people."""
+        arguments.text(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(
                 f"the release has a column {count!r} already; choose another name for the counts, count=..."
@@ -361,5 +368,5 @@ def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], 
 def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
     """Check the columns of a release; the bucket is one column."""
     if not isinstance(bucket, str):
-        raise TableError(f"bucket must name the column of the published buckets, not {bucket!r}")
+        raise TableError(f"bucket must name the column of the published buckets, not {shown(bucket)}")
     check_roles({"q": qi, "s": sa, "bucket": (bucket,)})

@@ -7,11 +7,11 @@ import warnings
 from collections import Counter
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from .. import arguments
 from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
 from .thresholds import exact
 
@@ -39,7 +39,10 @@ def write_rules(rules: RuleSet, path: str | PathLike[str]) -> None:
         "qi": list(rules.qi), "sa": list(rules.sensitive), **thresholds,
         "strict": rules.strict, "complete": rules.complete, "attributes": rules.attributes,
     }  # fmt: skip
-    Path(path).write_text(f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}", encoding="utf-8")
+    try:
+        arguments.path(path).write_text(f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}", encoding="utf-8")
+    except (OSError, UnicodeEncodeError) as error:
+        raise TableError(f"{str(path)!r} cannot be written: {error}") from None
 
 
 def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:
@@ -52,12 +55,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     StatementError
         If an argument is missing, or is not what the file says.
     """
-    if not Path(path).is_file():
-        raise TableError(f"there is no file {str(path)!r}")
-    try:
-        first = Path(path).read_text(encoding="utf-8").partition("\n")[0]
-    except UnicodeDecodeError as error:
-        raise TableError(f"{str(path)!r} is no text in UTF-8: {error}") from error
+    first = arguments.text_of_file(path, "path").partition("\n")[0]
     held: dict[str, Any] = {}
     if first.startswith("# {"):
         try:
@@ -76,7 +74,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} says {name}={held[name]!r}, and {name}={value!r} is asked for{convention}; leave it out"
+                f"{str(path)!r} says {name}={held[name]!r}, and {name}={shown(value)} is asked for{convention}; leave it out"
             )
     told = held | said
     if missing := [name for name in NEEDED if name not in told]:
