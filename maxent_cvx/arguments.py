@@ -25,6 +25,7 @@ __all__ = [
     "flag",
     "function",
     "instance",
+    "is_text",
     "keywords",
     "known_label",
     "list_of",
@@ -87,11 +88,16 @@ def choice(value: object, what: str, among: Collection[str]) -> str:
     return value
 
 
+def is_text(value: object) -> bool:
+    """Whether something is a text that can be written down: half a character, a lone surrogate, cannot."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
 def text(value: object, what: str) -> str:
     """Read a text of at least one character."""
-    if not isinstance(value, str) or not value:
+    if not is_text(value) or not value:
         raise StatementError(f"{what}={shown(value)}: a text is expected")
-    return value
+    return str(value)
 
 
 def path(value: object, what: str = "path") -> Path:
@@ -184,11 +190,7 @@ def array(value: object, what: str, size: int | None = None, error: type[MaxEntE
 
 def places(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
     """Read positions among so many, or a mask of that length."""
-    found = (
-        value if isinstance(value, slice) else np.asarray(value) if isinstance(value, list | tuple | range) else value
-    )
-    if isinstance(found, slice):
-        found = np.arange(size)[found]
+    found = np.asarray(value) if isinstance(value, range) else value
     is_mask = isinstance(found, np.ndarray) and found.dtype == bool and found.shape == (size,)
     are_places = isinstance(found, np.ndarray) and found.dtype.kind in "iu" and found.ndim == 1
     if not (is_mask or are_places or (isinstance(found, np.ndarray) and found.shape == (0,))):

@@ -86,7 +86,7 @@ def compare_solvers(
     asked = [solvers] if isinstance(solvers, str) else arguments.list_of(solvers, "solvers", "names of solvers")
     if not asked:
         raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
-    labels = list(dict.fromkeys(arguments.text(label, "a solver") for label in asked))
+    labels = list(dict.fromkeys(label if isinstance(label, str) else find(label).name for label in asked))
     missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
     if unknown := [label for label in options if label not in labels]:
         raise unknown_name("solver to be compared", unknown[0], labels)

@@ -33,6 +33,8 @@ class Rows:
         What each row is about; None where the label says it all.
     view : Release, optional
         The published view whose terms the columns are; rows from another one do not fit a model.
+    remedy : str
+        What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
     """
 
     matrix: sp.csr_array
@@ -41,6 +43,7 @@ class Rows:
     label: str
     index: pd.Index | None = None
     view: object = None
+    remedy: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.matrix, sp.csr_array):
@@ -48,11 +51,8 @@ class Rows:
         arguments.text(self.label, "label")
         for name in ("low", "high"):
             value = getattr(self, name)
-            if (
-                not isinstance(value, np.ndarray)
-                or value.shape != self.matrix.shape[:1]
-                or value.dtype.kind not in "fiu"
-            ):
+            fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
+            if not fits or value.dtype.kind not in "fiu":
                 raise StatementError(
                     f"{name} of {self.label} must be an array of {self.matrix.shape[0]} numbers, one a row, not "
                     f"{shown(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"

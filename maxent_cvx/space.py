@@ -243,9 +243,7 @@ class Space:
         arguments.instance(members, sp.csr_array, "members")
         s = arguments.places(s, "s", len(self.view.sensitive_values), members.shape[0])
         if members.shape[1] != len(self.view.n_q):
-            raise StatementError(
-                f"members has {members.shape[1]} columns, and the {self.view.noun} {len(self.view.n_q)} QI tuples"
-            )
+            raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({len(self.view.n_q)})")
         n_values = len(self.view.sensitive_values)
         cell = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
         shape = (members.shape[1] * n_values, len(self))

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from . import arguments
 from .errors import StatementError, TableError, listing, shown, unknown_name
 from .numeric import one_or_several
 
@@ -101,12 +102,12 @@ MOST = 2**53
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     """Read column names; a single string is one column, and at least one is needed."""
-    if isinstance(columns, pd.DataFrame | Mapping):
+    if isinstance(columns, pd.DataFrame):
         raise TableError(f"{role} must name columns by text, not by {shown(columns)}")
-    several = not isinstance(columns, str | bytes) and isinstance(columns, Iterable) and np.shape(columns) != ()
+    several = not isinstance(columns, str | bytes) and isinstance(columns, Iterable)
     if not (found := tuple(columns) if several else (columns,)):
         raise TableError(f"{role} names no column; name at least one")
-    if strange := [name for name in found if not isinstance(name, str)]:
+    if strange := [name for name in found if not arguments.is_text(name)]:
         raise TableError(f"{role} must name columns by text, not by {shown(strange[0])}; rename such a column")
     return found  # type: ignore[return-value]
 

@@ -31,6 +31,23 @@ CLOSED = {
     "mx.load_posterior": "tests/test_posterior_saved.py",
     "mx.Source": "abstract; what its rows() emit is checked when a model takes them",
     "mx.Source.rows": "abstract",
+    **{
+        f"mx.{source}.rows": "called by a model, with its own space"
+        for source in (
+            "AnsweredQueries",
+            "BucketInvariants",
+            "NoisyMarginal",
+            "PublishedRuleList",
+            "PublishedRules",
+            "PublishedTree",
+            "RandomizedResponse",
+            "SameValue",
+            "Statement",
+            "StrongestAssociations",
+            "sdc.WindowSums",
+            "sdc.WithinBounds",
+        )
+    },
     "mx.View": "abstract",
     "mx.View.named": "abstract",
     "mx.View.described": "abstract",
@@ -137,10 +154,8 @@ def doors() -> dict[str, Door]:
     release = mx.Release.from_buckets(hospital, **roles)
     allen = hospital.iloc[0][QI].to_dict()
     model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
-    named = mx.MaxEnt(release, people={"Allen": allen, "Brian": hospital.iloc[1][QI].to_dict()})
     post = model.solve()
     space = model.space
-    space_named = named.space
     series = patients()
     first = series.releases[0]
     prior = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=0.5)
@@ -180,19 +195,15 @@ def doors() -> dict[str, Door]:
     comparison = mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])
     microdata = {"table": hospital, "qi": QI, "sa": "Disease"}
     solve = {"tolerance": 1e-9, "max_iterations": 50, "verbose": False}
-    windows = mx.QITable(pd.DataFrame({"B": [1, 1, 2, 2]}), qi="B", sa="S", sa_values=[1, 2])
-    windows_space = mx.MaxEnt(windows).space
     single = mx.Release.from_buckets(hospital.assign(Age=hospital["Bucket"]), **{**roles, "qi": "Age"})
 
     tree_door = _tree()
     return {
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
-        "mx.AnsweredQueries.rows": Door(mx.AnsweredQueries([{"Gender": "male"}], [5]).rows, {"space": space}),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
         "mx.Block.at": Door(block.at, {"rows": np.array([0])}),
         "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
-        "mx.BucketInvariants.rows": Door(mx.BucketInvariants(release).rows, {"space": space}),
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
         "mx.MaxEnt.solve": Door(model.solve, {}, {**solve, "nonsense": 1}),
@@ -202,17 +213,12 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.remove": Door(on_a_copy(model, "remove"), {"label": next(iter(model.knowledge))}),
         "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
         "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
-        "mx.NoisyMarginal.rows": Door(mx.NoisyMarginal(cells, noise).rows, {"space": space}),
         "mx.P": Door(mx.P, {"value": "Flu"}),
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
         "mx.PublishedRuleList": Door(mx.PublishedRuleList, {"rules": [({"Gender": "male"}, "Flu", 0.4)]}),
-        "mx.PublishedRuleList.rows": Door(
-            mx.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5)], integer=False).rows, {"space": space}
-        ),
         "mx.PublishedRules": Door(mx.PublishedRules, {"rules": rules}),
-        "mx.PublishedRules.rows": Door(mx.PublishedRules(rules).rows, {"space": mx.MaxEnt(view).space}),
         **tree_door,
         "mx.QIDistribution": Door(mx.QIDistribution, {"tables": ({"Gender": {"m": {"x": 1.0}}},)}),
         "mx.QIDistribution.estimate": Door(mx.QIDistribution.estimate, {**microdata, "qi": "Gender"}),
@@ -229,12 +235,6 @@ def doors() -> dict[str, Door]:
             mx.QITable, {"people": qi_table, "qi": QI, "sa": "Disease", "sa_values": ["a", "b"], "count": "Count"}
         ),
         "mx.RandomizedResponse": Door(mx.RandomizedResponse, {"transition": transition, "reported": "Gender"}),
-        "mx.RandomizedResponse.rows": Door(
-            mx.RandomizedResponse(
-                pd.DataFrame(0.5, index=release.sensitive_values, columns=["male", "female"]), "Gender"
-            ).rows,
-            {"space": space},
-        ),
         "mx.Release.from_buckets": Door(mx.Release.from_buckets, {"table": hospital, **roles}),
         "mx.Release.from_tables": Door(
             mx.Release.from_tables, {"qi_table": qi_table, "sa_table": sa_table, "count": "Count", **roles}
@@ -281,7 +281,6 @@ def doors() -> dict[str, Door]:
             {"rules": itemsets, "qi": ["Education"], "sa": "Salary", "support": 0.3, "confidence": 0.8},
         ),
         "mx.SameValue": Door(mx.SameValue, {"first": "a", "second": "b"}),
-        "mx.SameValue.rows": Door(mx.SameValue("Allen", "Brian").rows, {"space": space_named}),
         "mx.Space.of": Door(mx.Space.of, {"view": release, "prior": prior}),
         "mx.Space.marginal": Door(space.marginal, {"by": ["q"]}),
         "mx.Space.conditional": Door(space.conditional, {"of": "s", "given": "Gender"}),
@@ -293,12 +292,8 @@ def doors() -> dict[str, Door]:
         "mx.Space.described": Door(space.described, {"given": {"Gender": "male"}}),
         "mx.Space.count": Door(space.count, {"records": hospital}),
         "mx.Statement.same_as": Door((P("Flu") == 0.3).same_as, {"other": 1}),
-        "mx.Statement.rows": Door((P("Flu") == 0.3).rows, {"space": space}),
         "mx.StrongestAssociations": Door(
             mx.StrongestAssociations, {"original": hospital, "positive": 1, "negative": 1, "min_support": 1}
-        ),
-        "mx.StrongestAssociations.rows": Door(
-            mx.StrongestAssociations(hospital, 1, 1, min_support=1).rows, {"space": space}
         ),
         "mx.compare_solvers": Door(
             mx.compare_solvers,
@@ -310,12 +305,14 @@ def doors() -> dict[str, Door]:
         "mx.disguise.mine_rules": Door(mx.disguise.mine_rules, {**microdata, "support": 0.2, "confidence": 0.3}),
         "mx.disguise.mondrian": Door(mx.disguise.mondrian, {**microdata, "k": 2}),
         "mx.disguise.mondrian_table": Door(mx.disguise.mondrian_table, {**microdata, "k": 2}),
-        "mx.disguise.randomize": Door(mx.disguise.randomize, {"table": plain, "sa": "Gender", "transition": transition}),
+        "mx.disguise.randomize": Door(
+            mx.disguise.randomize, {"table": plain, "sa": "Gender", "transition": transition}
+        ),
         "mx.disguise.republish": Door(
             mx.disguise.republish, {"release": first, "table": mx.datasets.load_patients()[1], "l": 2}
         ),
         "mx.disguise.sanitize": Door(
-            mx.disguise.sanitize, {"rules": rules, "view": view, "max_p": 0.99, "progress": False}
+            mx.disguise.sanitize, {"rules": rules.head(2), "view": view, "max_p": 0.99, "progress": False}
         ),
         "mx.disguise.similar_linkage": Door(mx.disguise.similar_linkage, {**microdata, "prior": prior, "r": 2}),
         "mx.disguise.similar_linkage_groups": Door(
@@ -344,7 +341,8 @@ def doors() -> dict[str, Door]:
         ),
         "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
         "mx.measures.query_error": Door(
-            mx.measures.query_error, {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5}
+            mx.measures.query_error,
+            {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5},
         ),
         "mx.measures.term_divergence": Door(mx.measures.term_divergence, {"post": post, "original": hospital}),
         "mx.measures.top_differences": Door(
@@ -384,11 +382,7 @@ def doors() -> dict[str, Door]:
         "mx.sdc.Sampling.publish": Door(sampling.publish, {"table": table, "confidential": "Salary"}),
         "mx.sdc.Sampling.infer": Door(sampling.infer, {"published": sampling.publish(table, "Salary"), **infer}),
         "mx.sdc.WindowSums": Door(mx.sdc.WindowSums, {"sums": np.array([3.0])}),
-        "mx.sdc.WindowSums.rows": Door(mx.sdc.WindowSums(np.array([3.0])).rows, {"space": windows_space}),
         "mx.sdc.WithinBounds": Door(mx.sdc.WithinBounds, {"low": np.array([1, 1]), "high": np.array([2, 1])}),
-        "mx.sdc.WithinBounds.rows": Door(
-            mx.sdc.WithinBounds(np.array([1, 1]), np.array([2, 1])).rows, {"space": windows_space}
-        ),
         "mx.sdc.experiment": Door(
             mx.sdc.experiment,
             {
@@ -477,8 +471,6 @@ def _tree() -> dict[str, Door]:
         return {}
     data = pd.DataFrame({"A": [0, 0, 1, 1], "S": ["x", "y", "y", "y"]})
     tree = DecisionTreeClassifier().fit(data[["A"]], data["S"])
-    space = mx.MaxEnt(mx.QITable(data, qi="A", sa="S", sa_values=["x", "y"])).space
     return {
         "mx.PublishedTree": Door(mx.PublishedTree, {"tree": tree}),
-        "mx.PublishedTree.rows": Door(mx.PublishedTree(tree).rows, {"space": space}),
     }

@@ -17,8 +17,9 @@ import maxent_cvx as mx
 ROOT = Path(mx.__file__).parent
 #: The floors, bottom up; a package is one floor. What is imported by all of them is at the bottom.
 FLOORS = [
-    "errors", "arguments", "numeric", "tables", "selection", "views", "priors", "worlds", "people", "axes", "rows", "block",
-    "space", "cubes", "mining", "rules", "sources", "solvers", "knowledge", "adversary", "intervals", "storage",
+    "errors", "arguments", "numeric", "tables", "selection", "views", "priors", "worlds", "people",
+    "axes", "rows", "block", "space", "cubes", "mining", "rules", "sources", "solvers", "knowledge", "adversary",
+    "intervals", "storage",
     "prices", "certainty", "whole_certainty", "posterior",
     "relaxation", "model", "channels", "testing", "datasets", "measures", "disguise", "sdc", "quantify", "sweep",
     "compare", "plots", "demo", "cli",

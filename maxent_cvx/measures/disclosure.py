@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import xlogy
 
 from .. import arguments
-from ..errors import StatementError, whole
+from ..errors import whole
 from ..posterior import Posterior
 from ..views import OUTSIDE, View
 
@@ -119,8 +119,7 @@ def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance:
     """Earth mover's distance of every row of p from the overall distribution, between 0 and 1; NaN if it is unknown."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     kinds = {"auto": ordered, "equal": False, "ordered": True}
-    if distance not in kinds:
-        raise StatementError(f"distance={distance!r}: one of {list(kinds)} is expected")
+    arguments.choice(distance, "distance", kinds)
     if n_s is None:
         return np.full(len(p), np.nan)
     difference = p - n_s / n_s.sum()

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import BadProbability, StatementError, TableError, UnknownName, listing, number, unknown_name
+from ..errors import StatementError, TableError, UnknownName, listing, unknown_name
 from ..tables import Microdata, check_columns, group_codes, names, sort_distinct
 from .reading import AttributeSet, attribute_sets, checked, several
 
@@ -98,8 +98,7 @@ class QIDistribution:
         ------
         UnknownName, TableError, BadProbability
         """
-        if number(smoothing, "smoothing") < 0:
-            raise BadProbability(f"smoothing={smoothing!r}: a number of people, 0 or more, is expected")
+        smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
         found = {}
         for attributes in attribute_sets(qi):
             data = Microdata(table, attributes, names(sa, "sa"))

@@ -21,10 +21,11 @@ dates). From ``#`` to the end of a line is comment, unless "(" follows it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 
 from .. import arguments
-from ..errors import StatementError
+from ..errors import MaxEntError, StatementError
 from .probability import Probability
 from .reader import Reader, without_comments
 from .statement import Statement
@@ -76,16 +77,18 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
     Raises
     ------
-    StatementError
-        If a line cannot be read, naming the line.
+    StatementError, BadProbability
+        If there is no such file, or a line cannot be read, naming file and line; so does the error that a model raises
+        when it has no such value or attribute.
     """
     text = arguments.text_of_file(path, "path", StatementError)
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():
             continue
+        where = f"{path}, line {number}"
         try:
-            found.append(read_statement(line))
-        except StatementError as error:
-            raise StatementError(f"{path}, line {number}: {error}") from None
+            found.append(replace(read_statement(line), where=where))
+        except MaxEntError as error:
+            raise type(error)(f"{where}: {error}") from None
     return found

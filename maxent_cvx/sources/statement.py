@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import MaxEntError
 from ..rows import Rows
 from ..selection import Choice, written
 from .base import Source
@@ -75,11 +76,14 @@ class Statement(Source):
         Events and their coefficients.
     low, high : float
         The values as typed; a side may be infinite.
+    where : str
+        Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
     """
 
     terms: frozenset[tuple[Event, float]]
     low: float
     high: float
+    where: str = ""
 
     def __str__(self) -> str:
         if math.isinf(self.low) and math.isinf(self.high):
@@ -138,9 +142,15 @@ class Statement(Source):
         """Emit one row; vagueness that allows everything emits none."""
         if math.isinf(self.low) and math.isinf(self.high):
             return
-        matrix = sum(
-            (coefficient * event.row(space) for event, coefficient in self.terms), start=sp.csr_array((1, len(space)))
-        )
+        try:
+            matrix = sum(
+                (coefficient * event.row(space) for event, coefficient in self.terms),
+                start=sp.csr_array((1, len(space))),
+            )
+        except MaxEntError as error:
+            if not self.where:
+                raise
+            raise type(error)(f"{self.where}: {error}") from None
         yield Rows(sp.csr_array(matrix), np.array([self.low]), np.array([self.high]), str(self), view=space.view)
 
 

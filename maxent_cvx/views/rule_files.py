@@ -13,6 +13,7 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
+from ..tables import names
 from .thresholds import exact
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     StatementError
         If an argument is missing, or is not what the file says.
     """
+    for role in ("qi", "sa"):
+        if said.get(role) is not None:
+            names(said[role], role)
     first = arguments.text_of_file(path, "path").partition("\n")[0]
     held: dict[str, Any] = {}
     if first.startswith("# {"):
@@ -74,7 +78,8 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} says {name}={held[name]!r}, and {name}={shown(value)} is asked for{convention}; leave it out"
+                f"{str(path)!r} says {name}={held[name]!r}, and {name}={shown(value)} is asked for{convention}; "
+                "leave it out"
             )
     told = held | said
     if missing := [name for name in NEEDED if name not in told]:

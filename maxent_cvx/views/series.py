@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import StatementError, TableError, listing, shown
+from ..errors import Infeasible, StatementError, TableError, listing, shown
 from ..selection import choose
 from ..tables import distinct, multi_index, ranges
 from .base import View
@@ -45,8 +45,9 @@ class ReleaseSeries(View):
     StatementError
         If something is no release, or has no pseudonyms.
     TableError
-        If releases contradict each other: in their columns, in somebody's QI, or because no value is in all of
-        somebody's buckets.
+        If releases do not go together: in their columns, or in somebody's QI.
+    Infeasible
+        If they contradict each other: no value is in all of somebody's buckets.
 
     Notes
     -----
@@ -227,7 +228,7 @@ class ReleaseSeries(View):
         if (nothing := np.bincount(q[kept], minlength=n) == 0).any():
             whom = int(nothing.argmax())
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
-            raise TableError(
+            raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
                 f"{listing(self.persons[nothing])} ({where}); somebody with a new value is a new person: give a new "
                 "pseudonym"

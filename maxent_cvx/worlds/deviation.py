@@ -74,7 +74,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     """
     try:
         size = np.asarray(n, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         size = np.array(np.nan)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
         raise StatementError(f"n={shown(n)}: whole numbers of tuples are expected, at least 1")
@@ -134,7 +134,7 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
     """Read the privacy parameter, at least 1."""
     try:
         found = np.asarray(r, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.array(np.nan)
     if not (np.isfinite(found) & (found >= 1)).all():
         raise StatementError(f"r={shown(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
@@ -153,7 +153,7 @@ def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     """Read prior probabilities."""
     try:
         found = np.asarray(f, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.array(np.nan)
     if not ((found >= 0) & (found <= 1)).all():
         raise BadProbability(f"prior probabilities must be numbers from 0 to 1; {shown(f)} is not, or not all of it")
