@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .errors import Infeasible, MaxEntError, SolverError, StatementError, unknow
 from .model import MaxEnt
 from .posterior import Posterior
 from .solvers import SOLVERS, find
+from .solvers.cvxpy_backend import words
 
 __all__ = ["PROBABLE", "compare_solvers"]
 
@@ -99,6 +101,8 @@ def compare_solvers(
                 )
             except MaxEntError as error:
                 answers[label] = error
+            except Exception as error:  # of a solver that is not ours; the others' answers are not lost by it
+                answers[label] = SolverError(f"{_name(label)} raised {words(error)}")
     found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
     bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
@@ -121,7 +125,8 @@ def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
         backend = find(_name(label))
     except SolverError as error:
         return error
-    backend.check(options)
+    with suppress(SolverError):  # only the solver knows its options: if it does not take these, it says so when called
+        backend.check(options)
     return None
 
 

@@ -149,7 +149,7 @@ def shown(value: object) -> str:
 def listing(items: Iterable[object], limit: int = 5) -> str:
     """Write the first few of many items: ``'a', 'b', ... (7 in total)``."""
     items = list(items)
-    first = ", ".join(repr(_plain(item)) for item in items[:limit])
+    first = ", ".join(shown(item) if _holds_data(item) else repr(_plain(item)) for item in items[:limit])
     return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
 
 

@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 import scipy.stats
+from rules import EXAMPLE_1, people_of
+from series import patients
+from techniques import people
 
 import maxent_cvx as mx
 from maxent_cvx import P
-
-from .rules import EXAMPLE_1, people_of
-from .series import patients
-from .techniques import people
 
 QI = ["Gender", "Degree"]
 #: Doors that are not knocked at, and why.

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from doors import Door, doors
 
 import maxent_cvx as mx
-
-from .doors import Door, doors
 
 #: What is given instead of an argument; most of it is wrong for most of them.
 WRONG: dict[str, Any] = {
@@ -38,6 +37,9 @@ WRONG: dict[str, Any] = {
 MAY_RAISE: dict[tuple[str, str], tuple[type[Exception], str]] = {
     ("mx.testing.check_source", "*"): (AssertionError, "says what is broken, as tests do"),
     ("mx.testing.check_technique", "*"): (AssertionError, "says what is broken, as tests do"),
+    ("mx.Posterior.prices", "measure"): (TypeError, "what a user's own function raises is the user's"),
+    ("mx.quantify", "measure"): (TypeError, "what a user's own function raises is the user's"),
+    ("mx.sweep", "measure"): (TypeError, "what a user's own function raises is the user's"),
 }
 
 

@@ -210,6 +210,8 @@ class Release(View):
             raise StatementError(f"with a population one attribute is sensitive, and {listing(sa)} are; choose one")
         if id is not None and population is not None:
             raise StatementError("pseudonyms say who is in which group; give id or population, not both")
+        if count is not None:
+            arguments.text(count, "count")
         known = table.columns if isinstance(table, pd.DataFrame) else ()
         inside = count if population is None or count in known else None
         table, each = _each(table, inside, id, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}))

@@ -110,7 +110,8 @@ def _agree(name: str, held: Any, said: Any) -> bool:
     if name == "complete":
         return bool(held) or not said
     if name in ("qi", "sa", "attributes"):
-        held, said = ([one] if isinstance(one, str | int) else one and list(one) for one in (held, said))
+        several = ([one] if isinstance(one, str | int) else one for one in (held, said))
+        held, said = (one if one is None else list(one) for one in several)
     return bool(held == said)
 
 

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from ..errors import BadProbability, StatementError, shown
 
+#: No group has so many tuples.
+LARGEST = 1e15
+
 __all__ = ["ROUNDING", "DeltaCondition", "checked_r", "delta_ceiling", "delta_condition", "one_r"]
 
 #: A bound that is missed by so much, relatively, is missed by rounding.
@@ -144,8 +147,8 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
 def one_r(r: object) -> float:
     """Read one privacy parameter, at least 1."""
     found = checked_r(r)  # type: ignore[arg-type]
-    if found.ndim:
-        raise StatementError(f"r={shown(r)}: one number is expected")
+    if found.ndim or found > LARGEST:
+        raise StatementError(f"r={shown(r)}: one number is expected, of at most {LARGEST:g}")
     return float(found)
 
 

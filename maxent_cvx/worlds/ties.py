@@ -72,7 +72,7 @@ def joint(
     ------
     UnknownName, TableError, BadProbability, StatementError, Infeasible, GroupTooLarge
     """
-    items, column, places = _items(group, values, ties or {})
+    items, column, places = _items(group, values, {} if ties is None else ties)
     asked = _members(group, who)
     together = [item for item in items if set(item.members) & set(asked)]
     combinations = float(len(column)) ** sum(len(item.members) for item in together)
