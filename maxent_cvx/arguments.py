@@ -163,14 +163,9 @@ def mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
 
 def list_of(value: object, what: str, expected: str) -> list[Any]:
     """Read several of something; a text, a table or a dictionary is no list."""
-    if (
-        isinstance(value, str | bytes | Mapping | pd.DataFrame)
-        or not isinstance(value, Iterable)
-        or np.shape(value) == ()
-    ):
-        single = isinstance(value, str | bytes | Mapping | pd.DataFrame) or not isinstance(value, Iterable)
-        if single or isinstance(value, np.ndarray):
-            raise StatementError(f"{what} must be a list of {expected}, not {shown(value)}")
+    is_one = isinstance(value, str | bytes | Mapping | pd.DataFrame | type) or not isinstance(value, Iterable)
+    if is_one or (isinstance(value, np.ndarray) and value.ndim == 0):
+        raise StatementError(f"{what} must be a list of {expected}, not {shown(value)}")
     return list(value)  # type: ignore[call-overload]
 
 
@@ -191,11 +186,11 @@ def array(value: object, what: str, size: int | None = None, error: type[MaxEntE
 def places(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
     """Read positions among so many, or a mask of that length."""
     found = np.asarray(value) if isinstance(value, range) else value
-    is_mask = isinstance(found, np.ndarray) and found.dtype == bool and found.shape == (size,)
-    are_places = isinstance(found, np.ndarray) and found.dtype.kind in "iu" and found.ndim == 1
-    if not (is_mask or are_places or (isinstance(found, np.ndarray) and found.shape == (0,))):
+    is_array = isinstance(found, np.ndarray) and found.ndim == 1
+    kind = found.dtype.kind if isinstance(found, np.ndarray) and is_array else ""
+    if not isinstance(found, np.ndarray) or not (kind in "iu" or (kind == "b" and len(found) == size)) or not is_array:
         raise StatementError(f"{what} must be positions or a mask of {size}, not {shown(value)}")
-    at = np.flatnonzero(found) if is_mask else np.asarray(found, dtype=np.int64)
+    at = np.flatnonzero(found) if kind == "b" else found.astype(np.int64)
     if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
         raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
     return at % max(size, 1)
@@ -231,6 +226,10 @@ def seconds(value: object, what: str) -> float:
 
 def measured(value: object, what: str) -> float:
     """Read what a function of the user's gave: a number, which may be infinite or NaN."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | np.number) or np.iscomplexobj(value):
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, Real | np.number)
+        or isinstance(value, np.complexfloating)
+    ):
         raise StatementError(f"{what} gives {shown(value)}: a number is expected")
     return float(value)

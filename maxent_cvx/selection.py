@@ -83,7 +83,7 @@ def choose(chosen: object, attribute: str) -> Choice:
         return chosen
     if isinstance(chosen, pd.Interval):
         return Choice(None, chosen)
-    if isinstance(chosen, pd.DataFrame) or getattr(chosen, "ndim", 1) > 1:  # type: ignore[arg-type]
+    if isinstance(chosen, pd.DataFrame) or getattr(chosen, "ndim", 1) > 1:
         raise StatementError(f"{attribute} is chosen by a value or a list of values, not by {shown(chosen)}")
     if isinstance(chosen, tuple):
         raise StatementError(

@@ -383,10 +383,8 @@ def test_a_list_of_solvers_falls_back(monkeypatch):
     for name in ("CONIC_SOLVERS", "INSTALLED_SOLVERS", "INSTALLED_CONIC_SOLVERS"):
         monkeypatch.setattr(defines, name, [*getattr(defines, name), "DUAL_NEWTON"])
     x = cp.Variable(3)
-    for objective, by in (
-        (cp.Maximize(cp.sum(cp.entr(x))), "DUAL_NEWTON"),
-        (cp.Minimize(cp.sum(cp.exp(x))), "CLARABEL"),
-    ):
+    entropy, powers = cp.Maximize(cp.sum(cp.entr(x))), cp.Minimize(cp.sum(cp.exp(x)))
+    for objective, by in ((entropy, "DUAL_NEWTON"), (powers, "CLARABEL")):
         problem = cp.Problem(objective, [cp.sum(x) == 1])
         problem.solve(solver_path=["DUAL_NEWTON", "CLARABEL"])
         assert problem.solver_stats.solver_name == by

@@ -180,9 +180,7 @@ def test_convex_knowledge(release):
 
 def test_what_the_release_says_already_has_no_price():
     """A statement whose value the published data fix tells nothing: its price is 0, whatever is known besides."""
-    table = pd.DataFrame(
-        {"Sex": ["m", "m", "m", "f", "f"], "S": list("aabab"), "B": [1, 1, 1, 2, 2], "Q": list("xyyxy")}
-    )
+    table = pd.DataFrame({"Sex": list("mmmff"), "S": list("aabab"), "B": [1, 1, 1, 2, 2], "Q": list("xyyxy")})
     release = mx.Release.from_buckets(table, qi=["Sex", "Q"], sa="S", bucket="B")
     known, told = P("a", given={"Sex": "m", "Q": "x"}) == 0.5, P("a", given={"Sex": "m"}) == 2 / 3
     alone = mx.MaxEnt(release).add(known).solve().prices()["price"]

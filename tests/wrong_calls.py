@@ -19,6 +19,8 @@ from doors import Door, doors
 
 import maxent_cvx as mx
 
+#: A person in the records that are given by mistake; no message may print it.
+SECRET = "Person 4711"
 #: What is given instead of an argument; most of it is wrong for most of them.
 WRONG: dict[str, Any] = {
     "None": None, "-1": -1, "0": 0, "1.5": 1.5, "nan": float("nan"), "inf": float("inf"), "-inf": float("-inf"),
@@ -32,6 +34,8 @@ WRONG: dict[str, Any] = {
     "an Interval": pd.Interval(0, 1), "NA": pd.NA, "NaT": pd.NaT, "a date": datetime.date(2020, 1, 1),
     "Decimal": decimal.Decimal("0.5"), "np.int64(-1)": np.int64(-1), "np.float64(nan)": np.float64("nan"),
     "an Ellipsis": ..., "a lone surrogate": "\ud800",
+    "a ragged list": [[1], [1, 2]], "records": pd.DataFrame({"Name": [SECRET, "b"], "S": [1, 2]}),
+    "a column of records": pd.Series([SECRET, "b"], name="Name"), "an array of records": np.array([SECRET, "b"]),
 }  # fmt: skip
 #: What may be raised besides a MaxEntError, by door and argument, and why.
 MAY_RAISE: dict[tuple[str, str], tuple[type[Exception], str]] = {
@@ -86,6 +90,8 @@ def outcome(name: str, door: Door, argument: str, value: str) -> Outcome:
             message = str(error)
             if not message or "\n" in message or len(message) > 1000:
                 return Outcome(name, argument, value, "a message that is not one line", message)
+            if SECRET in message:
+                return Outcome(name, argument, value, "a message that prints a record", message)
             return Outcome(name, argument, value, type(error).__name__)
         except Exception as error:
             if reason and isinstance(error, reason[0]):

@@ -45,8 +45,10 @@ class PublishedRules(Source):
     Raises
     ------
     StatementError
-        If the set is not complete, and non-rules are asked for. When added to a model, if the rules cannot be those
-        of its people: by their scores they would be no rules, or patterns that are missing would be.
+        If the set is not complete, and non-rules are asked for.
+    Infeasible
+        When added to a model, if the rules cannot be those of its people: by their scores they would be no rules, or
+        patterns that are missing would be.
 
     Notes
     -----
