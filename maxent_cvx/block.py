@@ -107,7 +107,7 @@ class Block:
         """Bring the values into the order of the rows, by label; each must be a probability."""
         if isinstance(value, pd.Series):
             numbers = self._by_label(value)
-        elif np.ndim(value) == 0 and not isinstance(value, Block | pd.Index) and not isinstance(value, dict):
+        elif not isinstance(value, Block | dict | list | tuple | set) and not getattr(value, "shape", ()):
             numbers = np.full(len(self), number(value, f"the value of every {self.label}"))
         else:
             raise LabelMismatch(

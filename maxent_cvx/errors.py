@@ -140,7 +140,7 @@ def shown(value: object) -> str:
     if _holds_data(value):
         return f"a {type(value).__name__}"
     try:
-        text = " ".join(repr(_plain(value)).split()) if not isinstance(value, str) else repr(value)
+        text = " ".join(repr(_plain(value)).splitlines())
     except Exception:  # Python refuses to write integers of more than 4,300 digits, and objects may fail to be written
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
