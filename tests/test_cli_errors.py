@@ -81,7 +81,7 @@ BAD = {
     "no support": (["quantify", "hospital", "--top", "1", "--min-support", "0"], ["support", "0", "at least 1"]),
     # options that do not go together
     "bucket and l": (["quantify", "good.csv", *BUCKET, "--l", "2"], ["--bucket", "--l"]),
-    "count of records": (["quantify", "half.csv", *BUCKET, "--count", "Count"], ["--count"]),
+    "count of records": (["quantify", "half.csv", *BUCKET, "--count", "Count"], ["'Count'", "whole, non-negative counts"]),
     "sa table alone": (["quantify", "qi.csv", *ROLES, "--sa-table", "sa.csv"], ["--sa-table", "--bucket"]),
     "sa table scored": (["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv", "--top", "1"], ["--sa-table", "--top"]),
     "no sa table": (["quantify", "qi.csv", *BUCKET, "--sa-table", "none.csv"], ["none.csv"]),
