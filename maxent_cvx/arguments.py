@@ -51,10 +51,13 @@ def real(
     value: object, what: str, least: float = -math.inf, most: float = math.inf, error: type[MaxEntError] | None = None
 ) -> float:
     """Read a finite number from a range, both ends included."""
-    found = number(value, what)
-    if not least <= found <= most:
-        sides = f"from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f"of at least {least:g}"
-        raise (error or BadProbability)(f"{what}={shown(value)}: a number {sides} is expected")
+    try:
+        found = number(value, what)
+    except BadProbability:
+        found = math.nan
+    if not least <= found <= most or math.isnan(found):
+        sides = f" from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f" of at least {least:g}"
+        raise (error or BadProbability)(f"{what}={shown(value)}: a number{sides} is expected")
     return found
 
 
@@ -84,7 +87,8 @@ def optional_flag(value: object, what: str) -> bool | None:
 def choice(value: object, what: str, among: Collection[str]) -> str:
     """Read one of several words."""
     if not isinstance(value, str) or value not in among:
-        raise StatementError(f"{what}={shown(value)}: one of {', '.join(map(repr, among))} is expected")
+        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
+        raise StatementError(f"{what}={shown(value)}: {words} is expected")
     return value
 
 
@@ -123,6 +127,8 @@ def text_of_file(value: object, what: str, error: type[MaxEntError] = TableError
         raise error(f"{name} is no text in UTF-8 ({broken.reason} at byte {broken.start}); save it so") from None
     except UnicodeEncodeError:
         raise error(f"{what}={name!r} is no name that a file can have") from None
+    except FileNotFoundError:
+        raise error(f"there is no file {str(name)!r}") from None
     except OSError as broken:
         raise error(f"{str(name)!r} cannot be read: {broken.strerror or broken}") from None
 

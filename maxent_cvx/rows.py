@@ -48,7 +48,8 @@ class Rows:
     def __post_init__(self) -> None:
         if not isinstance(self.matrix, sp.csr_array):
             raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {shown(self.matrix)}")
-        arguments.text(self.label, "label")
+        if not arguments.is_text(self.label):
+            raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
         for name in ("low", "high"):
             value = getattr(self, name)
             fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]

@@ -64,13 +64,13 @@ def model() -> mx.MaxEnt:
         (StatementError, "priority must be a dictionary", lambda model: model.relax(priority="x")),
         (
             BadProbability,
-            "threshold must be a finite number",
+            "threshold=None: a number from 0 to 1",
             lambda model: mx.measures.exposed(model.solve(), threshold=None),
         ),
         (StatementError, "measure=5", lambda model: model.solve().prices(measure=5)),
         (StatementError, "solvers=[]", lambda model: mx.compare_solvers(model, [])),
         (UnknownName, "label of the model's knowledge", lambda model: model.copy().remove([])),
-        (StatementError, "'missing.txt' cannot be read", lambda model: mx.read_knowledge("missing.txt")),
+        (StatementError, "there is no file 'missing.txt'", lambda model: mx.read_knowledge("missing.txt")),
         (StatementError, "presolve='no'", lambda model: model.solve(presolve="no")),
         (
             StatementError,

@@ -7,17 +7,21 @@ safer the larger the divergence.
 from __future__ import annotations
 
 import math
+import numbers
 
 import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
 from .. import arguments
-from ..errors import BadProbability, TableError, number, shown
+from ..errors import BadProbability, TableError, shown
 from ..posterior import Posterior
 from ..tables import Microdata
 
 __all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
+
+#: No logarithm has a larger base.
+LARGEST = 1e300
 
 
 def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
@@ -116,7 +120,8 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 
 def check_base(base: float) -> None:
     """Refuse what is not the base of a logarithm."""
-    if number(base, "base") <= 1:
+    is_one = isinstance(base, numbers.Real) and not isinstance(base, bool) and 1 < base <= LARGEST
+    if not is_one:
         raise BadProbability(
             f"base={shown(base)}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats"
         )
