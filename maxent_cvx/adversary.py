@@ -11,7 +11,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .errors import DuplicateLabel, RepeatedStatement, StatementError, unknown_name
+from . import arguments
+from .errors import DuplicateLabel, RepeatedStatement, StatementError, shown
 from .knowledge import Changed, Entry, emit
 from .people import People
 from .priors import QIDistribution
@@ -78,10 +79,10 @@ class Adversary:
         RepeatedStatement
             If the model holds the same knowledge already; then nothing changes.
         """
+        if label is not None and (not isinstance(label, str) or not label):
+            raise StatementError(f"label={shown(label)}: a label is a text, to be shown in tables and errors")
         if label is not None and len(sources) != 1:
             raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
-        if label is not None and (not isinstance(label, str) or not label):
-            raise StatementError(f"label={label!r}: a label is a text, to be shown in tables and errors")
         held, labels = dict(self._entries), dict(self._labels)
         for given in sources:
             source = read_statement(given) if isinstance(given, str) else as_source(given)
@@ -94,8 +95,7 @@ class Adversary:
 
     def remove(self, label: str) -> Self:
         """Take a source out by its label; returns the model itself."""
-        if label not in self.knowledge:
-            raise unknown_name("label of the model's knowledge", label, self.knowledge)
+        arguments.known_label(label, "label of the model's knowledge", self.knowledge)
         if isinstance(self.knowledge[label], PriorZeros):
             raise StatementError("the prior is no knowledge that comes and goes; make a model without prior=")
         self._replace(
@@ -112,6 +112,7 @@ class Adversary:
 
     def without_row(self, row: int) -> Self:
         """Copy the model without one row of its knowledge, by its number among the rows of `form`."""
+        row = arguments.whole(row, "row", self.form.n_facts, self.form.shape[0] - 1)
         end = self.form.n_facts
         for name in self.knowledge:
             entry = self._entries[name]

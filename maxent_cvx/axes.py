@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .errors import StatementError, unknown_name
+from . import arguments
+from .errors import StatementError, shown, unknown_name
 from .people import OTHERS, People
 from .tables import multi_index
 from .views import View
@@ -71,6 +72,9 @@ def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
 
 def several_names(by: str | Sequence[str]) -> list[str]:
     """Read one name or several; a sum over nothing in particular has no labels."""
-    if found := [by] if isinstance(by, str) else list(by):
+    found = [by] if isinstance(by, str) else arguments.list_of(by, "what is summed by", "names")
+    if strange := [name for name in found if not isinstance(name, str)]:
+        raise StatementError(f"columns and roles are named by text, not by {shown(strange[0])}")
+    if found:
         return found
     raise StatementError("at least one name is needed, e.g. marginal(['q', 's'])")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from . import arguments
 from .errors import BadProbability, LabelMismatch, StatementError, listing, number
 from .rows import Rows
 
@@ -96,6 +97,7 @@ class Block:
 
     def at(self, rows: np.ndarray) -> Block:
         """Keep some of the rows, by a mask or by position."""
+        rows = arguments.places(rows, "rows", len(self))
         return replace(self, matrix=self.matrix[rows], index=self.index[rows])
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
@@ -105,7 +107,7 @@ class Block:
         """Bring the values into the order of the rows, by label; each must be a probability."""
         if isinstance(value, pd.Series):
             numbers = self._by_label(value)
-        elif np.ndim(value) == 0 and not isinstance(value, Block | pd.Index) and not isinstance(value, dict):
+        elif not isinstance(value, Block | dict | list | tuple | set) and not getattr(value, "shape", ()):
             numbers = np.full(len(self), number(value, f"the value of every {self.label}"))
         else:
             raise LabelMismatch(

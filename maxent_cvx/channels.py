@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from . import arguments
 from .errors import BadProbability, StatementError, number, shown
 from .model import MaxEnt
 from .posterior import Posterior
@@ -50,6 +51,8 @@ def inference_channels(
     -----
     Re-publishing, Definition 2.2.
     """
+    arguments.optional_flag(progress, "progress")
+    arguments.flag(blame, "blame")
     if not isinstance(series, ReleaseSeries):
         raise StatementError(f"a ReleaseSeries is expected, not {shown(series)}")
     if not number(tolerance, "tolerance") >= 0:

@@ -21,6 +21,7 @@ from .model import MaxEnt
 from .quantify import quantify
 from .solvers import available, find
 from .sources import StrongestAssociations, read_knowledge, read_statement
+from .tables import count_column
 from .views import Release
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ BUILT_IN: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, object]]] = {
     ),
     "hospital": (datasets.load_hospital, {"qi": "Gender,Degree", "sa": "Disease", "bucket": "Bucket"}),
 }  # fmt: skip
+#: People that a table with counts is written out for.
+MOST_PEOPLE = 10**8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
     _table_options(command)
     command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
     command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
-    command.add_argument("--count", help="column of record counts in the published tables")
+    command.add_argument("--count", help="column that says how many people a row stands for")
     command.add_argument(
         "--top", type=_numbers, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
     )
@@ -164,6 +167,16 @@ def _csv(path: str) -> pd.DataFrame:
         raise TableError(f"{path!r} is not a CSV file with a header: {error}") from error
 
 
+def people_of(records: pd.DataFrame, count: str) -> pd.DataFrame:
+    """Write a table with counts as one row a person: Anatomy, mining and the truth are of people."""
+    if count not in records.columns:
+        raise unknown_name("column of the table (given as --count)", count, records.columns)
+    n = count_column(records[count], "the table")
+    if not 0 < n.sum() <= MOST_PEOPLE:
+        raise TableError(f"{count!r} counts {n.sum()} people; from 1 to {MOST_PEOPLE:,} are expected")
+    return records.loc[records.index.repeat(n)].drop(columns=count).reset_index(drop=True)
+
+
 def _people(path: str) -> pd.DataFrame:
     """Read a CSV file of people, whose names are in its first column."""
     table = _csv(path)
@@ -198,9 +211,9 @@ def _quantify(options: argparse.Namespace) -> None:
         )
     people = None if options.people is None else _people(options.people)
     statements = [*map(read_statement, options.know), *(read_knowledge(options.knowledge) if options.knowledge else [])]
-    if options.count is not None and not options.sa_table:
-        raise TableError("--count is of published tables (--sa-table); a table of records has one row a person")
     records = _read(options)
+    if options.count is not None and not options.sa_table:
+        records = people_of(records, options.count)
     _check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
     _check_output(options.plot, {".png", ".pdf", ".svg"})
     if options.sa_table:

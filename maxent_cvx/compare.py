@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .errors import Infeasible, MaxEntError, SolverError, unknown_name
+from . import arguments
+from .errors import Infeasible, MaxEntError, SolverError, StatementError, unknown_name
 from .model import MaxEnt
 from .posterior import Posterior
 from .progress import progress_bar
 from .solvers import SOLVERS, find
+from .solvers.cvxpy_backend import words
 
 __all__ = ["PROBABLE", "compare_solvers"]
 
@@ -72,11 +75,20 @@ def compare_solvers(
     >>> mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])["certified"].to_list()
     [True, True]
     """
+    arguments.instance(model, MaxEnt, "what is compared")
+    arguments.flag(presolve, "presolve")
+    if options is not None:
+        arguments.mapping(options, "options", "{solver: {option: value}}")
+        for label, given in options.items():
+            arguments.mapping(given, f"the options of {label}", "{option: value}")
     options = dict(options or {})
     if solvers is None:
         solvers = [name for name, backend in SOLVERS.items() if backend.installed]
         solvers += [label for label in options if label not in solvers]
-    labels = list(dict.fromkeys([solvers] if isinstance(solvers, str) else solvers))
+    asked = [solvers] if isinstance(solvers, str) else arguments.list_of(solvers, "solvers", "names of solvers")
+    if not asked:
+        raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
+    labels = list(dict.fromkeys(label if isinstance(label, str) else find(label).name for label in asked))
     missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
     if unknown := [label for label in options if label not in labels]:
         raise unknown_name("solver to be compared", unknown[0], labels)
@@ -89,6 +101,8 @@ def compare_solvers(
                 )
             except MaxEntError as error:
                 answers[label] = error
+            except Exception as error:  # of a solver that is not ours; the others' answers are not lost by it
+                answers[label] = SolverError(f"{_name(label)} raised {words(error)}")
     found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
     bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
@@ -111,7 +125,8 @@ def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
         backend = find(_name(label))
     except SolverError as error:
         return error
-    backend.check(options)
+    with suppress(SolverError):  # only the solver knows its options: if it does not take these, it says so when called
+        backend.check(options)
     return None
 
 

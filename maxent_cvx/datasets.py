@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from io import StringIO
 from os import PathLike
 
 import pandas as pd
 
+from . import arguments
 from .errors import TableError, listing
 
 __all__ = ["ADULT_QI", "load_adult", "load_hospital", "load_patients"]
@@ -59,15 +61,17 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     Becker, B. and Kohavi, R. (1996). Adult [Dataset]. UCI Machine Learning Repository.
     https://doi.org/10.24432/C5XW20 (CC BY 4.0).
     """
+    arguments.flag(complete, "complete")
     if path is None:
         if not complete:
             raise TableError(
                 "the package carries Adult's complete rows only; pass path='adult.data' (from UCI) for all"
             )
         return pd.read_csv(str(files(__package__) / "data" / "adult.csv.gz"))
+    text = arguments.text_of_file(path, "path")
     try:
-        adult = pd.read_csv(path, header=None, na_values="?", skipinitialspace=True, comment="|")
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        adult = pd.read_csv(StringIO(text), header=None, na_values="?", skipinitialspace=True, comment="|")
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise TableError(f"{str(path)!r} is not UCI's Adult: {' '.join(str(error).split())}") from error
     if adult.shape[1] != len(UCI_COLUMNS):
         raise TableError(f"{str(path)!r} has {adult.shape[1]} columns, UCI's Adult has {len(UCI_COLUMNS)}")

@@ -36,6 +36,8 @@ __all__ = [
 
 #: Characters of a value that a message shows.
 MOST_SHOWN = 80
+#: Whole numbers beyond this are no counts: arrays cannot hold them.
+LARGEST = 2**63 - 1
 
 
 class MaxEntError(ValueError):
@@ -55,7 +57,7 @@ class BadProbability(MaxEntError):
 
 
 class StatementError(MaxEntError):
-    """A statement that says nothing, or that cannot be read as linear knowledge."""
+    """A statement that says nothing, or that cannot be read as linear knowledge; an argument that cannot be read."""
 
 
 class LabelMismatch(MaxEntError):
@@ -122,12 +124,12 @@ def number(value: object, what: str) -> float:
     return found
 
 
-def whole(value: object, what: str, least: int, most: float = math.inf, error: type[MaxEntError] | None = None) -> int:
+def whole(value: object, what: str, least: int, most: float = LARGEST, error: type[MaxEntError] | None = None) -> int:
     """Read a whole number from a range, or say what was found instead."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:  # type: ignore[operator]
-        up = f"from {least} to {most:.0f}" if most < math.inf else f"of at least {least}"
-        raise (error or StatementError)(f"{what}={value!r}: a whole number {up} is expected")
+        up = f"from {least} to {most:.0f}" if most < LARGEST else f"of at least {least}"
+        raise (error or StatementError)(f"{what}={shown(value)}: a whole number {up} is expected")
     return int(value)  # type: ignore[call-overload]
 
 
@@ -135,16 +137,19 @@ def shown(value: object) -> str:
     """Write a value for a message; of a table, array or other container of data only its type: no record is printed."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    if getattr(value, "shape", ()) or hasattr(value, "matrix"):
+    if _holds_data(value):
         return f"a {type(value).__name__}"
-    text = repr(_plain(value))
+    try:
+        text = " ".join(repr(_plain(value)).splitlines())
+    except Exception:  # Python refuses to write integers of more than 4,300 digits, and objects may fail to be written
+        return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:
     """Write the first few of many items: ``'a', 'b', ... (7 in total)``."""
     items = list(items)
-    first = ", ".join(repr(_plain(item)) for item in items[:limit])
+    first = ", ".join(shown(item) if _holds_data(item) else repr(_plain(item)) for item in items[:limit])
     return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
 
 
@@ -157,6 +162,8 @@ def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownNa
     known = list(known)
     found = _plain(found)
     by_text = {str(_plain(item)): _plain(item) for item in known}
+    if _holds_data(found):  # to compare it as a text would take long, and to print it would print records
+        return UnknownName(f"{shown(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
     by_lower = {text.lower(): item for text, item in by_text.items()}
     near = [by_lower[text] for text in difflib.get_close_matches(str(found).lower(), by_lower, n=3)]
     if str(found) in by_text:
@@ -166,7 +173,12 @@ def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownNa
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"expected one of {listing(known, 8)}" if known else "there is none"
-    return UnknownName(f"{found!r} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
+    return UnknownName(f"{shown(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
+
+
+def _holds_data(value: object) -> bool:
+    """Whether something is a table, an array or another container whose text would print data."""
+    return bool(getattr(value, "shape", ()) or hasattr(value, "matrix"))
 
 
 def _plain(item: object) -> object:

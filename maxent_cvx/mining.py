@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from . import arguments
 from .cubes import Cube, cubes, members, pattern_names
 from .errors import StatementError, whole
 from .selection import written
@@ -183,6 +184,7 @@ def mine_associations(
     Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
     attributes, without those that fall short of the support already where fewer attributes are set.
     """
+    arguments.flag(negative, "negative")
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     whole(min_support, "min_support", 1)
     sizes = sizes_of(attributes, len(data.qi))

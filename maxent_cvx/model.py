@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from . import arguments
 from .adversary import Adversary
 from .errors import Infeasible, SolverError, StatementError, shown
 from .intervals import intervals
@@ -19,6 +20,7 @@ from .priors import QIDistribution
 from .progress import progress_bar
 from .relaxation import Relaxation, moved, prices, relaxed
 from .rows import Rows
+from .solvers import find
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.extremes import extremes
@@ -154,6 +156,10 @@ class MaxEnt(Adversary):
         SolverError
             If the solver stops without an answer, is not installed, or cannot take the model.
         """
+        arguments.flag(presolve, "presolve")
+        arguments.flag(allow_inaccurate, "allow_inaccurate")
+        arguments.flag(polish, "polish")
+        find("CLARABEL" if self.convex and solver == "auto" else solver).check(options)
         closed_form = self.invariants.closed_form(self.space)
         solution = run(
             self.form,
@@ -216,6 +222,9 @@ class MaxEnt(Adversary):
         >>> round(low, 6), round(high, 6)
         (0.166667, 0.5)
         """
+        arguments.flag(integer, "integer")
+        arguments.seconds(time_limit, "time_limit")
+        arguments.optional_flag(progress, "progress")
         if self.convex:
             raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
         together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
@@ -288,6 +297,8 @@ class MaxEnt(Adversary):
         SolverError
             If a linear program does not come to an end, or a constraint of the model is not linear.
         """
+        if priority is not None:
+            arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
         held = {name: self._entries[name] for name in self.knowledge}

@@ -45,7 +45,7 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
 def one_or_several(given: Any) -> list[Any]:
     """Read a number, or several in any container, as a list; what they are is not looked at."""
     is_one = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
-    return [given] if is_one or (np.shape(given) == () and isinstance(given, np.ndarray)) else list(given)
+    return [given] if is_one or (isinstance(given, np.ndarray) and given.ndim == 0) else list(given)
 
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:

@@ -121,12 +121,12 @@ class People:
         StatementError
             If the model names nobody.
         """
-        names = [who] if isinstance(who, str) or not isinstance(who, list | tuple | set | frozenset | pd.Index) else who
+        names = who if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         wanted = list(names)
         if not len(self):
             raise StatementError(
-                f"{listing(wanted)} cannot be spoken of: the model names nobody; say who that is with "
-                "MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
+                f"{', '.join(map(shown, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
+                "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
             )
         if unknown := [name for name in wanted if not _is_name(name) or name not in self.names]:
             raise unknown_name("person whom the model names", unknown[0], self.names)

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .errors import StatementError, unknown_name
+from . import arguments
+from .errors import StatementError, TableError, listing, unknown_name
+from .errors import shown as written
 from .measures import Equivocation
+from .measures.accuracy import check_base
 from .posterior import Posterior
 from .solvers import ACCURACY
 
@@ -42,6 +45,8 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     max_rows : int
         With more tuples than this, the ones with the largest probability are shown, and the title says so.
     """
+    arguments.instance(post, Posterior, "post")
+    arguments.whole(max_rows, "max_rows", 1)
     conditional = post.conditional()
     total = len(conditional)
     if total > max_rows:
@@ -79,6 +84,8 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     max_rows : int
         With more statements than this, the dearest are shown, and the title says so.
     """
+    _check(table, ("side", "price"), "Posterior.prices")
+    arguments.whole(max_rows, "max_rows", 1)
     if table.empty:
         raise StatementError("there is no price to draw: the model holds no knowledge")
     shown = table.head(max_rows)
@@ -117,6 +124,8 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     ax : Axes, optional
         Where to draw; by default a new figure.
     """
+    _check(table, ("value", "eps"), "sweep")
+    arguments.text(measured, "measured")
     if measured not in table.columns:
         raise unknown_name("column of the sweep", measured, list(table.columns[3:]))
     along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
@@ -143,6 +152,10 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     base : float
         Of the score's logarithm, for the label.
     """
+    arguments.mapping(curves, "curves", "{name: table of quantify}")
+    check_base(base)
+    for table in curves.values():
+        _check(table, ("K+", "K-", "score"), "quantify")
     if not curves:
         raise StatementError("quantification has no curve to draw; give {name: table of quantify}")
     ax = _axes(ax, (6.4, 4.2))
@@ -196,6 +209,7 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw; by default a new figure.
     """
+    _check(table, ("bound", "certified", "compile_seconds", "solve_seconds"), "compare_solvers")
     from matplotlib.ticker import LogLocator, NullFormatter
 
     answered = table[table["bound"].notna()]
@@ -258,9 +272,18 @@ def _extent(text: Annotation) -> np.ndarray:
     return np.asarray(Text.get_window_extent(text).extents)
 
 
+def _check(table: object, columns: tuple[str, ...], maker: str) -> None:
+    """Check that something is the table that another function makes."""
+    arguments.table(table, f"what is drawn, a table of {maker},")
+    if missing := [name for name in columns if name not in table.columns]:  # type: ignore[attr-defined]
+        raise TableError(f"the table has no column {listing(missing)}; what {maker} returns is drawn")
+
+
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Take the given axes, or make a figure."""
     if ax is not None:
+        if not callable(getattr(ax, "set_xlabel", None)):
+            raise StatementError(f"ax must be Axes of Matplotlib, not {written(ax)}")
         return ax
     import matplotlib.pyplot as plt  # half a second to load, which no other part needs
 

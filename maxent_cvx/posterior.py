@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
+from . import arguments
 from .certainty import certain_table
 from .errors import StatementError, TableError
 from .prices import price_table
@@ -225,6 +226,9 @@ class Posterior:
         Inaccurate, SolverError
             If the answer has no multipliers to the precision that is needed, or a constraint is not linear.
         """
+        arguments.flag(leave_one_out, "leave_one_out")
+        if measure is not None:
+            arguments.function(measure, "measure")
         if self.model is None:
             raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
         if measure is not None and not leave_one_out:
@@ -274,6 +278,9 @@ class Posterior:
         each record, and of a record to each name, that satisfies the rows as they are typed: a probability of 0.3 is
         then three of ten people, and of one person it is impossible.
         """
+        arguments.optional_flag(progress, "progress")
+        arguments.flag(integer, "integer")
+        arguments.seconds(time_limit, "time_limit")
         if self.model is None:
             raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
         return whole_certain_table(self, time_limit) if integer else certain_table(self, progress)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from . import arguments
 from .errors import Inaccurate, SolverError
 from .progress import progress_bar
 from .solvers.pricing import pricing
@@ -36,7 +37,7 @@ def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posteri
     names = pd.Index([form.name(row) for row in known], name="statement")
     table = pd.DataFrame({"side": side, "price": price}, index=names)
     if leave_one_out:
-        measured = measure or (lambda posterior: posterior.entropy)
+        measured = _measured(measure)
         bar = progress_bar(known, "without")
         table["without"] = [
             np.nan if row in model.ruled_out else measured(model.without_row(int(row)).solve(warm_start=post))
@@ -45,3 +46,10 @@ def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posteri
         table["change"] = table["without"] - measured(post)
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]
+
+
+def _measured(measure: Callable[[Posterior], float] | None) -> Callable[[Posterior], float]:
+    """What is measured; by default the entropy."""
+    if measure is None:
+        return lambda posterior: posterior.entropy
+    return lambda posterior: arguments.measured(measure(posterior), "measure")

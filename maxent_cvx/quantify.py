@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from .errors import StatementError
+from . import arguments
+from .errors import StatementError, shown
 from .measures import overall_divergence, term_divergence
 from .mining import mine_associations
 from .model import MaxEnt
@@ -64,8 +65,13 @@ def quantify(
     -----
     Privacy-MaxEnt, sections 4.3 and 4.4.
     """
+    arguments.instance(release, Release, "release")
+    arguments.table(original, "original")
+    knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
+    arguments.optional_flag(progress, "progress")
+    arguments.function(measure, "measure")
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
-        raise StatementError(f"knowledge holds {wrong[0]!r}; each bound is a pair (K+, K-)")
+        raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
     mined = mine_associations(
         original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
     )
@@ -78,7 +84,7 @@ def quantify(
         row = {
             "K+": positive,
             "K-": negative,
-            "score": measure(post, original),
+            "score": arguments.measured(measure(post, original), "measure"),
             "entropy": post.entropy,
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,

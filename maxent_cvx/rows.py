@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .errors import BadProbability
+from . import arguments
+from .errors import BadProbability, StatementError, shown
 
 __all__ = ["Rows"]
 
@@ -38,6 +39,8 @@ class Rows:
         unit of its value. None: each coefficient is right to its last places.
     typed : tuple of (Fraction, ndarray), optional
         Of a single row its coefficients as they were typed, before any rounding: each, and the terms it is of.
+    remedy : str
+        What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
     """
 
     matrix: sp.csr_array
@@ -48,8 +51,23 @@ class Rows:
     view: object = None
     rounding: np.ndarray | None = None
     typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
+    remedy: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.matrix, sp.csr_array):
+            raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {shown(self.matrix)}")
+        if not arguments.is_text(self.label):
+            raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
+            if not fits or value.dtype.kind not in "fiu":
+                raise StatementError(
+                    f"{name} of {self.label} must be an array of {self.matrix.shape[0]} numbers, one a row, not "
+                    f"{shown(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"
+                )
+        if self.index is not None and (not isinstance(self.index, pd.Index) or len(self.index) != self.matrix.shape[0]):
+            raise StatementError(f"the index of {self.label} must name its {self.matrix.shape[0]} rows, one each")
         if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
             raise BadProbability(f"{self.label} holds NaN; every coefficient and value must be a number")
         if (bad := self.low > self.high).any():
@@ -79,6 +97,7 @@ class Rows:
 
     def at(self, rows: np.ndarray) -> Rows:
         """Keep some of the rows, by a mask or by position."""
+        rows = arguments.places(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
         rounding = None if self.rounding is None else self.rounding[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
@@ -86,6 +105,7 @@ class Rows:
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""
+        arguments.whole(i, "the number of a row", -len(self), len(self) - 1)
         if self.index is None:
             return self.label if len(self) == 1 else f"{self.label} [{i + 1}]"
         at = self.index[i]
@@ -93,11 +113,13 @@ class Rows:
 
     def same_as(self, other: Rows) -> bool:
         """Whether the other rows say exactly the same: matrix, order and values."""
+        arguments.instance(other, Rows, "what rows are compared with")
         if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
             return False
         return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 
     def residual(self, p: np.ndarray) -> np.ndarray:
         """How far each row is from holding at `p`, >= 0, in the unit of its value."""
+        p = arguments.array(p, "p", self.matrix.shape[1])
         value = self.matrix @ p
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)

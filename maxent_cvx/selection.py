@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .errors import StatementError, listing, unknown_name
+from .errors import StatementError, listing, shown, unknown_name
 
 __all__ = ["NUMBER", "PLAIN", "Choice", "choose", "constant", "written"]
 
@@ -83,12 +83,14 @@ def choose(chosen: object, attribute: str) -> Choice:
         return chosen
     if isinstance(chosen, pd.Interval):
         return Choice(None, chosen)
+    if isinstance(chosen, pd.DataFrame) or getattr(chosen, "ndim", 1) > 1:
+        raise StatementError(f"{attribute} is chosen by a value or a list of values, not by {shown(chosen)}")
     if isinstance(chosen, tuple):
         raise StatementError(
             f"{attribute} = {chosen!r} could mean these values or what lies between; "
             f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
         )
-    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+    if isinstance(chosen, str | bytes) or not isinstance(chosen, Iterable):
         values = [chosen]
     elif isinstance(chosen, dict):
         raise StatementError(f"{attribute} = {chosen!r} is a dictionary; a value or a list is expected")
@@ -97,11 +99,13 @@ def choose(chosen: object, attribute: str) -> Choice:
     if not values:
         raise StatementError(f"{attribute} = [] chooses no value; name at least one")
     if pd.Series(values, dtype=object).isna().any():
-        raise StatementError(f"{attribute} = {chosen!r} holds a missing value; name the value that is meant")
+        raise StatementError(f"{attribute} = {shown(chosen)} holds a missing value; name the value that is meant")
     try:
         return Choice(frozenset(values))
     except TypeError as error:
-        raise StatementError(f"{attribute} = {chosen!r} holds something that is no single value: {error}") from error
+        raise StatementError(
+            f"{attribute} = {shown(chosen)} holds something that is no single value: {error}"
+        ) from error
 
 
 def constant(text: str) -> object:

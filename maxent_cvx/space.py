@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from . import arguments
 from .axes import Axes, level_of, several_names
 from .block import Block
-from .errors import StatementError, TableError, listing, unknown_name
+from .errors import StatementError, TableError, listing, shown, unknown_name
 from .people import OTHERS, People
 from .priors import QIDistribution
 from .selection import choose
@@ -56,6 +57,11 @@ class Space:
     @classmethod
     def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Space:
         """Number the terms of a published view, of named people apart from the others."""
+        arguments.instance(view, View, "view", "make one with Release.from_buckets(...)")
+        if people is not None:
+            arguments.instance(people, People, "people")
+        if prior is not None:
+            arguments.instance(prior, QIDistribution, "prior")
         people = People.of(None, view) if people is None else people
         codes = people.split(view.terms()) if len(people) else view.terms()
         if prior is None:
@@ -234,6 +240,10 @@ class Space:
         s : ndarray of int, one a pattern
             The position of its sensitive value.
         """
+        arguments.instance(members, sp.csr_array, "members")
+        s = arguments.places(s, "s", len(self.view.sensitive_values), members.shape[0])
+        if members.shape[1] != len(self.view.n_q):
+            raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({len(self.view.n_q)})")
         n_values = len(self.view.sensitive_values)
         cell = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
         shape = (members.shape[1] * n_values, len(self))
@@ -316,7 +326,7 @@ class Space:
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
         """Mark the QI tuples that are as described; an error if there is nobody."""
         if given is not None and not isinstance(given, Mapping):
-            raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
+            raise StatementError(f"given must be a dictionary {{attribute: value}}, not {shown(given)}")
         tuples = self.view.quasi_identifiers
         mask = np.ones(len(tuples), dtype=bool)
         for attribute, chosen in (given or {}).items():
@@ -350,6 +360,8 @@ class Space:
         TableError
             If they are not the records that were published.
         """
+        if id is not None:
+            arguments.text(id, "id")
         view = self.view
         data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), None if id in view.qi else id)
         known = data.frame[view.columns]

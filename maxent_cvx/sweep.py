@@ -87,7 +87,8 @@ def sweep(
             rows.append({"value": v, "eps": e, "status": "infeasible"})
             continue
         found = {"value": v, "eps": e, "status": str(post.status), "probability": post.prob(asked)}
-        rows.append(found | {"entropy": post.entropy} | {name: of(post) for name, of in measures.items()})
+        own = {name: of(post) for name, of in measures.items()}
+        rows.append(found | {"entropy": post.entropy} | own)
         before = post
     return pd.DataFrame(rows, columns=[*COLUMNS, *measures])
 

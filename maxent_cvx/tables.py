@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .errors import StatementError, TableError, listing, unknown_name
+from . import arguments
+from .errors import StatementError, TableError, listing, shown, unknown_name
+from .numeric import one_or_several
 
 __all__ = [
     "Microdata",
@@ -100,11 +102,14 @@ MOST = 2**53
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     """Read column names; a single string is one column, and at least one is needed."""
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        return (columns,)
-    if not (found := tuple(columns)):
+    if isinstance(columns, pd.DataFrame):
+        raise TableError(f"{role} must name columns by text, not by {shown(columns)}")
+    several = not isinstance(columns, str | bytes) and isinstance(columns, Iterable)
+    if not (found := tuple(columns) if several else (columns,)):
         raise TableError(f"{role} names no column; name at least one")
-    return found
+    if strange := [name for name in found if not arguments.is_text(name)]:
+        raise TableError(f"{role} must name columns by text, not by {shown(strange[0])}; rename such a column")
+    return found  # type: ignore[return-value]
 
 
 def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[int]:
@@ -112,11 +117,11 @@ def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[
     sizes = list(range(1, n_attributes + 1))
     if attributes is None:
         return sizes
-    asked = list(attributes) if isinstance(attributes, Iterable) else [attributes]
+    asked = one_or_several(attributes)
     whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
     if not asked or not whole_ones or not set(asked) <= set(sizes):
         raise StatementError(
-            f"attributes={attributes!r}: an association can set 1 to {n_attributes} of the QI attributes"
+            f"attributes={shown(attributes)}: an association can set 1 to {n_attributes} of the QI attributes"
         )
     return sorted({int(size) for size in asked})
 
@@ -129,7 +134,7 @@ def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what:
     for role, columns in roles.items():
         for column in columns:
             if not isinstance(column, str):
-                raise TableError(f"{role} must name columns by text, not by {column!r}; rename such a column")
+                raise TableError(f"{role} must name columns by text, not by {shown(column)}; rename such a column")
             if column not in frame.columns:
                 raise unknown_name(f"column of {what} (given as {role})", column, frame.columns)
             if column in held:
@@ -168,6 +173,8 @@ def counted(
     table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
     """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
+    if count is not None and not isinstance(count, str):
+        raise TableError(f"count={shown(count)}: the name of a column is expected")
     if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
         check_columns(table, roles, what)
         return table, None

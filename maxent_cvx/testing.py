@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .errors import StatementError
+from . import arguments
+from .errors import Infeasible, StatementError
 from .knowledge import emit
 from .sources import Source
 from .space import Space
@@ -40,13 +41,15 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     id : str, optional
         Their column of names, if the space names people.
     """
+    arguments.instance(source, Source, "source")
+    arguments.instance(space, Space, "space")
     name = type(source).__name__
     assert type(source).__doc__, f"{name} has no docstring of its own; open it with the equation it adds"
     assert isinstance(source.label, str), f"the label of {name} is {source.label!r}, not a text"
     assert source.label, f"the label of {name} is empty"
     try:
         emitted, again = (emit(source, space).rows for _ in range(2))
-    except StatementError as error:
+    except (StatementError, Infeasible) as error:
         raise AssertionError(str(error)) from error
     assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"
     for rows, twin in zip(emitted, again, strict=True):
@@ -77,6 +80,9 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
         Some records to try it on.
     confidential : str
     """
+    arguments.table(table, "table")
+    arguments.text(confidential, "confidential")
+    arguments.known_label(confidential, "column of the table (given as confidential)", list(table.columns))
     assert not isinstance(technique, type), f"{technique.__name__} is a class; make a technique of it"
     name = type(technique).__name__
     for method in ("publish", "infer"):

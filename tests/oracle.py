@@ -65,7 +65,9 @@ def exact_rows(model: MaxEnt) -> list[Row]:
         matrix = space.marginal(list(by)).matrix
         for i, n in enumerate(count.to_numpy()):
             members = set(matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]].tolist())
-            rows.append(Row(tuple(Fraction(int(j in members)) for j in range(len(space))), Fraction(int(n)), Fraction(int(n))))
+            rows.append(
+                Row(tuple(Fraction(int(j in members)) for j in range(len(space))), Fraction(int(n)), Fraction(int(n)))
+            )
     for i in range(len(space.people)):
         rows.append(Row(tuple(Fraction(int(w == i)) for w in space.codes["who"]), Fraction(1), Fraction(1)))
     for source in model.knowledge.values():
@@ -107,7 +109,9 @@ def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
         ranges = [row for row in rows if not row.is_equation]
         weights = [mp.mpf(int(w)) for w in model.space.weights]
         for sides in sorted(itertools.product((0, -1, 1), repeat=len(ranges)), key=lambda s: sum(map(abs, s))):
-            if any((row.low if side > 0 else row.high) is None for row, side in zip(ranges, sides, strict=True) if side):
+            if any(
+                (row.low if side > 0 else row.high) is None for row, side in zip(ranges, sides, strict=True) if side
+            ):
                 continue
             tight = [
                 Row(row.coefficients, *[row.low if side > 0 else row.high] * 2, off=row.off)
@@ -131,7 +135,9 @@ def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
 
 def _holds(row: Row, x: list[mp.mpf]) -> bool:
     value = mp.fsum(_mpf(a) * y for a, y in zip(row.coefficients, x, strict=True) if a)
-    return (row.low is None or value >= _mpf(row.low) - SOLVED) and (row.high is None or value <= _mpf(row.high) + SOLVED)
+    return (row.low is None or value >= _mpf(row.low) - SOLVED) and (
+        row.high is None or value <= _mpf(row.high) + SOLVED
+    )
 
 
 def _mpf(number: Fraction) -> mp.mpf:

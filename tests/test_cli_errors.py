@@ -75,13 +75,13 @@ BAD = {
     # knowledge
     "cannot be read": (["quantify", "hospital", "--know", "P(Flu = 0.3"], ["character 12", "'|' or ')'"]),
     "no such value": (["quantify", "hospital", "--know", "P(Flux) = 0.3"], ["'Flux'", "did you mean 'Flu'"]),
-    "no file of knowledge": (["quantify", "hospital", "--knowledge", "gossip.txt"], ["gossip.txt", "No such file"]),
+    "no file of knowledge": (["quantify", "hospital", "--knowledge", "gossip.txt"], ["gossip.txt", "there is no file"]),
     "contradictory": (["quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.9"], ["Gender=male", "contradicts"]),
     "knowledge and scores": ([*SCORE, "--top", "1", "--know", "P(Flu) = 0.3"], ["--top", "--know"]),
     "no support": (["quantify", "hospital", "--top", "1", "--min-support", "0"], ["support", "0", "at least 1"]),
     # options that do not go together
     "bucket and l": (["quantify", "good.csv", *BUCKET, "--l", "2"], ["--bucket", "--l"]),
-    "count of records": (["quantify", "half.csv", *BUCKET, "--count", "Count"], ["--count"]),
+    "count of records": (["quantify", "half.csv", *BUCKET, "--count", "Count"], ["'Count'", "whole, non-negative"]),
     "sa table alone": (["quantify", "qi.csv", *ROLES, "--sa-table", "sa.csv"], ["--sa-table", "--bucket"]),
     "sa table scored": (["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv", "--top", "1"], ["--sa-table", "--top"]),
     "no sa table": (["quantify", "qi.csv", *BUCKET, "--sa-table", "none.csv"], ["none.csv"]),

@@ -177,7 +177,7 @@ def test_what_is_refused(table):
         ({"techniques": {lambda strength, seed: None: [1]}}, StatementError, "name of its own"),
         ({"known": ["Salary"]}, StatementError, "no attribute besides 'Salary'"),
         ({"sizes": [4]}, StatementError, "from 0 to 3"),
-        ({"draw": "records"}, StatementError, "people, values"),
+        ({"draw": "records"}, StatementError, "'people' or 'values'"),
         ({"repetitions": 0}, StatementError, "repetitions=0"),
         ({"confidential": "Salery"}, UnknownName, "Salary"),
         ({"confidential": "Sex"}, TableError, "real numbers"),

@@ -176,3 +176,15 @@ def test_convex_knowledge(release):
     model = MaxEnt(release).add(lambda space: space.prob("Flu", MEN) ** 2 <= 0.05)
     with refused(SolverError, "prices are of linear knowledge"):
         model.solve().prices()
+
+
+def test_what_the_release_says_already_has_no_price():
+    """A statement whose value the published data fix tells nothing: its price is 0, whatever is known besides."""
+    table = pd.DataFrame({"Sex": list("mmmff"), "S": list("aabab"), "B": [1, 1, 1, 2, 2], "Q": list("xyyxy")})
+    release = mx.Release.from_buckets(table, qi=["Sex", "Q"], sa="S", bucket="B")
+    known, told = P("a", given={"Sex": "m", "Q": "x"}) == 0.5, P("a", given={"Sex": "m"}) == 2 / 3
+    alone = mx.MaxEnt(release).add(known).solve().prices()["price"]
+    both = mx.MaxEnt(release).add(told, known, P("b", given={"Sex": "f"}) >= 0.5, P(["a", "b"]) == 1).solve().prices()
+    assert both["price"][str(known)] == pytest.approx(alone[str(known)], abs=1e-9)
+    assert (both["price"].drop(str(known)) == 0).all()
+    assert alone[str(known)] != 0

@@ -236,3 +236,17 @@ def test_without_a_prior(release, tmp_path, prior):
     assert loaded.entropy == pytest.approx(post.entropy, rel=1e-12)
     with refused(StatementError, "no prior"):
         _ = loaded.relative_entropy
+
+
+def test_what_contradicts_a_prior_is_told_what_helps():
+    """What a prior rules out cannot be made vague: the advice is to change the prior, and what is known, if any is."""
+    table = pd.DataFrame({"Sex": ["m", "f"], "S": ["a", "b"], "B": [1, 1]})
+    release = mx.Release.from_buckets(table, qi="Sex", sa="S", bucket="B")
+    no_a = mx.QIDistribution({"Sex": {"m": {"a": 0.0, "b": 1.0}, "f": {"a": 0.0, "b": 1.0}}})
+    with pytest.raises(mx.Infeasible, match="Change the prior") as caught:
+        mx.MaxEnt(release, prior=no_a).solve()
+    assert "vague" not in str(caught.value)
+    no_a_of_men = mx.QIDistribution({"Sex": {"m": {"a": 0.0, "b": 1.0}, "f": {"a": 0.5, "b": 0.5}}})
+    model = mx.MaxEnt(release, prior=no_a_of_men).add(mx.P("b", given={"Sex": "f"}) >= 0.5)
+    with pytest.raises(mx.Infeasible, match=r"vague with .about\(value, eps\), or remove it; or change the prior"):
+        model.solve()

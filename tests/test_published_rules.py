@@ -15,7 +15,7 @@ from rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, people_of, random
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P, PublishedRules, RuleSet, StatementError, UnknownName
+from maxent_cvx import Infeasible, MaxEnt, P, PublishedRules, RuleSet, StatementError, UnknownName
 
 seeds = st.integers(0, 10**6)
 #: Thresholds as they are typed; many are hit exactly by small tables.
@@ -261,18 +261,18 @@ class TestRefused:
         """4 of 5 Masters have the confidence 0.8: by >= that is a rule, and its absence would be false."""
         wrong = RuleSet(mined().table, qi=QI, sa="Salary", support=0.3, confidence=0.8, complete=True)
         for scores in (None, "confidence"):
-            with refused(StatementError, "Education=Masters", "mined by >", "strict=True"):
+            with refused(Infeasible, "Education=Masters", "mined by >", "strict=True"):
                 MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores=scores))
 
     def test_mined_by_at_least_and_read_by_more_than(self):
         """By > a rule of confidence 0.8 has at least 5 of the 5 Masters, and 4 is published."""
         rules = mined(strict=False)
         wrong = RuleSet(rules.table, qi=QI, sa="Salary", support=0.3, confidence=0.8, strict=True)
-        with refused(StatementError, "Education=Masters", "mined by >=", "strict=False"):
+        with refused(Infeasible, "Education=Masters", "mined by >=", "strict=False"):
             MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores="confidence", non_rules=False))
         surest = RuleSet(mined(EXAMPLE_2, 0.6, 1, strict=False).table, qi=QI, sa="Salary", support=0.6, confidence=1,
                          strict=True)  # fmt: skip
-        with refused(StatementError, "cannot be a rule", "mined by >=", "strict=False"):
+        with refused(Infeasible, "cannot be a rule", "mined by >=", "strict=False"):
             MaxEnt(people_of(EXAMPLE_2)).add(PublishedRules(surest, non_rules=False))
 
     @examples(100)
@@ -297,7 +297,7 @@ class TestRefused:
         frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
         rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6)
         wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, strict=True, complete=True)
-        with refused(StatementError, "3 of 5 people", "mined by >=", "strict=False"):
+        with refused(Infeasible, "3 of 5 people", "mined by >=", "strict=False"):
             MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
 
     def test_no_rule_about_anybody(self):
@@ -305,7 +305,7 @@ class TestRefused:
         frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
         rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6, strict=True)
         wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, complete=True)
-        with refused(StatementError, "A=a is in no rule", "at most 4 of its 5 people", "mined by >", "strict=True"):
+        with refused(Infeasible, "A=a is in no rule", "at most 4 of its 5 people", "mined by >", "strict=True"):
             MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
 
     def test_printed_scores_are_not_exact(self):
@@ -317,7 +317,7 @@ class TestRefused:
             MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence", decimals=1))
         odd = mined().rounded(2)
         odd = RuleSet(odd.table.assign(confidence=0.9), qi=QI, sa="Salary", support=0.3, confidence=0.8)
-        with refused(StatementError, "no number of 4 people", "0.9"):
+        with refused(Infeasible, "no number of 4 people", "0.9"):
             MaxEnt(table).add(PublishedRules(odd, scores="confidence", decimals=2, non_rules=False))
 
     def test_rules_of_others(self):

@@ -105,7 +105,7 @@ def test_groups():
         ({"confidence": 1}, BadProbability, "confidence=1"),
         ({"by": [["Grup"]]}, UnknownName, "'Group'"),
         ({"by": [["Answer"]]}, StatementError, "'Answer'"),
-        ({"by": 3}, StatementError, "by=3"),
+        ({"by": 3}, StatementError, "by must be a list of lists of QI attributes, not 3"),
     ],
 )
 def test_what_is_refused(change, error, says):

@@ -171,7 +171,7 @@ class TestRefused:
     def test_contradictions(self):
         """Somebody in two buckets that share no value: the person and the releases are named."""
         other = TABLES[1].assign(Disease=lambda t: t["Disease"].where(t["Bucket"] != 1, "Gout"))
-        with refused(TableError, "Pseudonym 1, 2", "bucket 1 of release 1", "bucket 1 of release 2", "new pseudonym"):
+        with refused(Infeasible, "Pseudonym 1, 2", "bucket 1 of release 1", "bucket 1 of release 2", "new pseudonym"):
             ReleaseSeries([published(TABLES[0]), published(other)])
 
     def test_bucket_with_more_people_than_values(self):

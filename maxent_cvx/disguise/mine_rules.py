@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..mining import mine_associations
 from ..tables import names
 from ..views import RuleSet, Thresholds
@@ -65,6 +66,7 @@ def mine_rules(
     Education=Doctorate => 50K+    0.67
     Name: support, dtype: float64
     """
+    arguments.flag(strict, "strict")
     thresholds = Thresholds.of(support, confidence, strict)
     check_names([*names(qi, "qi"), *names(sa, "sa")])
     least = thresholds.least_support(max(len(table), 1)) if isinstance(table, pd.DataFrame) else 1

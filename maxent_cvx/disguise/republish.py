@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, whole
 from ..tables import Microdata, check_once, distinct
 from ..views import Release
@@ -61,8 +62,7 @@ def republish(
     """
     if not isinstance(release, Release) or release.persons is None:
         raise StatementError(f"an earlier Release made with id= is expected, not {shown(release)}")
-    if method not in METHODS:
-        raise StatementError(f"method={method!r}: one of {listing(METHODS)} is expected")
+    arguments.choice(method, "method", METHODS)
     name, bare = release.persons.id, release.persons.id in release.qi
     qi = release.qi if bare else (name, *release.qi)
     data = Microdata(table, qi, release.sensitive)

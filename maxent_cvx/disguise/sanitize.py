@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..errors import StatementError, TableError, number, shown, whole
 from ..measures import overall_divergence
 from ..model import MaxEnt
@@ -114,8 +115,14 @@ def sanitize(
 
     Published rules, section VII (future work).
     """
+    arguments.optional_flag(progress, "progress")
+    arguments.flag(restore, "restore")
     if (max_p is None) == (divergence is None):
         raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
+    if not isinstance(scores, str) and scores is not None:
+        scores = arguments.list_of(scores, "scores", "'confidence' and 'support'")
+    if original is not None and divergence is None:
+        raise StatementError("original= is what a divergence is from, and max_p= is no divergence; leave it out")
     if divergence is not None and not isinstance(original, pd.DataFrame):
         raise StatementError("the divergence is from the original data: pass original=, the table of records")
     if not isinstance(rules, RuleSet):

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, TableError, listing, shown, unknown_name, whole
+from .. import arguments
+from ..errors import StatementError, TableError, listing, shown, whole
 from ..priors import QIDistribution
 from ..tables import Microdata, densely, names
 from ..views import Release
@@ -130,8 +131,7 @@ def similar_linkage_groups(
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     if not isinstance(prior, QIDistribution):
         raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
-    if condition not in CONDITIONS:
-        raise unknown_name("condition", condition, CONDITIONS)
+    arguments.known_label(condition, "condition", CONDITIONS)
     r = one_r(r)
     exempt, suppress = whole(exempt, "exempt", 0), whole(suppress, "suppress", 0)
     seed = whole(seed, "seed", 0)

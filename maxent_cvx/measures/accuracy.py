@@ -13,11 +13,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from ..errors import BadProbability, TableError
+from .. import arguments
+from ..errors import BadProbability, TableError, shown
 from ..posterior import Posterior
 from ..tables import Microdata
 
 __all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
+
+#: No logarithm has a larger base.
+LARGEST = 1e300
 
 
 def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
@@ -46,6 +50,7 @@ def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2)
     -----
     "Estimation accuracy" in Privacy-MaxEnt, section 7.1.
     """
+    arguments.instance(post, Posterior, "post")
     return float(individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records))
 
 
@@ -63,6 +68,7 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
     Series
         Indexed as ``post.conditional()``; infinite where P* = 0 < P.
     """
+    arguments.instance(post, Posterior, "post")
     check_base(base)
     inferred = post.conditional()
     truth = original_counts(post, original) / post.space.view.n_q[:, None]
@@ -83,6 +89,7 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     original : DataFrame
         The records that were published, with the release's QI, sensitive and bucket columns.
     """
+    arguments.instance(post, Posterior, "post")
     check_base(base)
     truth = post.space.count(original)
     return float(rel_entr(truth, post.counts).sum() / post.space.n_records / math.log(base))
@@ -113,5 +120,8 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 
 def check_base(base: float) -> None:
     """Refuse what is not the base of a logarithm."""
-    if not isinstance(base, numbers.Real) or not base > 1 or not math.isfinite(base):
-        raise BadProbability(f"base={base!r}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats")
+    is_one = isinstance(base, numbers.Real) and not isinstance(base, bool) and 1 < base <= LARGEST
+    if not is_one:
+        raise BadProbability(
+            f"base={shown(base)}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats"
+        )

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from ..errors import StatementError, whole
+from .. import arguments
+from ..errors import whole
 from ..posterior import Posterior
 from ..views import OUTSIDE, View
 
@@ -67,6 +68,8 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     -----
     Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is judged.
     """
+    arguments.instance(post, Posterior, "post")
+    arguments.flag(worst, "worst")
     whole(l, "l", 1)
     view = post.space.view
     conditional, people = of_those_inside(post)
@@ -116,8 +119,7 @@ def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance:
     """Earth mover's distance of every row of p from the overall distribution, between 0 and 1; NaN if it is unknown."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     kinds = {"auto": ordered, "equal": False, "ordered": True}
-    if distance not in kinds:
-        raise StatementError(f"distance={distance!r}: one of {list(kinds)} is expected")
+    arguments.choice(distance, "distance", kinds)
     if n_s is None:
         return np.full(len(p), np.nan)
     difference = p - n_s / n_s.sum()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..errors import BadProbability
 from ..posterior import Posterior
 from .accuracy import original_counts
@@ -76,6 +77,8 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     TableError
         If the original records are not the people of the release.
     """
+    arguments.instance(post, Posterior, "post")
+    arguments.real(threshold, "threshold", 0.0, 1.0)
     if not 0 <= threshold <= 1:
         raise BadProbability(f"threshold={threshold!r} must be a probability, from 0 to 1")
     view = post.space.view

@@ -14,6 +14,8 @@ from ..tables import Microdata, names
 from ..views import Release
 from ..views.generalized import covers
 
+#: More queries than this would take days.
+MOST_QUERIES = 10**7
 __all__ = ["query_error"]
 
 #: Draws of queries, as a multiple of those asked for, before it is given up that they count anybody.
@@ -66,6 +68,7 @@ def query_error(
     -----
     Xiao and Tao (2006), Anatomy, section 7, whose measure Probabilistic Inference Protection adopts (section II).
     """
+    queries = whole(queries, "queries", 1, MOST_QUERIES)
     view = published.space.view if isinstance(published, Posterior) else published
     if not isinstance(published, Release | Posterior):
         raise StatementError(f"queries are asked of a Release or a Posterior, not of {shown(published)}")
@@ -75,7 +78,6 @@ def query_error(
     data = Microdata(original, asked, view.sensitive)
     if strangers := [name for name in asked if name not in view.qi]:
         raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
-    queries = whole(queries, "queries", 1)
     if dimensions is not None:
         whole(dimensions, "dimensions", 1, len(asked))
     rng = np.random.default_rng(whole(seed, "seed", 0))

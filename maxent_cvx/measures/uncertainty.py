@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
+from .. import arguments
 from ..posterior import Posterior
 from .accuracy import check_base
 
@@ -29,6 +30,7 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
         Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over people is H(S | Q); of a series that
         is H(S | I) (Re-publishing, Eq. (1)), and the mean over some people is what is left to know about these.
     """
+    arguments.instance(post, Posterior, "post")
     check_base(base)
     people, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
     cell, of = np.unique(post.space.cells, return_inverse=True)

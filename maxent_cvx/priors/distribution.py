@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, StatementError, TableError, UnknownName, listing, number, unknown_name
+from .. import arguments
+from ..errors import StatementError, TableError, UnknownName, listing, unknown_name
 from ..tables import Microdata, check_columns, group_codes, names, sort_distinct
 from .reading import AttributeSet, attribute_sets, checked, several
 
@@ -97,8 +98,7 @@ class QIDistribution:
         ------
         UnknownName, TableError, BadProbability
         """
-        if number(smoothing, "smoothing") < 0:
-            raise BadProbability(f"smoothing={smoothing!r}: a number of people, 0 or more, is expected")
+        smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
         found = {}
         for attributes in attribute_sets(qi):
             data = Microdata(table, attributes, names(sa, "sa"))
@@ -130,6 +130,7 @@ class QIDistribution:
 
     def signatures(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.Index:
         """The signature of every tuple: its values of an attribute set (Definition 1), a row of `people` each."""
+        arguments.table(people, "people")
         key = self.attribute_set(attributes)
         return self.tables[key].index.take(self.rows(people, key))
 
@@ -148,6 +149,7 @@ class QIDistribution:
         UnknownName
             If nothing is said about a tuple's signature.
         """
+        arguments.table(people, "people")
         key = self.attribute_set(attributes)
         return self.tables[key].iloc[self.rows(people, key)].set_axis(people.index)
 
@@ -187,7 +189,7 @@ class QIDistribution:
         UnknownName
             If the prior has no entry for one.
         """
-        at = self.values.get_indexer(values)
+        at = self.values.get_indexer(arguments.instance(values, pd.Index, "values"))
         if (at < 0).any():
             raise unknown_name("value that the prior has an entry for", values[at < 0][0], self.values)
         return at
@@ -209,7 +211,7 @@ class QIDistribution:
                     "choose it, as with .select(...)"
                 )
             return next(iter(self.tables))
-        asked = names(attributes, "attributes")
+        asked = names(attributes, "attributes of the prior")
         for known in self.tables:
             if set(known) == set(asked):
                 return known
@@ -229,6 +231,7 @@ def _distinct(people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> tup
     if isinstance(people, pd.DataFrame):
         check_columns(people, {"signature": key}, "the table of people")
         return sort_distinct(people[list(key)])
+    arguments.instance(people, pd.MultiIndex, "people", "a DataFrame, or the QI tuples of a view, are expected")
     if strangers := [name for name in key if name not in people.names]:
         raise unknown_name("quasi-identifier (given as an attribute of the prior)", strangers[0], people.names)
     at = [people.names.index(name) for name in key]

@@ -35,8 +35,11 @@ def several(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
 
 def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
     """Read one attribute set, or several."""
-    sets = names(qi, "qi")
-    return [sets] if all(isinstance(name, str) for name in sets) else [names(one, "an attribute set") for one in sets]
+    is_one = isinstance(qi, str | bytes | pd.DataFrame) or not isinstance(qi, Iterable)
+    sets = [qi] if is_one else list(qi)
+    if is_one or all(isinstance(name, str) for name in sets):
+        return [names(qi if is_one else sets, "qi")]
+    return [names(one, "an attribute set") for one in sets]
 
 
 def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import StatementError, whole
+from ..errors import Infeasible, StatementError, whole
 
 __all__ = ["people_of_scores"]
 
@@ -38,7 +38,9 @@ def people_of_scores(
     Raises
     ------
     StatementError
-        If a score is of no whole number of people.
+        If a score is of no whole number of people, or not written with so many decimals.
+    Infeasible
+        If no number of people has a score: the rules are of other people.
     """
     if decimals is None:
         people = score * of
@@ -66,7 +68,7 @@ def people_of_scores(
     low, high = np.maximum(low, 0), np.minimum(high, of)
     if (nobody := low > high).any():
         first = int(nobody.argmax())
-        raise StatementError(
+        raise Infeasible(
             f"no number of {of[first]} people has the {what} {score[first]:.12g} of {names[first]!r} "
             f"when rounded to {decimals} decimals; correct decimals=, or the people"
         )

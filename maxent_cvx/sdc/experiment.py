@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from .. import arguments
 from ..errors import StatementError, shown, whole
 from ..measures.areas import widths_asked
 from ..numeric import one_or_several
@@ -19,6 +20,9 @@ from .intruders import DRAWS, Intruders
 from .technique import Technique, check_confidential, numeric_domain
 
 __all__ = ["experiment"]
+
+#: More repetitions, or targets of each, than this would take years.
+MOST = 10**6
 
 
 def experiment(
@@ -94,24 +98,25 @@ def experiment(
     >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """
+    targets = arguments.whole(targets, "targets", 1, MOST)
+    repetitions = arguments.whole(repetitions, "repetitions", 1, MOST)
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
     wanted = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
-    if draw not in DRAWS:
-        raise StatementError(f"draw={shown(draw)}: one of {', '.join(DRAWS)} is expected")
+    arguments.choice(draw, "draw", tuple(DRAWS))
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
         raise StatementError(f"progress={shown(progress)}: True, False or None is expected")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(n_jobs) > MOST):
         raise StatementError(f"n_jobs={shown(n_jobs)}: a number of processes is expected, or -1 for all there are")
     tasks = [
         (name, make, strength, repetition)
         for name, make, strengths in _named(techniques)
         for strength in strengths
-        for repetition in range(whole(repetitions, "repetitions", 1))
+        for repetition in range(repetitions)
     ]
-    intruders = Intruders(table, confidential, attributes, wanted, whole(targets, "targets", 1), draw, eps)
+    intruders = Intruders(table, confidential, attributes, wanted, targets, draw, eps)
     whole(seed, "seed", 0)
     from joblib import Parallel, delayed  # takes a while to load, which no other part needs
 

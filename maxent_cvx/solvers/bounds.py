@@ -19,9 +19,7 @@ MAX_ROUNDS = 30
 LEAST_MOVE = 1e-7
 
 
-def term_bounds(
-    form: LinearForm, n_records: float, most: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Bound every term, in people: ``lower <= x <= upper`` for every x that satisfies the rows as typed.
 
     A row with least activity L (each term at the bound that makes the row smallest) leaves a term

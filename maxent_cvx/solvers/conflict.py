@@ -35,11 +35,14 @@ class Conflict:
         the others hold, and the `move` that it would take, all in the unit of its value.
     is_published : bool
         Whether these are no knowledge, but published: releases that contradict each other.
+    remedies : tuple of str
+        What can be done about the rows, each once; "" is to correct, to make vague or to remove a statement.
     """
 
     rows: np.ndarray
     table: pd.DataFrame
     is_published: bool = False
+    remedies: tuple[str, ...] = ("",)
 
     @property
     def error(self) -> Infeasible:
@@ -55,15 +58,15 @@ class Conflict:
         n = len(self.table)
         what = "row" if self.is_published else "statement"
         who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
-        clash, remedy = (
-            "the knowledge contradicts the published data or itself",
-            "make it vague with .about(value, eps)",
-        )
+        clash = "the knowledge contradicts the published data or itself"
+        remedies = [own or "correct it, make it vague with .about(value, eps), or remove it" for own in self.remedies]
         if self.is_published:
-            clash, remedy = "what is published contradicts itself", "give people with new values new pseudonyms"
+            clash = "what is published contradicts itself"
+            remedies = ["correct it, give people with new values new pseudonyms, or remove it"]
+        remedy = "; or ".join(remedies)
         error = Infeasible(
             f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
-            f"Correct it, {remedy}, or remove it"
+            f"{remedy[0].upper()}{remedy[1:]}"
         )
         error.conflict = self.table
         return error
@@ -81,7 +84,7 @@ def conflict(
     except Infeasible:  # that of facts
         rows = None
     if rows is not None:
-        return Conflict(rows, _table(form, rows))
+        return Conflict(rows, _table(form, rows), remedies=tuple(sorted({_remedy(form, row) for row in rows})))
     if not np.isnan(closed_form[0]).any():  # it satisfies what is published
         return None
     facts = form.among(np.empty(0, dtype=int)).doubting()
@@ -155,6 +158,15 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
     table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
     table.index = pd.Index([form.name(row) for row in rows], name="statement")
     return table.sort_values("move", ascending=False, kind="stable")
+
+
+def _remedy(form: LinearForm, row: int) -> str:
+    """What can be done about a row, if not what can be done about a statement."""
+    for rows in form.blocks:
+        if row < len(rows):
+            return rows.remedy
+        row -= len(rows)
+    return ""
 
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:

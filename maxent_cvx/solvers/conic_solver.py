@@ -7,16 +7,18 @@ over is read in :mod:`.entropy_program`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import cvxpy
 import cvxpy.settings as s
 import numpy as np
 import scipy.sparse as sp
 from cvxpy.constraints import ExpCone, NonNeg, Zero
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
-from ..errors import SolverError
+from ..errors import MaxEntError, SolverError, UnknownName
 from .cone_program import ConeProgram, Distance
 from .entropy_program import TAKES, EntropyProgram, read
 from .feasibility import least_change
@@ -37,14 +39,34 @@ CLASH = 1e-6
 backend = SOLVERS["DUAL_NEWTON"]
 
 
+class Refused(SolverError, cvxpy.error.SolverError):
+    """A problem that DUAL_NEWTON does not take: CVXPY, which knows its own error only, then tries the next solver."""
+
+
+class UnknownOption(UnknownName, cvxpy.error.SolverError):
+    """An option that DUAL_NEWTON does not have, and the next solver may."""
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Make this package's errors such that CVXPY knows them, too."""
+    try:
+        yield
+    except UnknownName as error:
+        raise UnknownOption(str(error)) from None
+    except MaxEntError as error:
+        raise Refused(str(error)) from None
+
+
 class DualNewton(ConicSolver):
     """Maximise sum a x log(w / x) + c' x over linear constraints, by Newton's method on the dual.
 
     A solver for CVXPY problems that never heard of this package: entropies ``entr(x)``, ``rel_entr(x, w)`` and
     ``kl_div(x, w)`` with constant w, any positive factors, affine arguments, linear equations and inequalities.
     Options of ``solve``: `tolerance` (the row residual and duality gap at which to stop, where an average
-    term is 1) and `max_iterations`. A problem that is something else is refused with a
-    :class:`~maxent_cvx.SolverError` that says what was found; "optimal" is said of answers only whose residuals and
+    term is 1) and `max_iterations`. A problem that is something else is refused with an
+    error that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
+    (``solver_path``) falls back on the next; "optimal" is said of answers only whose residuals and
     gap, recomputed from CVXPY's data, are small.
 
     Notes
@@ -90,7 +112,7 @@ class DualNewton(ConicSolver):
             return True
         cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
         found = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
-        raise SolverError(f"the problem has {found} that DUAL_NEWTON does not take. {TAKES}")
+        raise Refused(f"the problem has {found} that DUAL_NEWTON does not take. {TAKES}")
 
     def solve_via_data(
         self,
@@ -101,16 +123,10 @@ class DualNewton(ConicSolver):
         solver_cache: Any = None,
     ) -> dict[str, Any]:
         """Solve what :meth:`apply` made of a problem."""
-        options = {name: value for name, value in solver_opts.items() if name != "use_quad_obj"}  # CVXPY's own
-        backend.check(options)
         begun = time.perf_counter()
-        dims = data[self.DIMS]
-        matrix = sp.csr_array(data[s.A])
-        matrix.eliminate_zeros()
-        where = _namer(data[s.PARAM_PROB])
-        program = ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where)
-        entropy = read(program)
-        found = _solve(entropy, {**options, "verbose": verbose})
+        with _refusing():
+            entropy, found = self._found(data, {**solver_opts, "verbose": verbose})
+        program, dims = entropy.program, data[self.DIMS]
         return {
             "status": found.status,
             "value": float(program.c @ found.z),
@@ -121,6 +137,17 @@ class DualNewton(ConicSolver):
             s.NUM_ITERS: found.iterations,
             s.EXTRA_STATS: found.distance,
         }
+
+    def _found(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[EntropyProgram, _Found]:
+        """Read CVXPY's data as an entropy program, and solve it."""
+        options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
+        backend.check(options)
+        dims = data[self.DIMS]
+        matrix = sp.csr_array(data[s.A])
+        matrix.eliminate_zeros()
+        where = _namer(data[s.PARAM_PROB])
+        entropy = read(ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where))
+        return entropy, _solve(entropy, options)
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
         """Hand the answer to CVXPY, with iterations, time, and in ``extra_stats`` its distance from the optimum."""

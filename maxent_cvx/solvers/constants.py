@@ -1,12 +1,13 @@
 """What published equations make constant, taken out of the rows of knowledge that are nearly combinations of them.
 
 In c P(Flu | male) + P(any disease) = 1 + 0.2 c, P(any disease) is 1: the row says P(Flu | male) = 0.2, and with a
-small c its largest coefficient, which a row is scaled by, is of what it says nothing about. Where a row has all terms of
-a published equation, with coefficients of one sign, the smallest of these times the equation is such a constant.
+small c its largest coefficient, which a row is scaled by, is of what it says nothing about. Where a row has all terms
+of a published equation, with coefficients of one sign, the smallest of these times the equation is such a constant.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -48,7 +49,7 @@ def without_constants(
         return matrix, low, high, scale, shift, doubt
     data, row, column = matrix.data.copy(), rows[entries], matrix.indices[entries]
     constant, size = np.zeros(len(low)), np.zeros(len(low))
-    for start, end in [*zip(ends[:-1], ends[1:], strict=True)] * 2:  # what one block leaves another may take
+    for start, end in [*itertools.pairwise(ends)] * 2:  # what one block leaves another may take
         block = sp.csr_array(matrix[start:end])
         is_equation = (low[start:end] == high[start:end]) & (np.diff(block.indptr) > 0)
         of_term = np.full(matrix.shape[1], -1)

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import flag
+from ..errors import SolverError, shown
 from .cvxpy_problem import Convex, constraints
 from .linear_form import LinearForm
 from .status import Answer, Status
 
-__all__ = ["STATUS", "CvxpyBackend"]
+__all__ = ["STATUS", "CvxpyBackend", "words"]
 
 #: CVXPY's words, and what they mean here; a word that is not listed is a failure.
 STATUS = {
@@ -28,6 +30,9 @@ STATUS = {
     "user_limit": Status.LIMIT,
     "solver_error": Status.FAILED,
 }
+
+#: Characters of another program's words that a message shows.
+MOST = 200
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,30 @@ class CvxpyBackend:
         return self.name in cp.installed_solvers()
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """CVXPY hands options to the solver, which knows its own."""
+        """Refuse options that the solver refuses: only it knows its own, so that it is asked, by a tiny problem.
+
+        Raises
+        ------
+        SolverError
+            If it cannot solve that with these options; that it stops early, as it may be told to, is no refusal.
+        """
+        options = dict(options)
+        flag(options.pop("verbose", False), "verbose")
+        if not options:
+            return
+        import cvxpy as cp
+
+        x = cp.Variable(2)
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                problem.solve(solver=self.name, **{**self.options, **options})
+        except cp.error.SolverError:
+            pass
+        except Exception as error:
+            what = f"{self.name} does not take {', '.join(f'{key}={shown(value)}' for key, value in options.items())}"
+            raise SolverError(f"{what} ({words(error)}); correct the option, or leave it out") from None
 
     def solve(
         self,
@@ -65,7 +93,7 @@ class CvxpyBackend:
     ) -> Answer:
         """Maximise sum x log(w / x) over ``low <= matrix @ x <= high`` and convex constraints on x.
 
-        A solver's failure is an answer with that status. `start` is of no use to conic solvers.
+        A solver's failure, whatever it raises, is an answer with that status. `start` is of no use to conic solvers.
         """
         import cvxpy as cp
 
@@ -81,9 +109,9 @@ class CvxpyBackend:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so, and we raise
                 problem.solve(solver=self.name, **{**self.options, **options})
-        except (cp.error.SolverError, ValueError, TypeError) as error:  # options that a solver refuses are the last two
+        except Exception as error:  # what solvers raise is theirs to choose: a missing license is a mosek.Error
             took = time.perf_counter() - begun
-            return Answer(Status.FAILED, None, None, 0, 0.0, took, f"{type(error).__name__}: {error}")
+            return Answer(Status.FAILED, None, None, 0, 0.0, took, words(error))
         took = time.perf_counter() - begun
         stats = problem.solver_stats
         solving = float(stats.solve_time or 0.0) if stats else 0.0
@@ -100,3 +128,9 @@ class CvxpyBackend:
             solving,
             problem.status,
         )
+
+
+def words(error: BaseException) -> str:
+    """What another program raised, in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:MOST]}{'...' * (len(text) > MOST)}"

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import unknown_name
+from ..arguments import flag, positive
+from ..errors import unknown_name, whole
 from .linear_form import LinearForm
 from .status import Answer
 
@@ -33,10 +34,17 @@ class DualBackend:
     installed: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the function does not have."""
+        """Refuse options that the function does not have, and values that are none of theirs."""
         has = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
         if unknown := set(options) - set(has):
-            raise unknown_name(f"option of {self.name}", min(unknown), has)
+            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), has)
+        for name, value in options.items():
+            if name == "verbose":
+                flag(value, name)
+            elif name == "tolerance":
+                positive(value, name)
+            else:
+                whole(value, name, 1)
 
     def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
         """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``."""

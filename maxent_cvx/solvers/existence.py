@@ -15,8 +15,8 @@ so that \|z\| <= \|S^-1\| off, and as S^-1 = Y + (I - Y S) S^-1, no count moves 
     \|A' Y\| off + \|A\|' \|I - Y S\| \|S^-1\| off    (Rump, 2010, section 10).
 
 Numbers as typed differ from those that are stored by rounding, which depends on x' itself; r is then a continuous
-function of z, and Brouwer's theorem gives the z. Rows that depend on others hold because the others do, as there is an x that satisfies all; which these
-are is decided in exact arithmetic (see :mod:`.modular`).
+function of z, and Brouwer's theorem gives the z. Rows that depend on others hold because the others do, as there is
+an x that satisfies all; which these are is decided in exact arithmetic (see :mod:`.modular`).
 
 References
 ----------
@@ -137,7 +137,7 @@ def _dependent(part: Part) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _moves(matrix: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Bound |A' S^-1 r| for all |r| <= off, S = A diag(x) A' computed in floating point; infinite if S may be singular."""
+    """Bound |A' S^-1 r| for all |r| <= off, where S = A diag(x) A' is rounded; infinite if S may be singular."""
     nothing = np.full(len(x), np.inf)
     size = np.sqrt((matrix**2) @ x)
     if not (size > 0).all() or not np.isfinite(size).all():

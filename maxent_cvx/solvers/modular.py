@@ -51,10 +51,10 @@ def _dependent(matrix: np.ndarray, prime: int, n_first: int) -> tuple[np.ndarray
     """Gauss' elimination modulo one prime."""
     rest = np.array(matrix, dtype=np.int64)
     depends = np.zeros(len(rest), dtype=bool)
-    by_first = depends
+    by_first = np.zeros(len(rest), dtype=bool)
     for i in range(len(rest)):
         if i == n_first:
-            by_first = ~rest.any(axis=1)
+            by_first[:] = ~rest.any(axis=1)
         pivots = np.flatnonzero(rest[i])
         if not len(pivots):
             depends[i] = True

@@ -152,7 +152,7 @@ class Solve:
         return best
 
     def others(self, first: Attempt, presolve: bool) -> Iterator[Attempt]:
-        """Go on to the last places; without terms that are proved empty; with those that nearly are; without presolve."""
+        """Go on to the last places; without more terms, proved empty; with those that nearly are; without presolve."""
         if first.bound <= PRECISE:
             return
         n_records, smaller, is_large = self.groups[1].sum(), first.smaller, self.form.shape[1] > MOST_TERMS
@@ -168,7 +168,9 @@ class Solve:
                 zeros = late_zeros(self.form, smaller, first.solved, last=last)
                 if not np.isfinite(zeros).any():
                     break
-                smaller = presolved(self.form, self.closed_form, n_records, self.backend, np.minimum(zeros, smaller.most))
+                smaller = presolved(
+                    self.form, self.closed_form, n_records, self.backend, np.minimum(zeros, smaller.most)
+                )
                 yield (first := self.attempt(smaller))
         if is_large or "max_iterations" in self.options:
             return
@@ -189,6 +191,7 @@ class Solve:
         options = {**self.options, **options}
         if not smaller.terms.any():
             solved = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
+            name = "presolve"  # the solver never ran
         elif self.convex:
             solved = backend.solve(smaller.form, first, convex=self.convex, **options)
         else:

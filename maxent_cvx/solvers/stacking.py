@@ -54,7 +54,9 @@ def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequenc
     matrix.eliminate_zeros()
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)  # also of a row that touches no term
-    matrix = sp.csr_array((matrix.data / largest[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=matrix.shape)
+    matrix = sp.csr_array(
+        (matrix.data / largest[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=matrix.shape
+    )
     scale = n_records / largest
     low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
     is_fact = np.arange(len(low)) < sum(map(len, counted))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from ..errors import SolverError, unknown_name
+from ..errors import SolverError, shown, unknown_name
 from .cvxpy_backend import CvxpyBackend
 from .dual_backend import DualBackend
 from .dual_lbfgs import lbfgs
@@ -66,7 +66,7 @@ def find(name: str) -> Backend:
         If it is not installed.
     """
     if not isinstance(name, str):
-        raise SolverError(f"a solver is chosen by name, one of {list(SOLVERS)}, not by {name!r}")
+        raise SolverError(f"a solver is chosen by name, one of {list(SOLVERS)}, not by {shown(name)}")
     found = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name)
     if found is None:
         raise unknown_name("solver", name, ["auto", *SOLVERS])

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .. import arguments
 from ..axes import level_of
 from ..errors import BadProbability, StatementError, listing, number, shown, unknown_name
 from ..numeric import numbers_of, one_or_several
@@ -86,8 +87,8 @@ class AnsweredQueries(Source):
         self.queries = list(queries)
         if bad := [one for one in self.queries if not isinstance(one, Mapping)]:
             raise StatementError(f"a query is {{attribute: value}}, not {shown(bad[0])}")
-        if of not in KINDS:
-            raise StatementError(f"of={of!r}: one of {', '.join(KINDS)} is expected")
+        arguments.choice(of, "of", KINDS)
+        arguments.flag(integer, "integer")
         told, several = one_or_several(answers), one_or_several(eps)
         if len(told) == 1 and told[0] is answers:
             raise StatementError(f"answers must be a list of numbers, not {shown(answers)}")

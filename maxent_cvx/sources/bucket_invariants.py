@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .. import arguments
 from ..rows import Rows
 from ..space import Space
 from ..views import Release
@@ -33,6 +34,7 @@ class BucketInvariants(PublishedRows):
     """
 
     def __init__(self, release: Release) -> None:
+        arguments.instance(release, Release, "release")
         self.release = release
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .. import arguments
 from ..block import Block
 from ..errors import StatementError, TableError, listing, shown, unknown_name
 from ..numeric import as_numbers
@@ -64,6 +65,7 @@ class NoisyMarginal(Source):
     """
 
     def __init__(self, counts: pd.Series, noise: Noise, confidence: float = 0.95, integer: bool = True) -> None:
+        arguments.flag(integer, "integer")
         if not isinstance(counts, pd.Series):
             raise TableError(f"counts must be a pandas Series, indexed by attributes, not {shown(counts)}")
         if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it

@@ -21,10 +21,11 @@ dates). From ``#`` to the end of a line is comment, unless "(" follows it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 
-from ..errors import StatementError
+from .. import arguments
+from ..errors import MaxEntError, StatementError
 from .probability import Probability
 from .reader import Reader, without_comments
 from .statement import Statement
@@ -76,19 +77,18 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
     Raises
     ------
-    StatementError
-        If a line cannot be read, naming the line.
+    StatementError, BadProbability
+        If there is no such file, or a line cannot be read, naming file and line; so does the error that a model raises
+        when it has no such value or attribute.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StatementError(f"{path} is no text in UTF-8 ({error.reason} at byte {error.start}); save it so") from None
+    text = arguments.text_of_file(path, "path", StatementError)
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():
             continue
+        where = f"{path}, line {number}"
         try:
-            found.append(read_statement(line))
-        except StatementError as error:
-            raise StatementError(f"{path}, line {number}: {error}") from None
+            found.append(replace(read_statement(line), where=where))
+        except MaxEntError as error:
+            raise type(error)(f"{where}: {error}") from None
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,4 +43,5 @@ class PriorZeros(Source):
             return
         values = space.marginal([*self.attributes, "s"])
         first = values.matrix.indices[values.matrix.indptr[:-1]]  # all terms of a row have the same prior
-        yield (values == 0.0).at(np.flatnonzero(space.prior[first] == 0))
+        zeros = (values == 0.0).at(np.flatnonzero(space.prior[first] == 0))
+        yield replace(zeros, remedy="change the prior, which holds that to be impossible (as with smoothing=...)")

@@ -67,7 +67,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     <Statement: P(Breast Cancer or HIV | Alice) = 1>
     """
     if given is not None and not isinstance(given, Mapping):
-        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {given!r}")
+        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {shown(given)}")
     if given is not None and who is not None:
         raise StatementError(f"the QI of {who!r} are known: they need not be given; leave one of the two out")
     sensitive = _sensitive(value)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .. import arguments
 from ..errors import BadProbability, StatementError, number, shown
 from ..rows import Rows
 from ..rules import find_values, people_of_scores
@@ -52,6 +53,9 @@ class PublishedRuleList(Source):
         decimals: int | None = None,
         integer: bool = True,
     ) -> None:
+        arguments.flag(integer, "integer")
+        if decimals is not None:
+            arguments.whole(decimals, "decimals", 0)
         if not isinstance(rules, Iterable):
             raise StatementError(f"a list of rules is expected, not {shown(rules)}")
         self.rules: list[tuple[dict[str, Any], object, float | None]] = []

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, shown
+from .. import arguments
+from ..errors import Infeasible, StatementError, shown
 from ..rows import Rows
 from ..rules import NonRules, Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
 from ..space import Space
@@ -44,8 +45,10 @@ class PublishedRules(Source):
     Raises
     ------
     StatementError
-        If the set is not complete, and non-rules are asked for. When added to a model, if the rules cannot be those
-        of its people: by their scores they would be no rules, or patterns that are missing would be.
+        If the set is not complete, and non-rules are asked for.
+    Infeasible
+        When added to a model, if the rules cannot be those of its people: by their scores they would be no rules, or
+        patterns that are missing would be.
 
     Notes
     -----
@@ -61,15 +64,18 @@ class PublishedRules(Source):
         integer: bool = True,
         prune: bool = True,
     ) -> None:
+        arguments.flag(non_rules, "non_rules")
+        arguments.flag(integer, "integer")
+        arguments.flag(prune, "prune")
         if not isinstance(rules, RuleSet):
             raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {shown(rules)}")
         if scores is not None and not isinstance(scores, str | Iterable):
-            raise StatementError(f"scores={scores!r}: 'confidence', 'support' or None is expected")
-        self.scores = [scores] if isinstance(scores, str) else list(scores or [])
-        if strange := [name for name in self.scores if name not in ("confidence", "support")]:
-            raise StatementError(f"scores={strange[0]!r}: 'confidence', 'support' or None is expected")
+            raise StatementError(f"scores={shown(scores)}: 'confidence', 'support' or None is expected")
+        self.scores = [] if scores is None else [scores] if isinstance(scores, str) else list(scores)
+        for name in self.scores:
+            arguments.choice(name, "scores", ("confidence", "support"))
         if decimals is not None and not self.scores:
-            raise StatementError(f"decimals={decimals!r} is of printed scores: say which, scores='confidence'")
+            raise StatementError(f"decimals={shown(decimals)} is of printed scores: say which, scores='confidence'")
         if non_rules and not rules.complete:
             raise StatementError(
                 f"these {len(rules)} rules are not all rules (complete=False), so that a missing pattern may be "
@@ -143,7 +149,7 @@ class PublishedRules(Source):
         least = thresholds.least(found.n_q, n).astype(float) if self.integer else thresholds.bound(found.n_q, n) * n
         if (never := least > found.n_q).any():
             first = int(never.argmax())
-            raise StatementError(
+            raise Infeasible(
                 f"{found.names[first]!r} cannot be a rule: {found.n_q[first]} people are as it says, and with "
                 f"{thresholds} it needs {least[first]:.12g}; {self._other(found.n_q[first], n, found.n_q[first])}"
             )
@@ -160,7 +166,7 @@ class PublishedRules(Source):
         low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself
         if (neither := low > high).any():
             first = int(neither.argmax())
-            raise StatementError(
+            raise Infeasible(
                 f"support and confidence of {found.names[first]!r} say different numbers of people; the rules are of "
                 "other people, or decimals= is wrong"
             )
@@ -181,7 +187,7 @@ class PublishedRules(Source):
         if not (short := most < least - 1e-9 * n).any():
             return
         first = int(short.argmax())
-        raise StatementError(
+        raise Infeasible(
             f"{found.names[first]!r} has at most {most[first]:.12g} of {found.n_q[first]} people by its {which}, and "
             f"with {self.rules.thresholds} a rule needs {least[first]:.12g} of them; "
             f"{self._other(found.n_q[first], n, most[first])}"
@@ -211,7 +217,7 @@ class PublishedRules(Source):
         first = int(wrong.argmax())
         thresholds, because = self.rules.thresholds, found.names[int(at_least[first].argmax())]
         remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._strictly)).any())
-        raise StatementError(
+        raise Infeasible(
             f"{none.names[first]!r} is not among the rules, but {because!r} leaves it {fewest[first]:.12g} of "
             f"{none.n_q[first]} people at least, and with {thresholds} more than {most[first]:.12g} make a rule "
             f"(so with {int(wrong.sum())} patterns); {remedy}"
@@ -228,7 +234,7 @@ class PublishedRules(Source):
         first = int(wrong.argmax())
         strictly = np.bincount(at, self._most(none.patterns, view.n_records, self._strictly))
         remedy = self._remedy(not (wrong & (strictly < n_q - 1e-9 * view.n_records)).any())
-        raise StatementError(
+        raise Infeasible(
             f"{q[first]} is in no rule, so that with {self.rules.thresholds} all values together have at most "
             f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
         )

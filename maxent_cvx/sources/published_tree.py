@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .. import arguments
 from ..errors import StatementError, shown
 from ..rows import Rows
 from ..rules import find_values
@@ -55,8 +56,10 @@ class PublishedTree(Source):
         leaves: str = "counts",
         integer: bool = True,
     ) -> None:
-        if leaves not in ("counts", "class"):
-            raise StatementError(f"leaves={leaves!r}: 'counts' or 'class' is expected")
+        arguments.choice(leaves, "leaves", ("counts", "class"))
+        arguments.flag(integer, "integer")
+        if encode is not None:
+            arguments.function(encode, "encode")
         self.names = getattr(tree, "feature_names_in_", None)
         if hasattr(tree, "steps"):
             steps = tree[:-1]

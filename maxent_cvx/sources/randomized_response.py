@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .. import arguments
 from ..errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
 from ..rows import Rows
 from ..space import Space
@@ -62,6 +63,7 @@ class RandomizedResponse(Source):
         by: Iterable[Sequence[str]] | None = None,
         confidence: float | None = 0.95,
     ) -> None:
+        arguments.text(reported, "reported")
         if not isinstance(transition, pd.DataFrame):
             raise TableError(f"transition must be a DataFrame, true values by reported ones, not {shown(transition)}")
         if transition.index.has_duplicates or transition.columns.has_duplicates:
@@ -70,8 +72,8 @@ class RandomizedResponse(Source):
             )
         try:
             self.matrix = transition.to_numpy(dtype=float)
-        except (TypeError, ValueError) as error:
-            raise TableError(f"transition holds something that is no number: {error}") from error
+        except (TypeError, ValueError):  # pandas' own words would print what the table holds
+            raise TableError("transition holds something that is no number; probabilities are expected") from None
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())
@@ -82,9 +84,8 @@ class RandomizedResponse(Source):
         if confidence is not None and not 0 < number(confidence, "confidence") < 1:
             raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")
         self.transition, self.reported, self.confidence = transition, reported, confidence
-        if by is not None and not isinstance(by, Iterable):
-            raise StatementError(f"by={by!r}: a list of lists of QI attributes is expected")
-        self.by = None if by is None else [[one] if isinstance(one, str) else list(one) for one in by]
+        several = None if by is None else arguments.list_of(by, "by", "lists of QI attributes")
+        self.by = several if several is None else [_attributes(one) for one in several]
 
     @property
     def label(self) -> str:
@@ -147,3 +148,9 @@ class RandomizedResponse(Source):
             keys = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
             people = n_q.reindex(keys).to_numpy(dtype=float)
         return matrix, wanted, (share == 0) | (share == 1), np.repeat(people, r)
+
+
+def _attributes(given: object) -> list[str]:
+    """Read one attribute, or a list of them, which may be empty."""
+    found = [given] if isinstance(given, str) else arguments.list_of(given, "by", "lists of QI attributes")
+    return [arguments.text(name, "an attribute in by") for name in found]

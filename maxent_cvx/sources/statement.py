@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import MaxEntError
 from ..rows import Rows
 from ..selection import Choice, written
 from .base import Source
@@ -76,11 +77,14 @@ class Statement(Source):
         Events and their coefficients.
     low, high : float
         The values as typed; a side may be infinite.
+    where : str
+        Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
     """
 
     terms: frozenset[tuple[Event, float]]
     low: float
     high: float
+    where: str = ""
 
     def __str__(self) -> str:
         if math.isinf(self.low) and math.isinf(self.high):
@@ -139,7 +143,12 @@ class Statement(Source):
         """Emit one row; vagueness that allows everything emits none."""
         if math.isinf(self.low) and math.isinf(self.high):
             return
-        events = [(event.row(space), a) for event, a in self.terms]
+        try:
+            events = [(event.row(space), a) for event, a in self.terms]
+        except MaxEntError as error:
+            if not self.where:
+                raise
+            raise type(error)(f"{self.where}: {error}") from None
         matrix = sum((a * row for row, a in events), start=sp.csr_array((1, len(space))))
         # P(given) is a number of people by N, and the coefficient of each of them its inverse.
         n = space.n_records

@@ -39,7 +39,7 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
         If a hierarchy is neither, or goes round in a circle.
     """
     found = {}
-    for attribute, hierarchy in (given or {}).items():
+    for attribute, hierarchy in ({} if given is None else given).items():
         if isinstance(hierarchy, pd.DataFrame):
             leaf = hierarchy.iloc[:, 0]
             nodes: dict[object, set[object]] = {}
@@ -108,12 +108,22 @@ def covers(cell: object, values: pd.Index, attribute: str, hierarchies: Hierarch
             if not isinstance(values, pd.IntervalIndex)
             else np.asarray(values.isin([cell]))
         )
+    if not mask.any():  # a column that mixes intervals and numbers holds texts: "17" is the number 17
+        mask = _as_written(cell, values)
     if not mask.any():
         raise TableError(
             f"{label_of(cell)} of {attribute!r} stands for none of the population's values {listing(values)}; give its "
             "hierarchy, hierarchies={attribute: {node: [values]}}, or correct it"
         )
     return mask
+
+
+def _as_written(cell: object, values: pd.Index) -> np.ndarray:
+    """Mark the exact value that is written as the cell is, or is the number that is written there."""
+    text = label_of(cell).strip()
+    if pd.api.types.is_numeric_dtype(values) and re.fullmatch(rf"-?{NUMBER}", text):
+        return np.asarray(values == float(text))
+    return np.asarray(values.map(str) == text)
 
 
 def _members(text: str, values: pd.Index) -> np.ndarray:

@@ -133,6 +133,7 @@ def population_groups(
     population: pd.DataFrame,
     count: str | None,
     hierarchies: Mapping[str, object],
+    each: np.ndarray | None = None,
 ) -> GroupedRelease:
     """Find whom of a population the groups of generalised records may hold.
 
@@ -144,22 +145,24 @@ def population_groups(
         The name of each one's group.
     qi, sa, population, count, hierarchies
         See :meth:`maxent_cvx.Release.from_generalized`.
+    each : ndarray, optional
+        How many people each record stands for.
     """
-    people, each = counted(population, {"qi": qi}, count, "the population")
-    if count is not None and each is None:
+    people, alike = counted(population, {"qi": qi}, count, "the population")
+    if count is not None and alike is None:
         raise unknown_name("column of the population (given as count)", count, people.columns)
     if stranger := [name for name in hierarchies if name not in qi]:
         raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
     b, buckets = factorize(group)
     first = np.unique(b, return_index=True)[1]
     cells = table[list(qi)].iloc[first]
-    tuples, n_q, cover = groups_of(cells, people[list(qi)], each, read_hierarchies(hierarchies))
+    tuples, n_q, cover = groups_of(cells, people[list(qi)], alike, read_hierarchies(hierarchies))
     s, values = distinct(table[list(sa)])
     if OUTSIDE in values:
         raise TableError(
             f"{OUTSIDE!r} is a value of {sa[0]!r}, and stands for not being in the release; rename the value"
         )
-    n_sb = tally(s, b, (len(values), len(buckets)), None)
+    n_sb = tally(s, b, (len(values), len(buckets)), each)
     size, able = n_sb.sum(axis=0), cover @ n_q
     if (few := able < size).any():
         raise TableError(

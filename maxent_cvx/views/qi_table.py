@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, listing, unknown_name
+from ..errors import TableError, listing, shown, unknown_name
 from ..tables import counted, names, sort_distinct
 from .base import View, check_roles
 
@@ -117,7 +117,7 @@ class QITable(View):
         """Read the published distribution of the values, as people."""
         what, values = f"the distribution of {', '.join(self.sensitive)}", self.sensitive_values
         if not isinstance(distribution, pd.Series):
-            raise TableError(f"{what} must be a pandas Series, value to people (or share), not {distribution!r}")
+            raise TableError(f"{what} must be a pandas Series, value to people (or share), not {shown(distribution)}")
         if distribution.index.has_duplicates:
             repeated = distribution.index[distribution.index.duplicated()]
             raise TableError(f"{what} repeats {listing(repeated)}; one entry a value is expected")
@@ -155,7 +155,8 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
     named = ", ".join(map(repr, sensitive))
     if values is None or isinstance(values, str) or not isinstance(values, Iterable):
         raise TableError(
-            f"sa_values={values!r}: the values that {named} can have are expected, all that anybody may have, in a list"
+            f"sa_values={shown(values)}: the values that {named} can have are expected, all that anybody may have, "
+            "in a list"
         )
     listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
     try:
@@ -171,7 +172,7 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
     else:
         raise TableError(f"sa_values: every value is a tuple ({', '.join(sensitive)}), as these are sensitive")
     if not len(index) or index.to_frame().isna().to_numpy().any() or index.has_duplicates:
-        raise TableError(f"sa_values={listed!r}: each value once, none of them missing, and at least one")
+        raise TableError(f"sa_values={shown(listed)}: each value once, none of them missing, and at least one")
     return index
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import StatementError, TableError, listing, unknown_name
+from .. import arguments
+from ..errors import StatementError, TableError, listing, shown, unknown_name
 from ..tables import (
     Microdata,
-    check_columns,
     check_once,
     counted,
     distinct,
@@ -77,30 +77,34 @@ class Release(View):
         sa: str | Iterable[str],
         bucket: str,
         id: str | None = None,
+        count: str | None = None,
     ) -> Release:
         """Publish a table of records whose bucket is known; which row held which value is forgotten.
 
         Parameters
         ----------
         table : DataFrame
-            One row a person. Within a bucket, row order means nothing.
+            One row a person, or so many people as its column `count` says. Within a bucket, row order means nothing.
         qi, sa, bucket, id
             Column names, see :class:`maxent_cvx.tables.Microdata`, which checks them. `qi` and `sa` may be
             several; what is sensitive is then every combination of the values of `sa`. With `id`, pseudonyms are
             published, too, and `qi` may be empty: then the pseudonym is all that is known of a person.
+        count : str, optional
+            The column that says how many people a row stands for; other columns without a role are ignored.
 
         Raises
         ------
         UnknownName, TableError
         """
         qi, alone = _with_id(qi, id)
+        table, each = _each(table, count, id, {"qi": names(qi, "qi"), "sa": names(sa, "sa"), "bucket": (bucket,)})
         data = Microdata(table, qi, names(sa, "sa"), bucket, None if alone else id)
         if alone:
             check_once(table[id])
         _check_roles(data.qi, data.sa, bucket)
         return cls._count(
             data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket],
-            ids=None if id is None else table[id],
+            each, each, ids=None if id is None else table[id],
         )  # fmt: skip
 
     @classmethod
@@ -136,6 +140,7 @@ class Release(View):
         TableError
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
         """
+        arguments.flag(counterfeits, "counterfeits")
         (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
         roles = {"qi": qi, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
         qi_table, n_qb = counted(qi_table, roles, None if id is not None else count, "the QI table")
@@ -170,8 +175,8 @@ class Release(View):
         Parameters
         ----------
         table : DataFrame
-            One row a person. A generalised value is a pandas Interval (or its text, "[20, 30)"), a set of values, a
-            node of a hierarchy, "*" for any value, or an exact value.
+            One row a person, or so many people as its column `count` says. A generalised value is a pandas Interval (or
+            its text, "[20, 30)"), a set of values, a node of a hierarchy, "*" for any value, or an exact value.
         qi, sa : str or several
             Column names.
         population : DataFrame, optional
@@ -181,7 +186,7 @@ class Release(View):
             Of an attribute ``{node: [values or nodes below]}``, or a table with exact values in the first column and
             what they are generalised to in the others.
         count : str, optional
-            The column of `population` that says how many people have the row's QI.
+            The column of `table`, of `population`, or of both, that says how many people a row stands for.
         id : str, optional
             The column of pseudonyms, for a :class:`ReleaseSeries`; without `population`.
 
@@ -197,25 +202,35 @@ class Release(View):
             If a value stands for nobody, or a group holds more records than the population has people for it.
         """
         qi, sa = names(qi, "qi"), names(sa, "sa")
+        if hierarchies is not None:
+            arguments.mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
+        if id is not None:
+            arguments.text(id, "id")
         if len(sa) > 1 and population is not None:
             raise StatementError(f"with a population one attribute is sensitive, and {listing(sa)} are; choose one")
         if id is not None and population is not None:
             raise StatementError("pseudonyms say who is in which group; give id or population, not both")
-        check_columns(table, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}), "the table")
+        if count is not None:
+            arguments.text(count, "count")
+        known = table.columns if isinstance(table, pd.DataFrame) else ()
+        inside = count if population is None or count in known else None
+        table, each = _each(table, inside, id, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}))
         if id is not None:
             check_once(table[id])
         texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
         bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
         group = group_names(texts).rename(bucket)
         _check_roles(qi, sa, bucket)
-        if population is None and (count is not None or hierarchies is not None):
-            raise StatementError("count and hierarchies are about a population; give population=, too")
+        if population is None and hierarchies is not None:
+            raise StatementError("hierarchies are about a population; give population=, too")
         if population is None:
             found = cls._count(
-                qi, sa, bucket, texts, table[list(sa)], group, group, ids=None if id is None else table[id]
+                qi, sa, bucket, texts, table[list(sa)], group, group, each, each, None if id is None else table[id]
             )
             return replace(found, generalized=True)
-        groups = population_groups(table, group, qi, sa, population, count, hierarchies or {})
+        if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
+            count = None
+        groups = population_groups(table, group, qi, sa, population, count, hierarchies or {}, each)
         n_qb = groups.members()
         if n_qb is None:
             return groups
@@ -316,6 +331,7 @@ class Release(View):
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people."""
+        arguments.text(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(
                 f"the release has a column {count!r} already; choose another name for the counts, count=..."
@@ -351,6 +367,18 @@ class Release(View):
         )
 
 
+def _each(
+    table: pd.DataFrame, count: str | None, id: str | None, roles: dict[str, tuple[str, ...]]
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check a table of records, and read how many people each row stands for."""
+    table, each = counted(table, roles, count, "the table")
+    if count is not None and each is None:
+        raise unknown_name("column of the table (given as count)", count, table.columns)
+    if each is not None and id is not None:
+        raise TableError(f"the table has pseudonyms, and counts in {count!r}: a row is one person then; leave one out")
+    return table, each
+
+
 def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], bool]:
     """Read the QI columns; where there are none, the pseudonym is what is known of people."""
     if id is not None and not isinstance(qi, str) and isinstance(qi, Iterable) and not (qi := tuple(qi)):
@@ -361,5 +389,5 @@ def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], 
 def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
     """Check the columns of a release; the bucket is one column."""
     if not isinstance(bucket, str):
-        raise TableError(f"bucket must name the column of the published buckets, not {bucket!r}")
+        raise TableError(f"bucket must name the column of the published buckets, not {shown(bucket)}")
     check_roles({"q": qi, "s": sa, "bucket": (bucket,)})

@@ -7,13 +7,14 @@ import warnings
 from collections import Counter
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from .. import arguments
 from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
 from ..files import write_beside
+from ..tables import names
 from .thresholds import exact
 
 if TYPE_CHECKING:
@@ -54,12 +55,10 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     StatementError
         If an argument is missing, or is not what the file says.
     """
-    if not Path(path).is_file():
-        raise TableError(f"there is no file {str(path)!r}")
-    try:
-        first = Path(path).read_text(encoding="utf-8").partition("\n")[0]
-    except UnicodeDecodeError as error:
-        raise TableError(f"{str(path)!r} is no text in UTF-8: {error}") from error
+    for role in ("qi", "sa"):
+        if said.get(role) is not None:
+            names(said[role], role)
+    first = arguments.text_of_file(path, "path").partition("\n")[0]
     held: dict[str, Any] = {}
     if first.startswith("# {"):
         try:
@@ -78,7 +77,8 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} says {name}={held[name]!r}, and {name}={value!r} is asked for{convention}; leave it out"
+                f"{str(path)!r} says {name}={held[name]!r}, and {name}={shown(value)} is asked for{convention}; "
+                "leave it out"
             )
     told = held | said
     if missing := [name for name in NEEDED if name not in told]:
@@ -109,7 +109,8 @@ def _agree(name: str, held: Any, said: Any) -> bool:
     if name == "complete":
         return bool(held) or not said
     if name in ("qi", "sa", "attributes"):
-        held, said = ([one] if isinstance(one, str | int) else one and list(one) for one in (held, said))
+        several = ([one] if isinstance(one, str | int) else one for one in (held, said))
+        held, said = (one if one is None else list(one) for one in several)
     return bool(held == said)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..errors import StatementError, TableError, listing, number, unknown_name, whole
 from ..selection import written
 from ..tables import names, sizes_of
@@ -18,6 +19,11 @@ from .rule_files import SCORES, read_items, read_rules, write_rules
 from .thresholds import Thresholds
 
 __all__ = ["RuleSet", "check_names", "decimals_of"]
+
+#: What a RuleSet is made of, besides its table.
+ARGUMENTS = ("qi", "sa", "support", "confidence", "strict", "complete", "attributes")
+#: More decimals than this no double has.
+MOST_DECIMALS = 300
 
 
 class RuleSet:
@@ -68,6 +74,8 @@ class RuleSet:
         complete: bool = False,
         attributes: int | Iterable[int] | None = None,
     ) -> None:
+        arguments.flag(strict, "strict")
+        arguments.flag(complete, "complete")
         self.qi, self.sensitive = names(qi, "qi"), names(sa, "sa")
         self.thresholds = Thresholds.of(support, confidence, strict)
         self.complete = bool(complete)
@@ -100,14 +108,12 @@ class RuleSet:
 
     def head(self, n: int) -> RuleSet:
         """The first n rules; unless they are all, what is missing is no longer known to be none."""
+        arguments.whole(n, "n", 0)
         return self.at(np.arange(len(self)) < n)
 
     def at(self, rules: np.ndarray) -> RuleSet:
         """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete."""
-        try:
-            kept = self.table.iloc[np.arange(len(self))[rules]]
-        except IndexError as error:
-            raise StatementError(f"there are {len(self)} rules; {error}") from error
+        kept = self.table.iloc[arguments.places(rules, "rules", len(self))]
         return self._with(kept, complete=self.complete and len(kept) == len(self))
 
     def incomplete(self) -> RuleSet:
@@ -116,11 +122,13 @@ class RuleSet:
 
     def without_scores(self, *names: str) -> RuleSet:
         """Withhold some scores, by default both: users then know the thresholds alone."""
+        for name in names:
+            arguments.choice(name, "a score", SCORES)
         return self._with(self.table.drop(columns=[n for n in names or SCORES if n in self.table]), self.complete)
 
     def rounded(self, decimals: int) -> RuleSet:
         """Print the scores to so many decimals."""
-        whole(decimals, "decimals", 0)
+        whole(decimals, "decimals", 0, MOST_DECIMALS)
         scores = [name for name in SCORES if name in self.table]
         return self._with(
             self.table.assign(**{name: self.table[name].round(decimals) for name in scores}), self.complete
@@ -148,6 +156,7 @@ class RuleSet:
         StatementError
             If an argument is missing, or is not what the file says.
         """
+        arguments.keywords(said, "argument of RuleSet", ARGUMENTS)
         return cls(**read_rules(path, said))
 
     @classmethod
@@ -184,6 +193,7 @@ class RuleSet:
         RulesLeftOut
             If rules are not of the form QI => SA, but say something of the sensitive attribute.
         """
+        arguments.text(separator, "separator")
         qi, sa = names(qi, "qi"), names(sa, "sa")
         table = read_items(rules, qi, sa, separator)
         return cls(

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, TableError, listing, shown, unknown_name
+from .. import arguments
+from ..errors import Infeasible, StatementError, TableError, listing, shown
 from ..selection import choose
 from ..tables import distinct, multi_index, ranges
 from .base import View
@@ -44,8 +45,9 @@ class ReleaseSeries(View):
     StatementError
         If something is no release, or has no pseudonyms.
     TableError
-        If releases contradict each other: in their columns, in somebody's QI, or because no value is in all of
-        somebody's buckets.
+        If releases do not go together: in their columns, or in somebody's QI.
+    Infeasible
+        If they contradict each other: no value is in all of somebody's buckets.
 
     Notes
     -----
@@ -144,6 +146,7 @@ class ReleaseSeries(View):
 
     def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them."""
+        arguments.whole(release, "release", 0, len(self.releases) - 1)
         s, bucket = self.releases[release].n_sb.nonzero()
         s, number = self._value[release][s], self.releases[release].n_sb.data
         order = np.lexsort((s, bucket))
@@ -163,19 +166,21 @@ class ReleaseSeries(View):
             If nobody has such a pseudonym.
         """
         wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        if unknown := [name for name in wanted if name not in self.persons]:
-            raise unknown_name("person of the series", unknown[0], self.persons)
+        for name in wanted:
+            arguments.known_label(name, "person of the series", self.persons)
         return np.asarray(self.persons.isin(wanted))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
         """Mark people by release, which are numbered from 1: those who are in one of some releases."""
-        if attribute != "release" or attribute in self.qi:
+        if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
             return None
         numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
         return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
 
     def bucket_name(self, release: int, bucket: int) -> str:
         """Name a bucket in a message."""
+        arguments.whole(release, "release", 0, len(self.releases) - 1)
+        arguments.whole(bucket, "bucket", 0, len(self.releases[release].buckets) - 1)
         return f"bucket {listing([self.releases[release].buckets[bucket]])} of release {release + 1}"
 
     def _tuples(self) -> pd.MultiIndex:
@@ -223,7 +228,7 @@ class ReleaseSeries(View):
         if (nothing := np.bincount(q[kept], minlength=n) == 0).any():
             whom = int(nothing.argmax())
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
-            raise TableError(
+            raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
                 f"{listing(self.persons[nothing])} ({where}); somebody with a new value is a new person: give a new "
                 "pseudonym"

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from ..errors import BadProbability, StatementError, shown
 
+#: No group has so many tuples.
+LARGEST = 1e15
+
 __all__ = ["ROUNDING", "DeltaCondition", "checked_r", "delta_ceiling", "delta_condition", "one_r"]
 
 #: A bound that is missed by so much, relatively, is missed by rounding.
@@ -87,7 +90,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     """
     try:
         size = np.asarray(n, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         size = np.array(np.nan)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
         raise StatementError(f"n={shown(n)}: whole numbers of tuples are expected, at least 1")
@@ -147,7 +150,7 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
     """Read the privacy parameter, at least 1."""
     try:
         found = np.asarray(r, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.array(np.nan)
     if not (np.isfinite(found) & (found >= 1)).all():
         raise StatementError(f"r={shown(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
@@ -157,8 +160,8 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
 def one_r(r: object) -> float:
     """Read one privacy parameter, at least 1."""
     found = checked_r(r)  # type: ignore[arg-type]
-    if found.ndim:
-        raise StatementError(f"r={shown(r)}: one number is expected")
+    if found.ndim or found > LARGEST:
+        raise StatementError(f"r={shown(r)}: one number is expected, of at most {LARGEST:g}")
     return float(found)
 
 
@@ -166,7 +169,7 @@ def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     """Read prior probabilities."""
     try:
         found = np.asarray(f, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.array(np.nan)
     if not ((found >= 0) & (found <= 1)).all():
         raise BadProbability(f"prior probabilities must be numbers from 0 to 1; {shown(f)} is not, or not all of it")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from .. import arguments
 from ..errors import BadProbability, GroupTooLarge, StatementError, TableError, listing, number, shown, unknown_name
 from .groups import checked_priors
 from .linked import STEPS, impossible
@@ -71,7 +72,7 @@ def joint(
     ------
     UnknownName, TableError, BadProbability, StatementError, Infeasible, GroupTooLarge
     """
-    items, column, places = _items(group, values, ties or {})
+    items, column, places = _items(group, values, {} if ties is None else ties)
     asked = _members(group, who)
     together = [item for item in items if set(item.members) & set(asked)]
     combinations = float(len(column)) ** sum(len(item.members) for item in together)
@@ -118,7 +119,7 @@ def _members(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
     """Find tuples by their labels."""
     if isinstance(who, str) or not isinstance(who, Sequence):
         raise StatementError(f"{shown(who)}: two different tuples of the group are expected, or more")
-    names = list(who)
+    names = [arguments.known_label(name, "tuple of the group", group.index) for name in who]
     at = group.index.get_indexer(pd.Index(names, dtype=object))
     if (at < 0).any():
         raise unknown_name("tuple of the group", names[int((at < 0).argmax())], group.index)

@@ -50,7 +50,9 @@ def drawn(kind: str, seed: int) -> tuple[MaxEnt, np.ndarray]:
     n = int(sizes.sum())
     columns = {"Sex": ["f", "m"], "Age": [20, 40], SA: ["Flu", "HIV", "Gout", "Mumps"]}
     records = pd.DataFrame({name: rng.choice(np.array(values, dtype=object), n) for name, values in columns.items()})
-    release = Release.from_buckets(records.assign(Bucket=np.repeat(np.arange(len(sizes)), sizes)), qi=QI, sa=SA, bucket="Bucket")
+    release = Release.from_buckets(
+        records.assign(Bucket=np.repeat(np.arange(len(sizes)), sizes)), qi=QI, sa=SA, bucket="Bucket"
+    )
     model = MaxEnt(release)
     table = _table(model, rng)
     for _ in range(int(rng.integers(1, 4))):
@@ -70,7 +72,7 @@ def _table(model: MaxEnt, rng: np.random.Generator) -> np.ndarray:
     return x
 
 
-def _statement(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator, spread: float):  # noqa: ANN202
+def _statement(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator, spread: float):
     """Draw a linear combination of one to three probabilities, and say of it what is true of the table."""
     total = None
     for _ in range(int(rng.integers(1, 4))):
@@ -83,7 +85,9 @@ def _statement(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.
         total = one if total is None else total + one
     if not any(total.terms.values()):
         return None
-    truth = sum(a * float((event.row(model.space) @ table)[0]) / model.view.n_records for event, a in total.terms.items())
+    truth = sum(
+        a * float((event.row(model.space) @ table)[0]) / model.view.n_records for event, a in total.terms.items()
+    )
     room = float(rng.choice([0.0, rng.uniform(0, 0.3)])) * max(abs(a) for a in total.terms.values())
     low, high = total.attainable()
     truth = min(max(truth, low), high)
@@ -103,12 +107,20 @@ def judged(model: MaxEnt, table: np.ndarray, **options: object) -> Outcome:
     try:
         post = model.solve(**options)  # type: ignore[arg-type]
     except (Inaccurate, Infeasible, SolverError) as refused:
-        return Outcome(type(refused).__name__ + ("" if exact else ", no oracle"), moves=exact.moves if exact else np.nan)
+        return Outcome(
+            type(refused).__name__ + ("" if exact else ", no oracle"), moves=exact.moves if exact else np.nan
+        )
     if exact is None:
         return Outcome("no oracle", bound=post.certificate.bound)
     error = _error(post, exact)
     lies = error > post.certificate.bound + 1e-15
-    return Outcome("WRONG" if lies else "right", error, post.certificate.bound, exact.moves, getattr(post.certificate, "exact", True))
+    return Outcome(
+        "WRONG" if lies else "right",
+        error,
+        post.certificate.bound,
+        exact.moves,
+        getattr(post.certificate, "exact", True),
+    )
 
 
 def _error(post: Posterior, exact: Oracle) -> float:

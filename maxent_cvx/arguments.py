@@ -1,0 +1,241 @@
+"""Checks of arguments: one small function a kind, each returning what it was given or saying what was expected.
+
+Every public function, method and constructor reads its arguments through these before it does any work, so that a
+wrong one is told by its name. What a value means (a column of this table, a label of this model) is checked where that
+is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from numbers import Real
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from .errors import BadProbability, MaxEntError, StatementError, TableError, number, shown, unknown_name, whole
+
+__all__ = [
+    "array",
+    "choice",
+    "flag",
+    "function",
+    "instance",
+    "is_text",
+    "keywords",
+    "known_label",
+    "list_of",
+    "mapping",
+    "measured",
+    "number",
+    "optional_flag",
+    "path",
+    "places",
+    "positive",
+    "real",
+    "seconds",
+    "table",
+    "text",
+    "text_of_file",
+    "whole",
+]
+
+T = TypeVar("T")
+
+
+def real(
+    value: object, what: str, least: float = -math.inf, most: float = math.inf, error: type[MaxEntError] | None = None
+) -> float:
+    """Read a finite number from a range, both ends included."""
+    try:
+        found = number(value, what)
+    except BadProbability:
+        found = math.nan
+    if not least <= found <= most or math.isnan(found):
+        sides = f" from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f" of at least {least:g}"
+        raise (error or BadProbability)(f"{what}={shown(value)}: a number{sides} is expected")
+    return found
+
+
+def positive(value: object, what: str, error: type[MaxEntError] | None = None) -> float:
+    """Read a finite number above 0."""
+    if (found := number(value, what)) <= 0:
+        raise (error or BadProbability)(f"{what}={shown(value)}: a number above 0 is expected")
+    return found
+
+
+def flag(value: object, what: str) -> bool:
+    """Read True or False: another value, such as the text "no", would silently count as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise StatementError(f"{what}={shown(value)}: True or False is expected")
+    return bool(value)
+
+
+def optional_flag(value: object, what: str) -> bool | None:
+    """Read True, False or None."""
+    if value is None:
+        return None
+    if not isinstance(value, bool | np.bool_):
+        raise StatementError(f"{what}={shown(value)}: True, False or None is expected")
+    return bool(value)
+
+
+def choice(value: object, what: str, among: Collection[str]) -> str:
+    """Read one of several words."""
+    if not isinstance(value, str) or value not in among:
+        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
+        raise StatementError(f"{what}={shown(value)}: {words} is expected")
+    return value
+
+
+def is_text(value: object) -> bool:
+    """Whether something is a text that can be written down: half a character, a lone surrogate, cannot."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def text(value: object, what: str) -> str:
+    """Read a text of at least one character."""
+    if not is_text(value) or not value:
+        raise StatementError(f"{what}={shown(value)}: a text is expected")
+    return str(value)
+
+
+def path(value: object, what: str = "path") -> Path:
+    """Read the name of a file; whether there is one is not looked at."""
+    name = fspath(value) if isinstance(value, str | PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise TableError(f"{what}={shown(value)}: the name of a file is expected")
+    return Path(name)
+
+
+def text_of_file(value: object, what: str, error: type[MaxEntError] = TableError) -> str:
+    """Read a whole file of text in UTF-8.
+
+    Raises
+    ------
+    MaxEntError
+        Of the kind asked for, if there is no such file, or it cannot be read.
+    """
+    name = path(value, what)
+    try:
+        return name.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as broken:
+        raise error(f"{name} is no text in UTF-8 ({broken.reason} at byte {broken.start}); save it so") from None
+    except UnicodeEncodeError:
+        raise error(f"{what}={name!r} is no name that a file can have") from None
+    except FileNotFoundError:
+        raise error(f"there is no file {str(name)!r}") from None
+    except OSError as broken:
+        raise error(f"{str(name)!r} cannot be read: {broken.strerror or broken}") from None
+
+
+def function(value: object, what: str) -> Callable[..., Any]:
+    """Read something that can be called."""
+    if not callable(value):
+        raise StatementError(f"{what}={shown(value)}: a function is expected")
+    return value
+
+
+def instance(
+    value: object,
+    kind: type[T] | tuple[type[T], ...],
+    what: str,
+    remedy: str = "",
+    error: type[MaxEntError] = StatementError,
+) -> T:
+    """Check that something is of a kind."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(f"{'an' if one.__name__[0] in 'AEIOU' else 'a'} {one.__name__}" for one in kinds)
+        raise error(f"{what} must be {names}, not {shown(value)}{f'; {remedy}' * bool(remedy)}")
+    return value
+
+
+def table(value: object, what: str) -> pd.DataFrame:
+    """Check that something is a DataFrame."""
+    return instance(value, pd.DataFrame, what, error=TableError)
+
+
+def mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
+    """Check that something is a dictionary."""
+    if not isinstance(value, Mapping):
+        raise StatementError(f"{what} must be a dictionary {expected}, not {shown(value)}")
+    return value
+
+
+def list_of(value: object, what: str, expected: str) -> list[Any]:
+    """Read several of something; a text, a table or a dictionary is no list."""
+    is_one = isinstance(value, str | bytes | Mapping | pd.DataFrame | type) or not isinstance(value, Iterable)
+    if is_one or (isinstance(value, np.ndarray) and value.ndim == 0):
+        raise StatementError(f"{what} must be a list of {expected}, not {shown(value)}")
+    return list(value)  # type: ignore[call-overload]
+
+
+def array(value: object, what: str, size: int | None = None, error: type[MaxEntError] = StatementError) -> np.ndarray:
+    """Read a list of finite numbers, of a given length if it has to be."""
+    try:
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise error(f"{what} must be a list of numbers, not {shown(value)}") from None
+    if found.ndim != 1 or (size is not None and len(found) != size):
+        expected = "a list of numbers" if size is None else f"a list of {size} numbers"
+        raise error(f"{what} must be {expected}, not of shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise error(f"{what} must be finite numbers, and {found[~np.isfinite(found)][0]} is none")
+    return found
+
+
+def places(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
+    """Read positions among so many, or a mask of that length."""
+    found = np.asarray(value) if isinstance(value, range) else value
+    is_array = isinstance(found, np.ndarray) and found.ndim == 1
+    kind = found.dtype.kind if isinstance(found, np.ndarray) and is_array else ""
+    if not isinstance(found, np.ndarray) or not (kind in "iu" or (kind == "b" and len(found) == size)) or not is_array:
+        raise StatementError(f"{what} must be positions or a mask of {size}, not {shown(value)}")
+    at = np.flatnonzero(found) if kind == "b" else found.astype(np.int64)
+    if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
+        raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
+    return at % max(size, 1)
+
+
+def keywords(given: Iterable[str], what: str, known: Collection[str]) -> None:
+    """Refuse options that there are not."""
+    if unknown := set(given) - set(known):
+        raise unknown_name(what, min(unknown), known)
+
+
+def known_label(value: object, what: str, known: Collection[Any]) -> Any:
+    """Check that something is one of some labels."""
+    if not isinstance(value, Hashable) or not _is_in(value, known):
+        raise unknown_name(what, value if isinstance(value, str) else shown(value), known)
+    return value
+
+
+def _is_in(value: Hashable, known: Collection[Any]) -> bool:
+    """Whether a collection holds a value, whatever it is."""
+    try:
+        return value in known
+    except TypeError:  # a tuple of lists
+        return False
+
+
+def seconds(value: object, what: str) -> float:
+    """Read a time that may pass; infinity is no limit."""
+    if isinstance(value, float | np.floating) and value == math.inf:
+        return math.inf
+    return real(value, what, 0.0)
+
+
+def measured(value: object, what: str) -> float:
+    """Read what a function of the user's gave: a number, which may be infinite or NaN."""
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, Real | np.number)
+        or isinstance(value, np.complexfloating)
+    ):
+        raise StatementError(f"{what} gives {shown(value)}: a number is expected")
+    return float(value)
