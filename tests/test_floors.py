@@ -18,7 +18,8 @@ ROOT = Path(mx.__file__).parent
 #: The floors, bottom up; a package is one floor. What is imported by all of them is at the bottom.
 FLOORS = [
     "errors", "arguments", "files", "checksum", "progress", "numeric", "tables", "selection", "views", "priors",
-    "worlds", "people", "axes", "rows", "block", "space", "cubes", "mining", "rules", "sources", "solvers", "knowledge", "adversary",
+    "worlds", "people", "axes", "rows", "block", "space", "cubes", "mining", "rules", "sources", "solvers",
+    "knowledge", "adversary",
     "labels", "stored_views", "intervals", "storage", "prices", "certainty", "whole_certainty", "posterior",
     "relaxation", "model", "channels", "testing", "datasets", "measures", "disguise", "sdc", "quantify", "sweep",
     "compare", "plots", "demo", "cli",

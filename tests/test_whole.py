@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +16,7 @@ from series import assignments, patients, published, random_tables
 from solving import examples
 
 import maxent_cvx as mx
-from maxent_cvx import Infeasible, MaxEnt, NotDecided, P, ReleaseSeries, SolverError
+from maxent_cvx import Infeasible, MaxEnt, NotDecided, P, Release, ReleaseSeries, SolverError
 
 seeds = st.integers(0, 10**6)
 
@@ -166,3 +169,53 @@ def test_not_decided():
     convex = MaxEnt(patients()).add(lambda space: space.p[0] ** 2 <= 0.5)
     with refused(SolverError, "convex"):
         convex.bounds(P("Flu", who=1), integer=True, time_limit=AGES)
+
+
+COLD, FLU = P("cold", given={"Q": "b"}), P("flu", given={"Q": "a"})
+EVERYTHING = P(["flu", "hiv", "cold"], given={"Q": "a"})
+#: Of two a and one b, who have flu, hiv and cold: what is said, and what P(cold | b) and P(flu | a) can be.
+WIDE = {
+    "beside a constant": (1e6 * COLD + EVERYTHING == 1, (0, 0), (0, 0.5)),
+    "beside a small one": (1e6 * COLD + FLU == 0.5, (0, 0), (0.5, 0.5)),
+    "the small one decides": (COLD + 1e-7 * FLU >= 1, (1, 1), (0.5, 0.5)),
+}
+
+
+def aab(values: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame({"Q": list("aab"), "S": values, "B": 1})
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_coefficients_of_any_size(name: str):
+    """What is rounded is the value of a count of people, and not whatever is small beside another coefficient."""
+    said, *expected = WIDE[name]
+    model = MaxEnt(Release.from_buckets(aab(["flu", "hiv", "cold"]), qi=["Q"], sa="S", bucket="B")).add(said)
+    for asked, ends in zip((COLD, FLU), expected, strict=True):
+        assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(ends, abs=1e-6)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_wide_rows_are_those_of_all_assignments(seed: int):
+    """Bounds over whole assignments are those of all tables that satisfy the row, whatever its coefficients."""
+    rng = np.random.default_rng(seed)
+    values, size = ["flu", "hiv", "cold"], [float(10 ** rng.uniform(-7, 0)), 1.0]
+    events = [(s, q) for q in "ab" for s in values]
+
+    def shares(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+        return {(s, q): float((table.S[q == table.Q] == s).mean()) for s, q in events}
+
+    truth = shares(aab(rng.permutation(values)))
+    chosen = [events[i] for i in rng.choice(len(events), 2, replace=False)]
+    said = sum(a * P(s, given={"Q": q}) for a, (s, q) in zip(size, chosen, strict=True))
+    release = Release.from_buckets(aab(values), qi=["Q"], sa="S", bucket="B")
+    model = MaxEnt(release).add(said == sum(a * truth[event] for a, event in zip(size, chosen, strict=True)))
+    tables = [shares(aab(order)) for order in itertools.permutations(values)]
+    true = [
+        table for table in tables
+        if abs(sum(a * (table[event] - truth[event]) for a, event in zip(size, chosen, strict=True))) < 1e-9
+    ]  # fmt: skip
+    for s, q in events:
+        ends = [table[s, q] for table in true]
+        found = model.bounds(P(s, given={"Q": q}), integer=True, time_limit=AGES)
+        assert found == pytest.approx((min(ends), max(ends)), abs=1e-6)

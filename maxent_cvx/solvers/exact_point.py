@@ -113,8 +113,9 @@ def exact_point(
     small = _small(part_of_row[left])
     implied, inside = np.zeros(len(left), dtype=bool), np.zeros(len(left), dtype=bool)
     in_small = left & np.isin(part_of_row, small)
-    for rows, terms, part in _parts(form, x, held, np.where(in_small, part_of_row, -1),
-                                    np.where(free & (x > 0) & np.isin(part_of_term, small), part_of_term, -1)):  # fmt: skip
+    moving = free & (x > 0) & np.isin(part_of_term, small)
+    numbers = np.where(in_small, part_of_row, -1), np.where(moving, part_of_term, -1)
+    for rows, terms, part in _parts(form, x, held, *numbers):
         found = relative_moves(part)
         moves[terms], implied[rows], inside[rows] = found.moves, found.implied, found.inside
         backward = max(backward, float(np.max(found.missed / people(held.side[rows]), initial=0.0)))

@@ -11,12 +11,18 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..errors import Inaccurate, Infeasible, NotDecided, SolverError, number
+from .entries import entry_rows, least_by_row, most_by_row
 from .linear_form import TOLERANCE, LinearForm
+from .residuals import exact_misses
 
 __all__ = ["never_filled", "whole_extremes"]
 
-#: How far a row may be off that whole numbers of people satisfy: rounding of its value as typed.
+#: How far a count of people may be from a whole number for having been typed as a rounded probability.
 FORGIVEN = 1e-6
+#: HiGHS leaves a row off by so much, at most.
+PRECISION = 1e-6
+#: Coefficients of one row that are further apart than this are beyond that precision.
+WIDEST = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +109,22 @@ def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> Whol
     """Minimise over whole assignments; see :func:`whole_extremes` for what is raised."""
     if seconds <= 0:
         return WholeOptimum(-np.inf, None, False)
-    low, high = (_whole(side) for side in (form.low, form.high))
+    posed, is_wide = _posed(form)
     top = np.where(np.isfinite(form.ceiling), form.ceiling, np.inf)
-    matrix = sp.csc_array(form.matrix)  # with 32-bit indices, which older versions of SciPy ask for
+    matrix = sp.csc_array(posed.matrix)  # with 32-bit indices, which older versions of SciPy ask for
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     answer = milp(
         objective,
-        constraints=LinearConstraint(matrix, low, high),
+        constraints=LinearConstraint(matrix, posed.low, posed.high),
         integrality=np.ones(len(objective), dtype=np.int64),
         bounds=Bounds(0, np.floor(top + FORGIVEN)),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
+    if answer.status == 2 and is_wide:
+        raise SolverError(
+            f"coefficients of one statement are more than {WIDEST:g} apart, so that HiGHS cannot tell whether whole "
+            "assignments satisfy it; say it in two statements, or ask without integer=True"
+        )
     if answer.status == 2:
         raise Infeasible(
             "no whole assignment satisfies what is published and known, though probabilities may: people have one "
@@ -125,9 +136,36 @@ def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> Whol
     if answer.x is None:
         return WholeOptimum(bound, None, False)
     x = np.rint(answer.x)
-    if (replace(form, low=low, high=high).residual(x) > FORGIVEN * np.maximum(form.tolerance / TOLERANCE, 1)).any():
+    if _misses(posed, x):
         raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
     return WholeOptimum(float(objective @ x) if answer.status == 0 else bound, x, answer.status == 0)
+
+
+def _posed(form: LinearForm) -> tuple[LinearForm, bool]:
+    """Write the rows so that a whole person more or less shows in each; also tells if that is beyond all precision.
+
+    A row that counts people has a whole number on either side, or what is no more than rounding of one. Any other is
+    scaled so that its smallest coefficient is 1, and is forgiven what rounding made of it, in proportion to its sides.
+    """
+    size = np.abs(form.matrix.data)
+    least, most = least_by_row(size, form.matrix), most_by_row(size, form.matrix)
+    counts = least >= most  # one coefficient, which is 1
+    by = np.where(counts | (least <= 0), 1.0, least)
+    sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)])
+    off = np.where(counts, 0.0, form.doubt + TOLERANCE * sides.max(axis=0)) / by
+    low, high = (np.where(counts, _whole(side), side / by) for side in (form.low, form.high))
+    data = form.matrix.data / by[entry_rows(form.matrix)]
+    matrix = sp.csr_array((data, form.matrix.indices, form.matrix.indptr), shape=form.shape)
+    return replace(form, matrix=matrix, low=low - off, high=high + off), bool((most > WIDEST * by)[~counts].any())
+
+
+def _misses(form: LinearForm, x: np.ndarray) -> bool:
+    """Whether whole numbers of people miss a row by more than HiGHS' precision, without any rounding."""
+    every = np.arange(form.shape[0])
+    low, high = (np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high))
+    short = np.where(np.isfinite(form.low), -exact_misses(form, x, every, low), 0.0)
+    beyond = np.where(np.isfinite(form.high), exact_misses(form, x, every, high), 0.0)
+    return bool((np.maximum(short, beyond) > PRECISION).any())
 
 
 def _whole(side: np.ndarray) -> np.ndarray:
