@@ -58,21 +58,23 @@ class Oracle:
 
 
 def exact_rows(model: MaxEnt) -> list[Row]:
-    """Read the rows of a release's model: published counts as they are, statements as they were typed."""
-    space, view = model.space, model.view
-    rows = []
-    for by, count in view.published.items():
-        matrix = space.marginal(list(by)).matrix
-        for i, n in enumerate(count.to_numpy()):
-            members = set(matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]].tolist())
-            rows.append(
-                Row(tuple(Fraction(int(j in members)) for j in range(len(space))), Fraction(int(n)), Fraction(int(n)))
-            )
-    for i in range(len(space.people)):
-        rows.append(Row(tuple(Fraction(int(w == i)) for w in space.codes["who"]), Fraction(1), Fraction(1)))
+    """Read the rows of a model: counts of people as they are, statements as they were typed, own rows as they stand."""
+    space, n = model.space, model.view.n_records
+    rows = [
+        Row(tuple(Fraction(int(a != 0)) for a in line), Fraction(round(side * n)), Fraction(round(side * n)))
+        for fact in model.facts
+        for block in fact.rows(space)
+        for line, side in zip(block.matrix.toarray(), block.low, strict=True)
+    ]
     for source in model.knowledge.values():
-        assert isinstance(source, Statement)
-        rows.append(_statement(model, source))
+        if isinstance(source, Statement):
+            rows.append(_statement(model, source))
+            continue
+        for block in source.rows(space):
+            for line, *sides in zip(block.matrix.toarray(), block.low, block.high, strict=True):
+                exact = [None if np.isinf(side) else Fraction(side) for side in sides]
+                off = sum(map(_half_unit, line), Fraction(0)) + max(map(_half_unit, sides))
+                rows.append(Row(tuple(Fraction(a) / n for a in line), *exact, off=off))
     return rows
 
 
@@ -91,7 +93,7 @@ def _statement(model: MaxEnt, statement: Statement) -> Row:
 
 def _half_unit(typed: float) -> Fraction:
     """Half a unit in the last place of a typed number; whole numbers up to a thousand are meant as they are."""
-    exact = np.isinf(typed) or (typed == int(typed) and abs(typed) <= 1000)
+    exact = np.isinf(typed) or (typed == np.rint(typed) and abs(typed) <= 1000)
     return Fraction(0) if exact else Fraction(float(np.spacing(abs(typed)))) / 2
 
 
@@ -107,7 +109,7 @@ def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
         if equations is None:
             return None
         ranges = [row for row in rows if not row.is_equation]
-        weights = [mp.mpf(int(w)) for w in model.space.weights]
+        weights = [mp.mpf(float(w)) for w in model.space.weights * model.space.believed]
         for sides in sorted(itertools.product((0, -1, 1), repeat=len(ranges)), key=lambda s: sum(map(abs, s))):
             if any(
                 (row.low if side > 0 else row.high) is None for row, side in zip(ranges, sides, strict=True) if side

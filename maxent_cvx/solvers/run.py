@@ -18,6 +18,7 @@ from .cvxpy_problem import Convex
 from .late_zeros import late_zeros, presolve_zeros
 from .linear_form import LinearForm
 from .presolve import Reduced, reduce
+from .satisfying import satisfying
 from .status import Answer, Status
 from .table import SOLVERS, Backend, find
 from .tangent import with_tangents
@@ -29,6 +30,8 @@ NEWTON = SOLVERS["DUAL_NEWTON"]
 PRECISE = 1e-7
 #: What is as good as nobody where a first attempt is not certified: statements such as P = 1 - 1e-9 mean what they say.
 STRICT = 1e-12
+#: By what part of their values convex constraints may be moved, for what is left of their curvature.
+CURVED = 1e-14
 #: Problems with more terms than this are not solved again without presolve, which may take minutes.
 MOST_TERMS = 100_000
 
@@ -222,13 +225,20 @@ class Solve:
         corner: Corner | None,
     ) -> Certificate:
         """Certify an answer to the whole problem, given which terms presolve has settled."""
-        form = self.form
-        if self.convex:
-            posed = with_tangents(form, multipliers, self.convex, counts)
-            if posed is None:
-                return uncertified(form, counts)
-            form, multipliers = posed
-        return certify(form, counts, multipliers, settled.fixed, *self.groups, proofs, corner, settled.width)
+        if not self.convex:
+            return certify(
+                self.form, counts, multipliers, settled.fixed, *self.groups, proofs, corner, settled.width
+            )  # fmt: skip
+        posed = with_tangents(self.form, multipliers, self.convex, counts)
+        if posed is None:
+            return uncertified(self.form, counts)
+        # Where the tangents hold, the constraints are off by the square of the way there; tangents at that point by that
+        # of a way that is no longer than rounding. What is left is no theorem of the constraints as they were written.
+        near = satisfying(posed[0], np.maximum(counts, 0.0), settled.fixed)
+        if near is not None:
+            posed = with_tangents(self.form, multipliers, self.convex, near) or posed
+        found = certify(posed[0], counts, posed[1], settled.fixed, *self.groups)
+        return replace(found, backward=max(found.backward, CURVED))
 
     def failure(self, answer: Answer, certificate: Certificate | None = None) -> SolverError | Infeasible:
         """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end."""
@@ -248,7 +258,9 @@ class Solve:
                 "and iterations, or use another (see maxent_cvx.solvers.available())"
             )
         remedy = "say it in numbers of like size, change its tolerances"
-        if self.backend is not NEWTON:
+        if self.convex:
+            remedy = "write what is linear as linear rows, change its tolerances"
+        elif self.backend is not NEWTON:
             remedy = f"use {NEWTON.name}, which is more precise, or polish=True, change its tolerances"
         elif answer.status is Status.LIMIT:
             remedy = "give it more iterations"

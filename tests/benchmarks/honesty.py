@@ -10,24 +10,42 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from oracle import Oracle, oracle
 
-from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, Posterior, Release, SolverError
+from maxent_cvx import (
+    Inaccurate,
+    Infeasible,
+    MaxEnt,
+    P,
+    Posterior,
+    QIDistribution,
+    QITable,
+    Release,
+    ReleaseSeries,
+    SolverError,
+    Space,
+    Statement,
+)
+from maxent_cvx.rows import Rows
+from maxent_cvx.sources import Probability
+from maxent_cvx.sources.statement import Event
 
 __all__ = ["Outcome", "drawn", "judged"]
 
 QI, SA = ("Sex", "Age"), "Disease"
 #: Exponents of ten that coefficients are drawn from.
-SPREAD = {"wide": 9.0, "tame": 1.0}
+SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3}
 #: What counts as answered (tame), and as well posed (wide): probabilities.
 ANSWERED, WELL_POSED = 1e-6, 1e-8
 
@@ -40,58 +58,134 @@ class Outcome:
     error: float = np.nan
     bound: float = np.nan
     moves: float = np.nan
-    theorem: bool = True
+    proved: bool = False
 
 
-def drawn(kind: str, seed: int) -> tuple[MaxEnt, np.ndarray]:
-    """Draw a model, and a positive table of its terms that satisfies it, but for the rounding of typed numbers."""
+@dataclass(frozen=True)
+class Drawn:
+    """A model, a positive table of its terms that satisfies it but for rounding, and what the oracle solves instead."""
+
+    model: MaxEnt
+    table: np.ndarray
+    posed: MaxEnt
+
+
+def drawn(kind: str, seed: int) -> Drawn | None:
+    """Draw a model; None if its published counts leave no positive table."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 7, rng.integers(1, 4))
     n = int(sizes.sum())
     columns = {"Sex": ["f", "m"], "Age": [20, 40], SA: ["Flu", "HIV", "Gout", "Mumps"]}
     records = pd.DataFrame({name: rng.choice(np.array(values, dtype=object), n) for name, values in columns.items()})
-    release = Release.from_buckets(
-        records.assign(Bucket=np.repeat(np.arange(len(sizes)), sizes)), qi=QI, sa=SA, bucket="Bucket"
-    )
-    model = MaxEnt(release)
+    records["Bucket"] = np.repeat(np.arange(len(sizes)), sizes)
+    model = _view(records, rng) if kind == "views" else MaxEnt(_published(records))
     table = _table(model, rng)
-    for _ in range(int(rng.integers(1, 4))):
-        statement = _statement(model, records, table, rng, SPREAD[kind])
-        if statement is not None and statement.label not in model.knowledge:
+    if table is None:
+        return None
+    posed = model.copy()
+    for i in range(int(rng.integers(1, 4))):
+        said = _combination(model, records, rng, SPREAD[kind])
+        if said is None:
+            continue
+        kinds = ["between"] if kind == "convex" and not i else ["=", "=", "=", "<=", ">=", "between"]
+        statement = _statement(model, said, table, rng, str(rng.choice(kinds)), least=0.01 * (kind == "convex"))
+        if statement.label in posed.knowledge:
+            continue
+        if kind == "convex" and 0 < statement.high - statement.low < np.inf:
+            posed.add(statement)
+            model.add(_convex(said, statement), label=f"convex {i}")
+        elif kind == "views" and rng.random() < 0.3:
+            weights = sp.csr_array(np.where(rng.random(len(table)) < 0.5, rng.normal(size=len(table)), 0.0)[None])
+            side = weights @ table / model.view.n_records
+            rows = Rows(weights, side - float(rng.choice([0, 0.1])), side + 0.0, f"own {i}")
+            model.add(rows, label=f"own {i}")
+            posed.add(rows, label=f"own {i}")
+        else:
             model.add(statement)
-    return model, table
+            posed.add(statement)
+    return Drawn(model, table, posed)
 
 
-def _table(model: MaxEnt, rng: np.random.Generator) -> np.ndarray:
+def _published(records: pd.DataFrame, **roles: str) -> Release:
+    return Release.from_buckets(records, qi=QI, sa=SA, bucket="Bucket", **roles)
+
+
+def _view(records: pd.DataFrame, rng: np.random.Generator) -> MaxEnt:
+    """Draw a model of another view, of named people, or with a prior."""
+    match rng.choice(["table", "counted table", "people", "series", "prior"]):
+        case "table":
+            return MaxEnt(QITable(records, qi=QI, sa=SA, sa_values=sorted(set(records[SA]))))
+        case "counted table":
+            return MaxEnt(QITable(records, qi=QI, sa=SA, sa_distribution=records[SA].value_counts(normalize=True)))
+        case "people":
+            some = records.sample(min(len(records), int(rng.integers(1, 3))), random_state=int(rng.integers(1000)))
+            names = [f"P{i}" for i in range(len(some))]
+            return MaxEnt(_published(records), people=some[list(QI)].set_axis(names))
+        case "series":
+            named = records.assign(Id=np.arange(len(records)))
+            again = named.assign(Bucket=rng.permutation(named["Bucket"].to_numpy()))
+            return MaxEnt(ReleaseSeries([_published(one, id="Id") for one in (named, again)]))
+    values = sorted(set(records[SA]))
+    believed = pd.DataFrame(
+        rng.dirichlet(np.ones(len(values)), 2), index=pd.Index(["f", "m"], name="Sex"), columns=values
+    )
+    return MaxEnt(_published(records), prior=QIDistribution(believed))
+
+
+def _table(model: MaxEnt, rng: np.random.Generator) -> np.ndarray | None:
     """Draw a positive table with the published counts: random numbers, scaled until they fit."""
-    rows = [(model.space.marginal(list(by)).matrix, n.to_numpy()) for by, n in model.view.published.items()]
+    blocks = [block for fact in model.facts for block in fact.rows(model.space)]
+    rows = [((block.matrix != 0).astype(float), np.rint(block.low * model.view.n_records)) for block in blocks]
     x = np.exp(rng.normal(0, 1, len(model.space)))
     for _ in range(5_000):
         for matrix, n in rows:
-            x = x * (matrix.T @ (n / (matrix @ x)))
-    return x
+            value = matrix @ x
+            x = x * np.exp(matrix.T @ np.log(n / value))
+    fits = all(np.abs(matrix @ x - n).max(initial=0.0) < 1e-9 for matrix, n in rows)
+    return x if fits and x.min() > 1e-6 else None
 
 
-def _statement(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator, spread: float):
-    """Draw a linear combination of one to three probabilities, and say of it what is true of the table."""
-    total = None
+def _combination(model: MaxEnt, records: pd.DataFrame, rng: np.random.Generator, spread: float) -> Probability | None:
+    """Draw a linear combination of one to three probabilities."""
+    total: Probability | float = 0.0
+    names = list(model.space.people.names)
     for _ in range(int(rng.integers(1, 4))):
         values = sorted(set(records[SA]))
         chosen = [str(s) for s in rng.choice(values, int(rng.integers(1, len(values) + 1)), replace=False)]
         person = records.iloc[int(rng.integers(len(records)))]
-        one = float(rng.choice([-1, 1]) * 10 ** rng.uniform(-spread, spread)) * P(
-            chosen, {name: person[name] for name in QI if rng.random() < 0.6}
-        )
-        total = one if total is None else total + one
-    if not any(total.terms.values()):
-        return None
-    truth = sum(
-        a * float((event.row(model.space) @ table)[0]) / model.view.n_records for event, a in total.terms.items()
-    )
-    room = float(rng.choice([0.0, rng.uniform(0, 0.3)])) * max(abs(a) for a in total.terms.values())
+        given = {name: person[name] for name in QI if rng.random() < 0.6}
+        event = P(chosen, who=str(rng.choice(names))) if names and rng.random() < 0.5 else P(chosen, given)
+        total = total + float(rng.choice([-1, 1]) * 10 ** rng.uniform(-spread, spread)) * event
+    assert isinstance(total, Probability)
+    return total if any(total.terms.values()) else None
+
+
+def _convex(said: Probability, statement: Statement) -> Callable[[Space], cp.Constraint]:
+    """Say of a combination that it is between two numbers, by a convex function."""
+    middle, reach = (statement.low + statement.high) / 2, (statement.high - statement.low) / 2
+
+    def constraint(space: Space) -> cp.Constraint:
+        expression = sum(a * space.prob(*_arguments(event)) for event, a in said.terms.items()) - middle
+        # A square with the scale that a probability has: HiGHS and cone solvers know nothing of 1e-9.
+        return cp.abs(expression) <= reach if len(said.terms) == 1 else cp.square(expression) <= reach**2
+
+    return constraint
+
+
+def _arguments(event: Event) -> tuple[object, object]:
+    return [next(iter(event.value))[1], dict(event.given)]
+
+
+def _statement(
+    model: MaxEnt, total: Probability, table: np.ndarray, rng: np.random.Generator, kind: str, least: float
+) -> Statement:
+    """Say of a combination what is true of the table, with more room than some."""
+    n = model.view.n_records
+    truth = sum(a * float((event.row(model.space) @ table)[0]) / n for event, a in total.terms.items())
+    room = max(least, float(rng.choice([0.0, rng.uniform(0, 0.3)]))) * max(abs(a) for a in total.terms.values())
     low, high = total.attainable()
     truth = min(max(truth, low), high)
-    match rng.choice(["=", "=", "=", "<=", ">=", "between"]):
+    match kind:
         case "=":
             return total == truth
         case "<=":
@@ -101,11 +195,11 @@ def _statement(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.
     return total.between(max(truth - room, low), min(truth + room, high))
 
 
-def judged(model: MaxEnt, table: np.ndarray, **options: object) -> Outcome:
+def judged(case: Drawn, **options: object) -> Outcome:
     """Solve a model, and compare with the oracle."""
-    exact = oracle(model, table)
+    exact = oracle(case.posed, case.table)
     try:
-        post = model.solve(**options)  # type: ignore[arg-type]
+        post = case.model.solve(**options)  # type: ignore[arg-type]
     except (Inaccurate, Infeasible, SolverError) as refused:
         return Outcome(
             type(refused).__name__ + ("" if exact else ", no oracle"), moves=exact.moves if exact else np.nan
@@ -136,7 +230,8 @@ def _error(post: Posterior, exact: Oracle) -> float:
 
 def outcomes(kind: str, number: int, seed: int) -> Iterator[tuple[int, Outcome]]:
     for i in range(seed, seed + number):
-        yield i, judged(*drawn(kind, i))
+        case = drawn(kind, i)
+        yield i, Outcome("no table") if case is None else judged(case)
 
 
 def main() -> None:
@@ -158,9 +253,10 @@ def main() -> None:
         words = Counter(outcome.word for outcome in found)
         posed = [o for o in found if o.moves < WELL_POSED]
         answered = [o for o in posed if o.word == "right" and o.bound <= (ANSWERED if kind == "tame" else 1e-4)]
-        print(f"{kind}: {dict(words)}; well posed {len(posed)}, of which answered {len(answered)} "
-              f"({len(answered) / max(len(posed), 1):.1%}); proved {sum(o.theorem for o in found)}; largest error "
-              f"{max((o.error for o in found if o.error == o.error), default=0):.1e}")  # fmt: skip
+        share = len(answered) / max(len(posed), 1)
+        worst = max((outcome.error for outcome in found if outcome.error == outcome.error), default=0)
+        print(f"{kind}: {dict(words)}; well posed {len(posed)}, of which answered {len(answered)} ({share:.2%}); "
+              f"proved of the rows as typed {sum(o.proved for o in found)}; largest error {worst:.1e}")  # fmt: skip
 
 
 if __name__ == "__main__":
