@@ -232,8 +232,8 @@ class Solve:
         posed = with_tangents(self.form, multipliers, self.convex, counts)
         if posed is None:
             return uncertified(self.form, counts)
-        # Where the tangents hold, the constraints are off by the square of the way there; tangents at that point by that
-        # of a way that is no longer than rounding. What is left is no theorem of the constraints as they were written.
+        # Where the tangents hold, the constraints are off by the square of the way there; tangents at that point by
+        # that of a way that is no longer than rounding. What is left is no theorem of the constraints as written.
         near = satisfying(posed[0], np.maximum(counts, 0.0), settled.fixed)
         if near is not None:
             posed = with_tangents(self.form, multipliers, self.convex, near) or posed

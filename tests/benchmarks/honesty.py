@@ -48,6 +48,8 @@ QI, SA = ("Sex", "Age"), "Disease"
 SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3}
 #: What counts as answered (tame), and as well posed (wide): probabilities.
 ANSWERED, WELL_POSED = 1e-6, 1e-8
+#: What adding up the counts of a group costs, where answers are compared: a probability.
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -207,14 +209,8 @@ def judged(case: Drawn, **options: object) -> Outcome:
     if exact is None:
         return Outcome("no oracle", bound=post.certificate.bound)
     error = _error(post, exact)
-    lies = error > post.certificate.bound + 1e-15
-    return Outcome(
-        "WRONG" if lies else "right",
-        error,
-        post.certificate.bound,
-        exact.moves,
-        getattr(post.certificate, "exact", True),
-    )
+    word = "WRONG" if error > post.certificate.bound + ROUNDING else "right"
+    return Outcome(word, error, post.certificate.bound, exact.moves, post.certificate.backward == 0)
 
 
 def _error(post: Posterior, exact: Oracle) -> float:

@@ -1,0 +1,150 @@
+"""The bound is a theorem: no P(s | q) is further from the exact answer than it says, whatever is typed.
+
+The exact answer is that of an oracle in extended precision, to which every typed double is the rational that it is.
+``python -m tests.benchmarks.honesty --number 5000`` draws as many models of each kind as it is asked for.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.honesty import ANSWERED, SPREAD, WELL_POSED, drawn, judged
+from oracle import oracle
+from random_models import random_model
+
+import maxent_cvx as mx
+from maxent_cvx import Inaccurate, MaxEnt, P, Release
+from maxent_cvx.solvers.existence import Part, relative_moves
+from maxent_cvx.solvers.modular import PRIMES, dependent_rows, residues, residues_of_fraction
+
+#: Models of each kind that every run of the tests draws.
+EVERY_TIME = {"wide": 60, "tame": 40, "views": 40, "convex": 10}
+
+
+@pytest.mark.parametrize("kind", SPREAD)
+def test_no_bound_is_exceeded(kind: str):
+    """Coefficients of 1e-9 to 1e9, tame ones, other views and own rows, convex constraints: none is off by more."""
+    cases = [case for seed in range(EVERY_TIME[kind]) if (case := drawn(kind, seed)) is not None]
+    outcomes = [judged(case) for case in cases]
+    assert not [outcome for outcome in outcomes if outcome.word == "WRONG"]
+    posed = [outcome for outcome in outcomes if outcome.moves < WELL_POSED]
+    limit = ANSWERED if kind == "tame" else 1e-4
+    answered = [outcome for outcome in posed if outcome.word == "right" and outcome.bound <= limit]
+    assert len(answered) >= 0.9 * len(posed) > 0  # being honest by refusing everything is no use
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SPREAD)
+def test_no_bound_is_exceeded_by_many(kind: str):
+    """So it is of many more."""
+    for seed in range(1_000, 1_500):
+        if (case := drawn(kind, seed)) is not None:
+            outcome = judged(case)
+            assert outcome.word != "WRONG", (seed, outcome)
+
+
+def hospital(statement: mx.Statement) -> MaxEnt:
+    table = mx.datasets.load_hospital()
+    release = Release.from_buckets(table, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    return MaxEnt(release).add(statement)
+
+
+@pytest.mark.parametrize("c", [1.0, 1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 1e-17])
+def test_beside_a_constant(c: float):
+    """That c P(Flu | male) + P(any disease) is 1 + 0.2 c says P(Flu | male) = 0.2, or what rounding makes of it."""
+    flu = P("Flu", given={"Gender": "male"})
+    said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
+    exact = (Fraction(said.low) - 1) / Fraction(c)  # P(any disease) is 1: the other number is what was typed
+    try:
+        post = hospital(said).solve()
+    except Inaccurate:
+        assert c <= 1e-9  # half a unit in the last place of 1 + 0.2 c moves P(Flu | male) by 1e-7 and more
+    else:
+        assert abs(post.prob(flu) - float(exact)) <= post.certificate.bound
+        if c >= 1e-7:
+            assert post.certificate.bound <= 1e-5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_a_solve_begins_makes_no_difference(seed: int):
+    """Warm or cold, two answers are no further apart than their bounds together."""
+    case = drawn("wide", seed)
+    try:
+        cold = case.model.solve()
+        warm = case.model.solve(warm_start=MaxEnt(case.model.view).solve())
+    except mx.MaxEntError:
+        return
+    apart = np.abs(cold.conditional() - warm.conditional()).to_numpy().max()
+    assert apart <= cold.certificate.bound + warm.certificate.bound + 1e-15
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tame_random_models_are_proved(seed: int):
+    """What small models of ordinary size are certified by is a theorem of the rows as typed, and precise."""
+    certificate = random_model(seed)[0].solve().certificate
+    assert certificate.backward == 0
+    assert certificate.bound <= 1e-6
+
+
+def test_named_as_almost_certain():
+    """P(flu | Alice) = 1 - 1e-9 leaves a billionth for the rest, which is somebody."""
+    people = pd.DataFrame({"Q": list("aab"), "S": ["flu", "hiv", "cold"], "B": 1})
+    release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
+    model = MaxEnt(release, people={"Alice": {"Q": "a"}}).add(P("flu", who="Alice") == 1 - 1e-9)
+    post = model.solve()
+    assert post.people().loc["Alice", "flu"] == pytest.approx(1 - 1e-9, abs=1e-12)
+    assert post.certificate.bound <= 1e-6
+    exact = oracle(model, post.counts)
+    error = max(abs(float(a - b)) for a, b in zip(post.counts, exact.counts, strict=True))
+    assert error <= post.certificate.bound
+
+
+@pytest.mark.parametrize("off", [2e-9, -2e-9, 1e-12])
+def test_the_last_digits_of_what_is_fixed(off: float):
+    """A value that the release fixes, typed with nine digits, is an answer: by how much rows are moved is told."""
+    people = pd.DataFrame({"Q": list("aaab"), "S": ["flu", "flu", "hiv", "cold"], "B": [1, 1, 1, 2]})
+    release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
+    post = MaxEnt(release).add(P("flu", given={"Q": "a"}) == 2 / 3 + off).solve()
+    assert post.prob("flu", given={"Q": "a"}) == pytest.approx(2 / 3, abs=1e-8)
+    assert 0 < post.certificate.backward <= 2 * abs(off)
+
+
+# -- the steps of the proof ------------------------------------------------------------------------------------------
+
+
+def test_dependent_rows_are_exact():
+    """Thirds add up to one, and a tenth and two tenths do not make three tenths: in rational numbers as typed."""
+    third = Fraction(1, 3)
+    rows = [[third, third, third], [1, 1, 1], [1, 2, 3], [Fraction(0.1), Fraction(0.2), Fraction(0.3)]]
+    by_prime = [np.array([[residues_of_fraction(Fraction(a), p) for a in row] for row in rows]) for p in PRIMES]
+    depends, by_first = dependent_rows(by_prime, 1)
+    assert depends.tolist() == [False, True, False, False]
+    assert by_first.tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize("number", [0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0])
+def test_residues(number: float):
+    """A double is a fraction with a power of two below, and has the residue of that."""
+    for prime in PRIMES:
+        assert residues(np.array([number, 1.0]), prime)[0] == residues_of_fraction(Fraction(number), prime)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_there_is_an_exact_point(seed: int):
+    """Where moves are bounded, rows hold exactly at a point within them: a solution in rational numbers is one."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-2, 3, (3, 7)).astype(float)
+    x, off = rng.uniform(0.5, 2, 7), 10 ** rng.uniform(-12, -3, 3)
+    part = Part(matrix, x, off, 3, np.zeros(3), [None] * 3)
+    found = relative_moves(part)
+    if np.isinf(found.moves).any():
+        assert np.linalg.matrix_rank(matrix) < 3 or off.max() > 1e-6
+        return
+    for signs in np.vstack([np.eye(3), -np.eye(3), np.ones((1, 3)), rng.choice([-1, 1], (4, 3))]):
+        missing = signs * off
+        kept = np.flatnonzero(~dependent_rows([residues(matrix, p) for p in PRIMES], 3)[0])
+        step = (matrix[kept] * x).T @ np.linalg.solve((matrix[kept] * x) @ matrix[kept].T, missing[kept])
+        assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
