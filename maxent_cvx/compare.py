@@ -15,7 +15,6 @@ from .model import MaxEnt
 from .posterior import Posterior
 from .progress import progress_bar
 from .solvers import SOLVERS, find
-from .solvers.cvxpy_backend import words
 
 __all__ = ["PROBABLE", "compare_solvers"]
 
@@ -101,8 +100,6 @@ def compare_solvers(
                 )
             except MaxEntError as error:
                 answers[label] = error
-            except Exception as error:  # of a solver that is not ours; the others' answers are not lost by it
-                answers[label] = SolverError(f"{_name(label)} raised {words(error)}")
     found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
     bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)

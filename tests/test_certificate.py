@@ -97,8 +97,8 @@ def test_useful(seed: int):
     assert certificate.holds
     # Divergences are no differences: rounding is squared in them. Of inequalities that depend on each other, some hold
     # within their sides, by rounding; that is a slack, which the bound is the square root of.
-    assert certificate.bound <= 1e-7
-    assert certificate.gap <= 1e-13
+    assert certificate.bound <= 1e-6
+    assert certificate.gap <= 1e-12
     assert certificate.clipped == 0
 
 

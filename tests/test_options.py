@@ -89,25 +89,6 @@ def test_unlicensed_is_a_row(release, unlicensed):
     assert "LicenseError" in table["message"][unlicensed]
 
 
-def test_any_exception_is_a_row(release, monkeypatch):
-    """So it is with a backend of anybody's, whatever it raises."""
-
-    class Broken:
-        name, installed = "BROKEN", True
-
-        def check(self, options):
-            pass
-
-        def solve(self, form, start=None, **options):
-            raise ZeroDivisionError("in the solver")
-
-    monkeypatch.setitem(SOLVERS, "BROKEN", Broken())
-    model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
-    table = mx.compare_solvers(model, ["BROKEN", "DUAL_NEWTON"])
-    assert table["status"].to_list() == ["failed", "optimal"]
-    assert table["message"]["BROKEN"] == "BROKEN raised ZeroDivisionError: in the solver"
-
-
 def test_unlicensed_on_the_command_line(unlicensed, capsys):
     """The command line lists the row and ends well; asked for this solver alone, it ends with one line."""
     assert (
