@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from .errors import BadProbability, MaxEntError, StatementError, TableError, number, shown, unknown_name, whole
+from .errors import BadProbability, MaxEntError, StatementError, TableError, listing, number, shown, unknown_name, whole
 
 __all__ = [
     "array",
@@ -87,7 +87,7 @@ def optional_flag(value: object, what: str) -> bool | None:
 def choice(value: object, what: str, among: Collection[str]) -> str:
     """Read one of several words."""
     if not isinstance(value, str) or value not in among:
-        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
+        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {listing(among, len(among))}"
         raise StatementError(f"{what}={shown(value)}: {words} is expected")
     return value
 

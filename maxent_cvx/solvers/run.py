@@ -178,7 +178,8 @@ class Solve:
         if is_large or "max_iterations" in self.options:
             return
         strict = replace(self, form=replace(self.form, least=STRICT))
-        yield (first := strict.attempt(presolved(strict.form, self.closed_form, n_records), **exactly))
+        smaller = presolved(strict.form, self.closed_form, n_records) if presolve else strict.whole
+        yield (first := strict.attempt(smaller, **exactly))
         if presolve and not first.found.certificate.holds:
             yield strict.attempt(strict.whole, **exactly)
 
