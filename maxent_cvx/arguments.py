@@ -7,6 +7,7 @@ is known.
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from numbers import Real
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from .errors import BadProbability, MaxEntError, StatementError, TableError, listing, number, shown, unknown_name, whole
+from .errors import BadProbability, MaxEntError, StatementError, TableError, number, shown, unknown_name, whole
 
 __all__ = [
     "array",
@@ -87,8 +88,10 @@ def optional_flag(value: object, what: str) -> bool | None:
 def choice(value: object, what: str, among: Collection[str]) -> str:
     """Read one of several words."""
     if not isinstance(value, str) or value not in among:
-        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {listing(among, len(among))}"
-        raise StatementError(f"{what}={shown(value)}: {words} is expected")
+        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
+        near = difflib.get_close_matches(value, among, n=1) if isinstance(value, str) else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise StatementError(f"{what}={shown(value)}: {words} is expected{hint}")
     return value
 
 
