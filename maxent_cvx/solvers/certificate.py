@@ -144,13 +144,14 @@ def certify(
     if near is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
-    exact = exact_point(form, near, multipliers, free, width, corner)
+    parts = form.parts(free)
+    exact = exact_point(form, near, multipliers, free, width, parts, corner)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         off_y = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
         distance = np.where(free, divergence(form, near, multipliers) + moves * (off_y + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
-    part_of_row, part_of_term = form.parts(free)
+    part_of_row, part_of_term = parts
     gap = np.bincount(part_of_row, exact.slack, part_of_row.size + part_of_term.size).astype(float)  # of no rows too
     gap += np.bincount(part_of_term, distance, len(gap))
     # A group's gap is that of every part it has a term in, each counted once.

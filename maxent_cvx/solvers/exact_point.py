@@ -83,6 +83,7 @@ def exact_point(
     multipliers: np.ndarray,
     free: np.ndarray,
     width: np.ndarray,
+    parts: tuple[np.ndarray, np.ndarray],
     corner: Corner | None = None,
 ) -> ExactPoint:
     """Bound the way from x, where rows hold to their last places, to where they hold exactly.
@@ -98,6 +99,8 @@ def exact_point(
         Terms that may move.
     width : ndarray
         How far the true value of each other term may be from its count, people.
+    parts : (ndarray, ndarray)
+        The number of the independent part that each row, and each term, is in.
     corner : Corner, optional
         See :func:`.certificate.certify`.
     """
@@ -105,7 +108,7 @@ def exact_point(
     value, mass = form.exact_sums(x), size @ x
     held = _held(form, value, multipliers, GROWN * form.doubt + size @ width)
     moves, backward = np.zeros(len(x)), 0.0
-    part_of_row, part_of_term = form.parts(free)
+    part_of_row, part_of_term = parts
     closed = closed_parts(form, x, free, part_of_row, part_of_term)
     moves[closed.terms] = closed.moves
     of_free = size @ free.astype(float) > 0
