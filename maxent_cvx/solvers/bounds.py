@@ -49,7 +49,12 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     """
     n, known, tolerance = form.n_published, form.known, form.tolerance
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
-    unit = 2.0 ** (np.ceil(np.log2(max(n_records, 1.0) * max(form.shape[1], 1))) - 52)
+    if not form.doubt[:n].any():
+        upper = np.minimum(upper, form.ceiling * (1 + 8 * EPS * (form.ceiling != np.rint(form.ceiling))))
+    largest = max(float(n_records), 1.0, float((abs(form.published) @ upper).max(initial=0.0)))
+    largest = max(largest, float((abs(known.distinct) @ known.collect(upper)).max(initial=0.0)))
+    unit = 2.0 ** (np.ceil(np.log2(largest)) - 52)
+    upper = np.ceil(upper / unit) * unit
     if most is not None:
         upper = np.minimum(upper, np.ceil(most / unit) * unit)
     least_move, within = LEAST_MOVE * form.room, activity(form)
