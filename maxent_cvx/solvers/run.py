@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,8 @@ PRECISE = 1e-7
 STRICT = 1e-12
 #: By what part of their values convex constraints may be moved, for what is left of their curvature.
 CURVED = 1e-14
+#: A linear program over no more terms than this takes no time to speak of, and may be asked again and again.
+MOST_LINEAR = 2_000
 #: Problems with more terms than this are not solved again without presolve, which may take minutes.
 MOST_TERMS = 100_000
 
@@ -167,9 +170,10 @@ class Solve:
         if not first.found.certificate.holds and presolve and not limited:
             if isinstance(failed := self.failure(first.solved, first.found.certificate), Infeasible):
                 raise failed
-            for last in (True, False):
-                zeros = late_zeros(self.form, smaller, first.solved, last=last)
-                if not np.isfinite(zeros).any():
+            for number in itertools.count():  # every round settles a term at least
+                quick = smaller.form.shape[1] <= MOST_LINEAR
+                zeros = late_zeros(self.form, smaller, first.solved, last=number == 0 or quick)
+                if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
                     break
                 smaller = presolved(
                     self.form, self.closed_form, n_records, self.backend, np.minimum(zeros, smaller.most)
