@@ -24,8 +24,10 @@ from .solvers import find
 from .solvers.conflict import conflict
 from .solvers.cvxpy_problem import Convex, entropy_problem
 from .solvers.extremes import extremes
+from .solvers.failure import contradiction
 from .solvers.integrality import settled_whole
-from .solvers.run import contradiction, presolved, run
+from .solvers.presolving import presolved
+from .solvers.run import run
 from .solvers.whole import whole_extremes
 from .sources import PriorZeros, Probability, read_probability
 from .views import GroupedRelease, ReleaseSeries, View

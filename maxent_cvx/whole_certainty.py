@@ -9,9 +9,10 @@ import pandas as pd
 
 from .certainty import Key, Subjects, is_said, name_of, subjects
 from .errors import Infeasible, SolverError
+from .solvers.failure import contradiction
 from .solvers.integrality import settled_whole
 from .solvers.presolve import remaining
-from .solvers.run import contradiction, presolved
+from .solvers.presolving import presolved
 from .solvers.whole import never_filled
 
 if TYPE_CHECKING:
