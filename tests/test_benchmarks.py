@@ -12,6 +12,7 @@ from tests.benchmarks import (
     boundary,
     contradictions,
     equivocation,
+    honesty,
     larger,
     questions,
     rules,
@@ -91,6 +92,15 @@ def test_boundary():
     assert (table["boundary_zeros"] > 0).all()
     assert (table["interior_zeros"] == 0).all()
     assert (table[["boundary_error", "interior_error"]] < 1e-4).all(axis=None)
+
+
+def test_honesty(capsys):
+    """Models of every kind are drawn, solved and compared with the oracle, and what became of them is counted."""
+    table = honesty.main(["--number", "3"])
+    assert list(table["kind"]) == list(honesty.SPREAD)
+    assert (table["models"] == 3).all()
+    assert (table["answered"] <= table["well_posed"]).all()
+    assert "convex: " in capsys.readouterr().out
 
 
 def test_equivocation():

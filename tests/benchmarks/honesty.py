@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -230,29 +230,36 @@ def outcomes(kind: str, number: int, seed: int) -> Iterator[tuple[int, Outcome]]
         yield i, Outcome("no table") if case is None else judged(case)
 
 
-def main() -> None:
-    """Print a line for every kind of model, and every model whose bound is exceeded."""
+def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
+    """Print a line for every kind of model, and every model whose bound is exceeded; a row a kind."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kinds", nargs="+", default=list(SPREAD), choices=list(SPREAD))
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--refused", action="store_true", help="print the refused models, too")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
+    rows = []
     for kind in args.kinds:
         found = []
         for i, outcome in outcomes(kind, args.number, args.seed):
             found.append(outcome)
-            shown = outcome.word == "WRONG" or (args.refused and outcome.word not in ("right", "no oracle"))
+            shown = outcome.word == "WRONG" or (args.refused and outcome.word not in ("right", "no oracle", "no table"))
             late = args.refused and outcome.word == "right" and outcome.bound > ANSWERED and outcome.moves < WELL_POSED
             if shown or late:
                 print(f"  {kind} {i}: {outcome}")
-        words = Counter(outcome.word for outcome in found)
         posed = [o for o in found if o.moves < WELL_POSED]
         answered = [o for o in posed if o.word == "right" and o.bound <= (ANSWERED if kind == "tame" else 1e-4)]
-        share = len(answered) / max(len(posed), 1)
-        worst = max((outcome.error for outcome in found if outcome.error == outcome.error), default=0)
-        print(f"{kind}: {dict(words)}; well posed {len(posed)}, of which answered {len(answered)} ({share:.2%}); "
-              f"proved of the rows as typed {sum(o.proved for o in found)}; largest error {worst:.1e}")  # fmt: skip
+        worst = max((outcome.error for outcome in found if outcome.error == outcome.error), default=0.0)
+        words = Counter(outcome.word for outcome in found)
+        rows.append({
+            "kind": kind, "models": len(found), "wrong": words["WRONG"], "right": words["right"],
+            "well_posed": len(posed), "answered": len(answered), "proved": sum(o.proved for o in found),
+            "largest_error": worst,
+        })  # fmt: skip
+        print(f"{kind}: {dict(words)}; well posed {len(posed)}, of which answered {len(answered)} "
+              f"({len(answered) / max(len(posed), 1):.2%}); proved of the rows as typed {rows[-1]['proved']}; "
+              f"largest error {worst:.1e}")  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 if __name__ == "__main__":
