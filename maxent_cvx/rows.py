@@ -34,11 +34,8 @@ class Rows:
         What each row is about; None where the label says it all.
     view : Release, optional
         The published view whose terms the columns are; rows from another one do not fit a model.
-    rounding : ndarray, optional
-        How far the value of each row can be off for having been rounded while it was built, whatever p is, in the
-        unit of its value. None: each coefficient is right to its last places.
     typed : tuple of (Fraction, ndarray), optional
-        Of a single row its coefficients as they were typed, before any rounding: each, and the terms it is of.
+        Of a single row its different coefficients before any rounding, and the terms that each is of.
     remedy : str
         What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
     """
@@ -49,7 +46,6 @@ class Rows:
     label: str
     index: pd.Index | None = None
     view: object = None
-    rounding: np.ndarray | None = None
     typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
     remedy: str = ""
 
@@ -99,9 +95,8 @@ class Rows:
         """Keep some of the rows, by a mask or by position."""
         rows = arguments.places(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
-        rounding = None if self.rounding is None else self.rounding[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
-        return replace(kept, rounding=rounding, typed=self.typed if len(kept) else None)
+        return replace(kept, typed=self.typed if len(kept) else None)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""

@@ -11,12 +11,14 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from benchmarks.honesty import ANSWERED, SPREAD, WELL_POSED, drawn, judged
 from oracle import oracle
 from random_models import random_model
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
+from maxent_cvx.rows import Rows
 from maxent_cvx.solvers.existence import Part, relative_moves
 from maxent_cvx.solvers.modular import PRIMES, dependent_rows, residues, residues_of_fraction
 
@@ -148,3 +150,70 @@ def test_there_is_an_exact_point(seed: int):
         kept = np.flatnonzero(~dependent_rows([residues(matrix, p) for p in PRIMES], 3)[0])
         step = (matrix[kept] * x).T @ np.linalg.solve((matrix[kept] * x) @ matrix[kept].T, missing[kept])
         assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
+
+
+# -- what a referee broke --------------------------------------------------------------------------------------------
+
+
+def of_men(young: int, old: int, women: int) -> Release:
+    """One bucket: men of 20 and of 40 with flu, HIV and gout alike, some women with flu and one with HIV."""
+    values = ["Flu", "HIV", "Gout"]
+    counts = {
+        ("m", 20): dict.fromkeys(values, young),
+        ("m", 40): dict.fromkeys(values, old),
+        ("f", 20): {"Flu": women, "HIV": 1},
+    }
+    rows = [(*who, s) for who, number in counts.items() for s, n in number.items() for _ in range(n)]
+    table = pd.DataFrame(rows, columns=["Sex", "Age", "Disease"]).assign(Bucket=1)
+    return Release.from_buckets(table, qi=["Sex", "Age"], sa="Disease", bucket="Bucket")
+
+
+def flu_of_men(**more: int) -> mx.sources.Probability:
+    return P("Flu", given={"Sex": "m", **more})
+
+
+@pytest.mark.parametrize(("young", "old", "women"), [(7, 9, 3), (1, 7, 3), (21, 43, 7)])
+@pytest.mark.parametrize("relation", ["==", "<="])
+def test_what_cancels_is_gone(young: int, old: int, women: int, relation: str):
+    """The law of total probability says nothing, however its coefficients are rounded."""
+    release, share = of_men(young, old, women), young / (young + old)
+    average = share * flu_of_men(Age=20) + (1 - share) * flu_of_men(Age=40)
+    said = flu_of_men() == average if relation == "==" else flu_of_men() <= average
+    plain = MaxEnt(release).solve().conditional()
+    np.testing.assert_allclose(MaxEnt(release).add(said).solve().conditional(), plain, atol=1e-12)
+
+
+@pytest.mark.parametrize("c", [1e2, 1e4, 1e6, 1e8, 2e8])
+def test_the_same_said_with_what_cancels(c: float):
+    """One statement beside itself and a large multiple of nothing is the statement."""
+    release, hiv = of_men(6, 10, 3), P("HIV", given={"Sex": "m"})
+    nothing = c * flu_of_men() - 0.375 * c * flu_of_men(Age=20) - 0.625 * c * flu_of_men(Age=40)
+    once = MaxEnt(release).add(hiv == 0.3125).solve()
+    twice = MaxEnt(release).add(hiv == 0.3125).add(nothing + hiv == 0.3125).solve()
+    apart = np.abs(once.conditional() - twice.conditional()).to_numpy().max()
+    assert apart <= once.certificate.bound + twice.certificate.bound + 1e-15
+
+
+@pytest.mark.parametrize("e", [1e-17, 1e-20, 1e-30])
+def test_rows_that_differ_by_less_than_a_unit_in_the_last_place(e: float):
+    """Two own rows that differ by e (P(b) - 3 P(g)) = 0 say P(b) = 3 P(g): refused, or answered like that."""
+    people = pd.DataFrame({"Sex": list("mmmmffff")})
+    model = MaxEnt(mx.QITable(people, qi=["Sex"], sa="S", sa_values=["Flu", "HIV", "Gout"]))
+    flu, hiv, gout = (model.space.row(s, {"Sex": "m"}).toarray() for s in ("Flu", "HIV", "Gout"))
+    side = np.array([0.25])
+    for i, row in enumerate((flu, flu + e * hiv - 3 * e * gout)):
+        model.add(Rows(sp.csr_array(row), side, side, f"own {i}"), label=f"own {i}")
+    try:
+        post = model.solve()
+    except Inaccurate:
+        return
+    off = abs(post.prob("HIV", {"Sex": "m"}) - 0.5625)
+    assert off <= post.certificate.bound
+
+
+@pytest.mark.parametrize("room", [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10])
+def test_little_room(room: float):
+    """An inequality with hardly any room, which the others imply, refuses nothing."""
+    hiv, flu = P("HIV", given={"Sex": "m"}), flu_of_men(Age=20)
+    model = MaxEnt(of_men(4, 5, 2)).add(1.7 * hiv + 0.3 * flu == 0.6).add(1.7 * hiv + 0.3 * flu <= 0.6 + room)
+    assert model.solve().certificate.bound <= 1e-6

@@ -149,6 +149,7 @@ def certify(
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         off_y = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
+        off_y += form.rounding(multipliers) + form.blurred(multipliers)
         distance = np.where(free, divergence(form, near, multipliers) + moves * (off_y + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
     part_of_row, part_of_term = parts

@@ -28,14 +28,15 @@ def without_constants(
     scale: np.ndarray,
     shift: np.ndarray,
     doubt: np.ndarray,
+    blur: np.ndarray,
     ends: np.ndarray,
     rounding: float,
-) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Rewrite rows without what is constant, and scale them anew so that their largest coefficient is 1.
 
     Parameters
     ----------
-    matrix, low, high, scale, shift, doubt
+    matrix, low, high, scale, shift, doubt, blur
         As in :class:`.stacking.Stacked`; all coefficients are at most 1.
     ends : ndarray of int
         Where the blocks of published rows, and of other facts, begin and end.
@@ -46,7 +47,7 @@ def without_constants(
     uneven = np.bincount(rows, np.abs(matrix.data) != 1, matrix.shape[0]) > 0
     entries = np.flatnonzero(uneven[rows] & (rows >= n))
     if not len(entries):
-        return matrix, low, high, scale, shift, doubt
+        return matrix, low, high, scale, shift, doubt, blur
     data, row, column = matrix.data.copy(), rows[entries], matrix.indices[entries]
     constant, size = np.zeros(len(low)), np.zeros(len(low))
     for start, end in [*itertools.pairwise(ends)] * 2:  # what one block leaves another may take
@@ -78,4 +79,12 @@ def without_constants(
     data = np.where(chosen[rows], data / by[rows], matrix.data)
     found = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     found.eliminate_zeros()
-    return found, (low - constant) / by, (high - constant) / by, scale / by, (shift + constant) / by, doubt
+    return (
+        found,
+        (low - constant) / by,
+        (high - constant) / by,
+        scale / by,
+        (shift + constant) / by,
+        doubt,
+        2 * blur / by,
+    )

@@ -23,7 +23,7 @@ def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.n
         log_x = np.log(x)
         # Of the sum, of the weight and of the logarithms, each a few units in the last place.
         sizes = 1 + np.abs(exponent) + np.abs(np.log(form.weights)) + np.where(x > 0, np.abs(log_x), 0.0)
-        off = form.rounding(multipliers) + 4 * EPS * sizes
+        off = form.rounding(multipliers) + form.blurred(multipliers) + 4 * EPS * sizes
         d = log_x - exponent
         near = x * np.maximum(_excess(d - off), _excess(d + off))
         y = np.exp(exponent + off)

@@ -85,6 +85,7 @@ def exact_point(
     width: np.ndarray,
     parts: tuple[np.ndarray, np.ndarray],
     corner: Corner | None = None,
+    also: np.ndarray | None = None,
 ) -> ExactPoint:
     """Bound the way from x, where rows hold to their last places, to where they hold exactly.
 
@@ -103,10 +104,12 @@ def exact_point(
         The number of the independent part that each row, and each term, is in.
     corner : Corner, optional
         See :func:`.certificate.certify`.
+    also : ndarray of bool, optional
+        Inequalities that shall be held at the nearest side: with less room than the way there may take.
     """
     size, entries = abs(form.matrix), np.diff(form.matrix.indptr)
     value, mass = form.exact_sums(x), size @ x
-    held = _held(form, value, multipliers, GROWN * form.doubt + size @ width)
+    held = _held(form, value, multipliers, GROWN * form.doubt + size @ width, also)
     moves, backward = np.zeros(len(x)), 0.0
     part_of_row, part_of_term = parts
     closed = closed_parts(form, x, free, part_of_row, part_of_term)
@@ -116,7 +119,7 @@ def exact_point(
     small = _small(part_of_row[left])
     implied, inside = np.zeros(len(left), dtype=bool), np.zeros(len(left), dtype=bool)
     in_small = left & np.isin(part_of_row, small)
-    moving = free & (x > 0) & np.isin(part_of_term, small)
+    moving = free & np.isin(part_of_term, small)
     numbers = np.where(in_small, part_of_row, -1), np.where(moving, part_of_term, -1)
     for rows, terms, part in _parts(form, x, held, *numbers):
         found = relative_moves(part)
@@ -139,6 +142,10 @@ def exact_point(
         slack = np.where(implied, np.abs(multipliers) * held.doubt, slack)
         # Where x'' would leave another inequality's room, nothing is proved.
         leaves = of_free & ~large & ~held.rows & ~((above >= way) & (below >= way))
+        if also is None and leaves.any() and np.isfinite(way[leaves]).all():
+            return exact_point(form, x, multipliers, free, width, parts, corner, leaves)
+        # Those that are aimed at inside must not reach their other side.
+        leaves |= inside & ~form.is_equation & (np.where(held.at_low, below, above) < way)
         # Rows that others contradict in their last digits: what is proved is of rows that are moved by so much.
         off = np.where(large | ~np.isfinite(way), 0.0, np.maximum(-above, -below) - way)
         backward = max(backward, float((off / people(held.side)).max(initial=0.0)))
@@ -153,9 +160,13 @@ def people(side: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(side), np.maximum(np.abs(side), 1.0), 1.0)
 
 
-def _held(form: LinearForm, value: np.ndarray, multipliers: np.ndarray, doubt: np.ndarray) -> Held:
+def _held(
+    form: LinearForm, value: np.ndarray, multipliers: np.ndarray, doubt: np.ndarray, also: np.ndarray | None
+) -> Held:
     """Choose the rows that shall hold at a side."""
     last, close = LAST_PLACES * np.abs(value) + doubt, form.tolerance
+    if also is not None:
+        last = np.where(also, np.minimum(value - form.low, form.high - value), last)
     above, below = value - form.low, form.high - value
     up, down = multipliers > 0, multipliers < 0
     at_low = form.is_equation | (up & (above <= close)) | (~down & (above <= last))

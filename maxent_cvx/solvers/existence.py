@@ -112,27 +112,26 @@ def relative_moves(part: Part) -> Moves:
             missing = part.off[odd] + np.abs(part.matrix[odd]) @ (part.x * found)
             margin = 2 * float((missing / np.maximum(gain, 0.0)).max())
             within = _moves(matrix, part.x, off + margin * np.abs(aim)) if margin < np.inf else nothing
-        inside = bool((within <= MOST_MOVED).all())
+        inside = bool((within[part.x > 0] <= MOST_MOVED).all())
         if inside:
             found = within
         else:
             none[odd] = missing
-    return Moves(found if (found <= MOST_MOVED).all() else nothing, implied, inside, none)
+    within_reach = (found[part.x > 0] <= MOST_MOVED).all()  # nobody does not move
+    return Moves(np.where(part.x > 0, found, 0.0) if within_reach else nothing, implied, inside, none)
 
 
 def _dependent(part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Mark rows that are combinations of those before them, as typed, and those that the equations imply."""
-    # One of the columns that are alike is enough; what rounding has made alike is told apart by which terms it is of.
-    patterns = [of.astype(float) for typed in part.typed if typed is not None for _, of in typed]
-    every = np.vstack([part.matrix, *patterns])
-    _, columns = np.unique(np.random.default_rng(0).uniform(1, 2, len(every)) @ every, return_index=True)
     by_prime = []
     for prime in PRIMES:
-        found = residues(part.matrix[:, columns], prime)
+        found = residues(part.matrix, prime)
         for i, typed in enumerate(part.typed):
             if typed is not None:
-                found[i] = sum(residues_of_fraction(a, prime) * of[columns] for a, of in typed) % prime
-        by_prime.append(found)
+                found[i] = sum((residues_of_fraction(a, prime) * of for a, of in typed), np.zeros(1, dtype=np.int64))
+        by_prime.append(found % prime)
+    columns = np.unique(np.vstack(by_prime), axis=1, return_index=True)[1]  # of those that are alike one is enough
+    by_prime = [found[:, columns] for found in by_prime]
     return dependent_rows(by_prime, part.n_equations)
 
 

@@ -129,5 +129,6 @@ def _supposing(form: LinearForm, terms: np.ndarray, *, as_fact: bool) -> LinearF
         scale=np.insert(form.scale, place, 1.0),
         shift=np.insert(form.shift, place, 0.0),
         doubt=np.insert(form.doubt, place, 0.0),
+        blur=np.insert(form.blur, place, 0.0),
         n_facts=form.n_facts + as_fact,
     )

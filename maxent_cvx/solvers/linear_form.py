@@ -45,6 +45,8 @@ class LinearForm:
         A value v as typed is v * scale - shift people.
     doubt : ndarray
         How far off a row may be for having been rounded while it was built, people: its value less its sides.
+    blur : ndarray
+        How far off any coefficient of a row may be for that reason.
     blocks : sequence of Rows
         Where the rows come from, in order; for their names.
     n_published : int
@@ -69,10 +71,11 @@ class LinearForm:
     weights: np.ndarray
     shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
     doubt: np.ndarray = None  # type: ignore[assignment]
+    blur: np.ndarray = None  # type: ignore[assignment]
     least: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        for name in ("shift", "doubt"):
+        for name in ("shift", "doubt", "blur"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, np.zeros(len(self.low)))
 
@@ -90,7 +93,7 @@ class LinearForm:
         found = stacked(published, facts, knowledge, n_records)
         return cls(
             found.matrix, found.low, found.high, found.scale, blocks, n_published, n_published + sum(map(len, facts)),
-            weights, found.shift, found.doubt,
+            weights, found.shift, found.doubt, found.blur,
         )  # fmt: skip
 
     @classmethod
@@ -121,6 +124,7 @@ class LinearForm:
             scale=self.scale[kept],
             shift=self.shift[kept],
             doubt=self.doubt[kept],
+            blur=self.blur[kept],
             n_published=n_published,
             n_facts=n_facts,
         )
@@ -152,7 +156,7 @@ class LinearForm:
         """Rounding, in people, that each row is forgiven."""
         size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
-        return TOLERANCE * np.maximum(size, 1.0)
+        return TOLERANCE * np.maximum(size, 1.0) + self.doubt
 
     @cached_property
     def published(self) -> sp.csr_array:
@@ -251,6 +255,15 @@ class LinearForm:
         """Whether all coefficients are 1 or -1."""
         return bool((np.abs(self.matrix.data) == 1).all())
 
+    def blurred(self, multipliers: np.ndarray) -> np.ndarray:
+        """How far matrix' @ multipliers is off at most because coefficients were rounded while rows were built."""
+        rows = np.flatnonzero(self.blur * np.abs(multipliers))
+        if not len(rows):
+            return np.zeros(self.shape[1])
+        some = self.matrix[rows]
+        some = sp.csr_array((np.ones(some.nnz), some.indices, some.indptr), shape=some.shape)
+        return some.T @ (self.blur * np.abs(multipliers))[rows]
+
     def closed(self, multipliers: np.ndarray) -> np.ndarray:
         """Leave out what presses from an open side, where there is nothing to press from."""
         least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
@@ -290,8 +303,15 @@ class LinearForm:
         return rows.name(row)
 
     def typed(self, row: int) -> tuple[tuple[Fraction, np.ndarray], ...] | None:
-        """The coefficients of a row before any rounding, times any number, where its source tells."""
-        return self._emitted(row)[0].typed if row < sum(map(len, self.blocks)) else None
+        """The different coefficients of a row before any rounding, times any number, and the terms that each is of."""
+        if row >= sum(map(len, self.blocks)):
+            return None
+        rows, row = self._emitted(row)
+        if rows.typed is not None:
+            return rows.typed
+        entries = slice(rows.matrix.indptr[row], rows.matrix.indptr[row + 1])
+        data, terms = rows.matrix.data[entries], rows.matrix.indices[entries]
+        return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)
 
     def _emitted(self, row: int) -> tuple[Rows, int]:
         """The block of rows that a row comes from, and its number there."""

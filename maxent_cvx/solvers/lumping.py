@@ -189,6 +189,7 @@ def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
         high=np.concatenate([high, form.high[n:]]),
         scale=np.ones(n_kinds + form.shape[0] - n),
         shift=np.zeros(n_kinds + form.shape[0] - n),
+        blur=np.concatenate([np.zeros(n_kinds), form.blur[n:]]),
         doubt=np.concatenate([np.bincount(kind, form.doubt[:n], n_kinds), form.doubt[n:]]),
         n_published=n_kinds,
         n_facts=n_kinds + form.n_facts - n,

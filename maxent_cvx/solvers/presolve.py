@@ -231,7 +231,7 @@ def rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarra
         return form, scale
     matrix = sp.csr_array((form.matrix.data / scale[entry_rows(form.matrix)], form.matrix.indices, form.matrix.indptr),
                           shape=form.shape)  # fmt: skip
-    sides = {name: getattr(form, name) / scale for name in ("low", "high", "scale", "shift", "doubt")}
+    sides = {name: getattr(form, name) / scale for name in ("low", "high", "scale", "shift", "doubt", "blur")}
     return replace(form, matrix=matrix, **sides), scale
 
 

@@ -8,6 +8,7 @@ what published equations make constant is taken out of a row, see :mod:`.constan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,8 @@ class Stacked(NamedTuple):
     doubt : ndarray
         How far off a row may be for having been rounded, people: its value less its sides, at any x >= 0 that
         satisfies the published rows.
+    blur : ndarray
+        How far off any coefficient of a row may be for that reason.
     """
 
     matrix: sp.csr_array
@@ -45,6 +48,7 @@ class Stacked(NamedTuple):
     scale: np.ndarray
     shift: np.ndarray
     doubt: np.ndarray
+    blur: np.ndarray
 
 
 def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int) -> Stacked:
@@ -52,23 +56,26 @@ def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequenc
     counted, blocks = [*published, *facts], [*published, *facts, *knowledge]
     matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
     matrix.eliminate_zeros()
+    matrix.sort_indices()
+    n_facts = sum(map(len, counted))
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)  # also of a row that touches no term
-    matrix = sp.csr_array(
-        (matrix.data / largest[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=matrix.shape
-    )
+    matrix.data = matrix.data / largest[entry_rows(matrix)]
+    place = n_facts
+    for rows in knowledge:
+        if rows.typed:
+            _write_exactly(matrix, place, rows.typed)
+        place += len(rows)
     scale = n_records / largest
     low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
-    is_fact = np.arange(len(low)) < sum(map(len, counted))
+    is_fact = np.arange(len(low)) < n_facts
     low, high = (np.where(is_fact, made_whole(side), side) for side in (low, high))
     # Of one coefficient for all terms, what rounding does to it is done to the side.
     mixed = np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, len(low)) > 0
-    said = np.concatenate([np.full(len(rows), np.nan) if rows.rounding is None else rows.rounding for rows in blocks])
-    of_value = np.where(np.isnan(said), LAST_PLACES * n_records * mixed, said * scale)
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     whole = (np.rint(low) == low) & (np.rint(high) == high)
-    doubt = np.where(is_fact & whole & ~mixed, 0.0, of_value + LAST_PLACES * size)
-    found = Stacked(matrix, low, high, scale, np.zeros(len(low)), doubt)
+    doubt = np.where(is_fact & whole & ~mixed, 0.0, LAST_PLACES * (n_records * mixed + size))
+    found = Stacked(matrix, low, high, scale, np.zeros(len(low)), doubt, np.where(mixed, LAST_PLACES, 0.0))
     return Stacked(*without_constants(*found, np.cumsum([0, *map(len, counted)]), LAST_PLACES * n_records))
 
 
@@ -77,3 +84,13 @@ def made_whole(side: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
         return np.where(np.abs(side - nearest) <= LAST_PLACES * np.abs(side), nearest, side)
+
+
+def _write_exactly(matrix: sp.csr_array, row: int, typed: Sequence[tuple[Fraction, np.ndarray]]) -> None:
+    """Round the quotient of every coefficient and the largest once, so that multiples of a row are the same row."""
+    largest = max(abs(a) for a, _ in typed)
+    dense = np.zeros(matrix.shape[1])
+    for a, terms in typed:
+        dense[terms] = float(a / largest)
+    entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    matrix.data[entries] = dense[matrix.indices[entries]]

@@ -55,7 +55,7 @@ def with_tangents(
     matrix = sp.csr_array(sp.vstack(blocks, format="csr"))
     more = matrix.shape[0] - form.shape[0]
     scale = np.concatenate([form.scale, np.ones(more)])
-    shift, doubt = (np.concatenate([side, np.zeros(more)]) for side in (form.shift, form.doubt))
+    shift, doubt, blur = (np.concatenate([side, np.zeros(more)]) for side in (form.shift, form.doubt, form.blur))
     low, high = np.concatenate(lows), np.concatenate(highs)
-    wider = replace(form, matrix=matrix, low=low, high=high, scale=scale, shift=shift, doubt=doubt)
+    wider = replace(form, matrix=matrix, low=low, high=high, scale=scale, shift=shift, doubt=doubt, blur=blur)
     return wider, np.concatenate(extra)

@@ -149,16 +149,19 @@ class Statement(Source):
             if not self.where:
                 raise
             raise type(error)(f"{self.where}: {error}") from None
-        matrix = sum((a * row for row, a in events), start=sp.csr_array((1, len(space))))
-        # P(given) is a number of people by N, and the coefficient of each of them its inverse.
+        # P(given) is a number of people by N, the coefficient of each of them its inverse. Coefficients are added up
+        # as rational numbers and rounded once: what cancels is gone, and no rounding is left of it.
         n = space.n_records
-        typed = tuple((Fraction(a) * n / round(n / row.data[0]), row.indices) for row, a in events if row.nnz)
-        # Of one event, what rounding does to the one coefficient is no more than it does to the value. Coefficients
-        # of several may cancel: each was rounded thrice, and once for each sum, in proportion to what it was itself.
-        several = 0.0 if len(self.terms) == 1 else sum(abs(a) * event.most for event, a in self.terms)
-        rounding = np.array([(3 + len(self.terms)) * np.finfo(float).eps * several])
+        exact = [(Fraction(a) * n / round(n / row.data[0]), row.indices) for row, a in events if row.nnz]
+        of_event = np.zeros((len(space), len(exact)), dtype=bool)
+        for k, (_, terms) in enumerate(exact):
+            of_event[terms, k] = True
+        patterns, pattern = np.unique(of_event, axis=0, return_inverse=True)
+        total = [sum((a for (a, _), here in zip(exact, own, strict=True) if here), Fraction(0)) for own in patterns]
+        typed = tuple((a, np.flatnonzero(pattern.ravel() == i)) for i, a in enumerate(total) if a)
+        matrix = sp.csr_array(np.array([float(a) for a in total])[pattern.ravel()][None])
         low, high = np.array([self.low]), np.array([self.high])
-        yield Rows(sp.csr_array(matrix), low, high, str(self), view=space.view, rounding=rounding, typed=typed)
+        yield Rows(matrix, low, high, str(self), view=space.view, typed=typed)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
