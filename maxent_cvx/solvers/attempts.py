@@ -20,6 +20,7 @@ from .linear_form import LinearForm
 from .presolve import Reduced
 from .presolving import NEWTON, presolved
 from .satisfying import satisfying
+from .starting import within_reach
 from .status import Answer, Status
 from .table import Backend
 from .tangent import with_tangents
@@ -141,7 +142,7 @@ class Solve:
     def attempt(self, smaller: Reduced, start: np.ndarray | None = None, **options: Any) -> Attempt:
         """Solve what presolve has left, put it back, and certify it."""
         backend, form, name = self.backend, self.form, self.backend.name
-        first = smaller.form.closed(smaller.start(self.start)) if start is None else start
+        first = within_reach(smaller.form, smaller.form.closed(smaller.start(self.start))) if start is None else start
         options = {**self.options, **options}
         if not smaller.terms.any():
             solved = Answer(Status.OPTIMAL, np.empty(0), np.empty(0), 0, 0.0, 0.0, "optimal: presolve found everything")
