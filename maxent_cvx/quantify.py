@@ -84,7 +84,7 @@ def quantify(
         row = {
             "K+": positive,
             "K-": negative,
-            "score": arguments.measured(measure(post, original), "measure"),
+            "score": measure(post, original),
             "entropy": post.entropy,
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,

@@ -156,6 +156,8 @@ class Solve:
         if solved.counts is None or solved.multipliers is None:
             raise self.failure(solved, None)
         counts, multipliers = smaller.restore(solved.counts, solved.multipliers)
+        # A conic solver's dual value of a row with room may be 1e-19 on the side that is open: that is none.
+        multipliers = form.closed(multipliers)
         proofs, corner = smaller.restore_directions(solved.proofs), smaller.restore_corner(solved.corner)
         certificate = self.certificate(smaller, counts, multipliers, proofs, corner)
         if not (certificate.holds or smaller.fixed.any() or self.convex):
