@@ -160,7 +160,7 @@ class Solve:
         multipliers = form.closed(multipliers)
         proofs, corner = smaller.restore_directions(solved.proofs), smaller.restore_corner(solved.corner)
         certificate = self.certificate(smaller, counts, multipliers, proofs, corner)
-        if not (certificate.holds or smaller.fixed.any() or self.convex):
+        if not (certificate.holds or smaller.fixed.any()):
             # A solver without presolve has something left where rows leave nothing: what these force is known.
             forced = presolved(form, self.closed_form, self.groups[1].sum(), backend)
             if forced.fixed.any():
@@ -191,7 +191,7 @@ class Solve:
         near = satisfying(posed[0], np.maximum(counts, 0.0), settled.fixed)
         if near is not None:
             posed = with_tangents(self.form, multipliers, self.convex, near) or posed
-        found = certify(posed[0], counts, posed[1], settled.fixed, *self.groups)
+        found = certify(posed[0], counts, posed[1], settled.fixed, *self.groups, width=settled.width)
         return replace(found, backward=max(found.backward, CURVED))
 
     def failure(self, answer: Answer, certificate: Certificate | None) -> SolverError | Infeasible:
