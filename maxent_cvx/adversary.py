@@ -17,6 +17,7 @@ from .knowledge import Changed, Entry, emit
 from .people import People
 from .priors import QIDistribution
 from .solvers.linear_form import LinearForm
+from .solvers.substitution import substituted
 from .sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
 from .space import Space
 from .views import View
@@ -185,7 +186,8 @@ class Adversary:
         """All rows as one sparse system in people."""
         rows = [entry.rows for entry in self._entries.values()]
         facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
-        return LinearForm.of(rows[0], facts, known, self.view.n_records, self.space.weights * self.space.believed)
+        n, weights = self.view.n_records, self.space.weights * self.space.believed
+        return substituted(LinearForm.of(rows[0], facts, known, n, weights), n)
 
     @property
     def ruled_out(self) -> range:

@@ -329,12 +329,13 @@ class MaxEnt(Adversary):
         default = self.form.by_label(np.concatenate([alone, np.zeros(self.form.shape[0] - len(alone))]))
         known, rows = earlier.multipliers, self.form.labelled
         before = {} if earlier.model is None else earlier.model.form.labelled
-        return np.concatenate(
+        written = np.concatenate(
             [
                 value if label not in known else matched(known[label], value, before.get(label), rows[label])
                 for label, value in default.items()
             ]
         )
+        return self.form.standing(written)
 
     def __repr__(self) -> str:
         sources = f"{len(self._entries)} source{'s' * (len(self._entries) > 1)}"

@@ -38,6 +38,8 @@ class Rows:
         Of a single row its different coefficients before any rounding, and the terms that each is of.
     remedy : str
         What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
+    exact : bool
+        Whether coefficients and sides are what is meant, and not what a source has rounded.
     """
 
     matrix: sp.csr_array
@@ -48,6 +50,7 @@ class Rows:
     view: object = None
     typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
     remedy: str = ""
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.matrix, sp.csr_array):
@@ -97,6 +100,14 @@ class Rows:
         index = None if self.index is None else self.index[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         return replace(kept, typed=self.typed if len(kept) else None)
+
+    def typed_row(self, i: int) -> tuple[tuple[Fraction, np.ndarray], ...]:
+        """The different coefficients of row `i`, as it was typed or else as it stands, with the terms of each."""
+        if self.typed is not None:
+            return self.typed
+        entries = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
+        data, terms = self.matrix.data[entries], self.matrix.indices[entries]
+        return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""

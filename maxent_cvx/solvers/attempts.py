@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from .presolving import NEWTON, presolved
 from .satisfying import satisfying
 from .starting import within_reach
 from .status import Answer, Status
-from .table import Backend
+from .table import SOLVERS, Backend
 from .tangent import with_tangents
 
 __all__ = ["Attempt", "Solution", "Solve"]
@@ -35,6 +36,9 @@ STRICT = 1e-12
 CURVED = 1e-14
 #: A linear program over no more terms than this takes no time to speak of, and may be asked again and again.
 MOST_LINEAR = 2_000
+#: An interior-point method goes on where rows with coefficients of very different size make Newton's method on the dual
+#: crawl; on no more terms than this, which takes seconds.
+INTERIOR, MOST_CONIC = SOLVERS["CLARABEL"], 20_000
 #: Problems with more terms than this are not solved again without presolve, which may take minutes.
 MOST_TERMS = 100_000
 
@@ -110,6 +114,9 @@ class Solve:
             return
         n_records, smaller, is_large = self.groups[1].sum(), first.smaller, self.form.shape[1] > MOST_TERMS
         exactly = {"tolerance": 0.0, **self.options}
+        if first.solved.status is Status.LIMIT and "max_iterations" not in self.options:
+            for attempt in self.interior(smaller):
+                yield (first := attempt)
         if first.solved.status is Status.OPTIMAL and smaller.terms.any():
             yield (precise := self.attempt(smaller, first.solved.multipliers, **exactly))
             first = min(first, precise, key=lambda one: one.bound)
@@ -133,6 +140,12 @@ class Solve:
         yield (first := strict.attempt(smaller, **exactly))
         if presolve and not first.found.certificate.holds:
             yield strict.attempt(strict.whole, **exactly)
+
+    def interior(self, smaller: Reduced) -> Iterator[Attempt]:
+        """Go on from the answer of an interior-point method, if it gives one."""
+        if smaller.form.shape[1] <= MOST_CONIC and INTERIOR.installed:
+            with contextlib.suppress(SolverError):
+                yield replace(self, backend=INTERIOR, polish=True, options={}).attempt(smaller)
 
     @property
     def whole(self) -> Reduced:

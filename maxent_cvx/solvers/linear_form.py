@@ -16,6 +16,7 @@ from ..rows import Rows
 from .buckets import Buckets
 from .entries import entry_rows, least_by_row
 from .parts import parts
+from .row_operations import RowOperations
 from .shared_columns import SharedColumns
 from .stacking import stacked
 
@@ -59,6 +60,8 @@ class LinearForm:
     weights : ndarray
         w > 0, one a term: the objective is sum x log(w / x), which is entropy where they are 1, and
         minus the relative entropy to a prior w elsewhere.
+    operations : RowOperations, optional
+        What was done to rows so that they are in scale; of all rows, and not of some that were selected.
     """
 
     matrix: sp.csr_array
@@ -73,6 +76,7 @@ class LinearForm:
     doubt: np.ndarray = None  # type: ignore[assignment]
     blur: np.ndarray = None  # type: ignore[assignment]
     least: float = TOLERANCE
+    operations: RowOperations | None = None
 
     def __post_init__(self) -> None:
         for name in ("shift", "doubt", "blur"):
@@ -93,7 +97,7 @@ class LinearForm:
         found = stacked(published, facts, knowledge, n_records)
         return cls(
             found.matrix, found.low, found.high, found.scale, blocks, n_published, n_published + sum(map(len, facts)),
-            weights, found.shift, found.doubt, found.blur,
+            weights, None, found.doubt, found.blur,  # type: ignore[arg-type]
         )  # fmt: skip
 
     @classmethod
@@ -127,6 +131,7 @@ class LinearForm:
             blur=self.blur[kept],
             n_published=n_published,
             n_facts=n_facts,
+            operations=None,
         )
         if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
             smaller.__dict__["known"] = self.known  # all of it: a cached property is taken along
@@ -299,27 +304,31 @@ class LinearForm:
 
     def name(self, row: int) -> str:
         """The label of a row."""
-        rows, row = self._emitted(row)
+        rows, row = self.emitted(row)
         return rows.name(row)
 
     def typed(self, row: int) -> tuple[tuple[Fraction, np.ndarray], ...] | None:
-        """The different coefficients of a row before any rounding, times any number, and the terms that each is of."""
+        """The different coefficients of a row before any rounding, and the terms that each is of."""
         if row >= sum(map(len, self.blocks)):
             return None
-        rows, row = self._emitted(row)
-        if rows.typed is not None:
-            return rows.typed
-        entries = slice(rows.matrix.indptr[row], rows.matrix.indptr[row + 1])
-        data, terms = rows.matrix.data[entries], rows.matrix.indices[entries]
-        return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)
+        rows, row = self.emitted(row)
+        return rows.typed_row(row)
 
-    def _emitted(self, row: int) -> tuple[Rows, int]:
+    def emitted(self, row: int) -> tuple[Rows, int]:
         """The block of rows that a row comes from, and its number there."""
         for rows in self.blocks:
             if row < len(rows):
                 return rows, row
             row -= len(rows)
         raise IndexError(row)
+
+    def written(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows as they were written, from those of the rows as they stand here."""
+        return multipliers if self.operations is None else self.operations.back(multipliers)
+
+    def standing(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows as they stand here, from those of the rows as they were written."""
+        return multipliers if self.operations is None else self.operations.there(multipliers)
 
     @property
     def labelled(self) -> dict[str, Rows]:

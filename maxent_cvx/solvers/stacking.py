@@ -1,8 +1,7 @@
 """Rows over probabilities, stacked into one system over counts, with what rounding did to each of them.
 
-Three things are done to the numbers that sources emit, and each is accounted for: published counts are whole, and are
-made whole again (n / N * N need not be n in floating point); a row is scaled so that its largest coefficient is 1; and
-what published equations make constant is taken out of a row, see :mod:`.constants`.
+Two things are done to the numbers that sources emit, and both are accounted for: published counts are whole, and are
+made whole again (n / N * N need not be n in floating point); and a row is scaled so that its largest coefficient is 1.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..rows import Rows
-from .constants import without_constants
 from .entries import entry_rows, most_by_row
 
-__all__ = ["Stacked", "stacked"]
+__all__ = ["LAST_PLACES", "Stacked", "stacked"]
 
 #: Units in the last place by which a coefficient or a side can be off: a share, its inverse, the factor of the
 #: statement, the scale, and the product with the value are rounded, each by half a unit.
@@ -33,8 +31,8 @@ class Stacked(NamedTuple):
     matrix : csr_array, shape (rows, terms)
     low, high : ndarray
         People; infinite where a side is open.
-    scale, shift : ndarray
-        A value v as typed is v * scale - shift people.
+    scale : ndarray
+        A value v as typed is v * scale people.
     doubt : ndarray
         How far off a row may be for having been rounded, people: its value less its sides, at any x >= 0 that
         satisfies the published rows.
@@ -46,7 +44,6 @@ class Stacked(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     scale: np.ndarray
-    shift: np.ndarray
     doubt: np.ndarray
     blur: np.ndarray
 
@@ -75,8 +72,7 @@ def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequenc
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     whole = (np.rint(low) == low) & (np.rint(high) == high)
     doubt = np.where(is_fact & whole & ~mixed, 0.0, LAST_PLACES * (n_records * mixed + size))
-    found = Stacked(matrix, low, high, scale, np.zeros(len(low)), doubt, np.where(mixed, LAST_PLACES, 0.0))
-    return Stacked(*without_constants(*found, np.cumsum([0, *map(len, counted)]), LAST_PLACES * n_records))
+    return Stacked(matrix, low, high, scale, doubt, np.where(mixed, LAST_PLACES, 0.0))
 
 
 def made_whole(side: np.ndarray) -> np.ndarray:

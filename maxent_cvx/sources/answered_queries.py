@@ -23,6 +23,8 @@ __all__ = ["AnsweredQueries"]
 
 #: Rounding that a whole number is forgiven.
 ROUNDING = 1e-9
+#: Multiples of this below the other are products and sums of doubles without any rounding.
+SHORT, SMALL = 2.0**-10, 2.0**42
 KINDS = ("count", "sum", "mean")
 
 
@@ -144,7 +146,8 @@ class AnsweredQueries(Source):
         if self.of == "count":
             low, high = self._people(low, high, np.array(people), names)
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-        yield Rows(matrix, low, high, self.of, pd.Index(names), view).at(said)
+        exact = self.of != "mean" and all(map(_is_short, (matrix.data, self.answers, self.eps, np.array(self.noise))))
+        yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(said)
 
     def _people(
         self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]
@@ -193,3 +196,8 @@ class AnsweredQueries(Source):
 def _text(query: Mapping[str, object]) -> str:
     """Whom a query is about."""
     return ", ".join(f"{written(name)}={choose(one, name)}" for name, one in query.items()) or "everybody"
+
+
+def _is_short(numbers: np.ndarray) -> bool:
+    """Whether numbers have so few digits that what is made of them is not rounded."""
+    return bool(((np.rint(numbers / SHORT) * SHORT == numbers) & (np.abs(numbers) < SMALL)).all())

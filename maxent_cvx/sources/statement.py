@@ -161,7 +161,7 @@ class Statement(Source):
         typed = tuple((a, np.flatnonzero(pattern.ravel() == i)) for i, a in enumerate(total) if a)
         matrix = sp.csr_array(np.array([float(a) for a in total])[pattern.ravel()][None])
         low, high = np.array([self.low]), np.array([self.high])
-        yield Rows(matrix, low, high, str(self), view=space.view, typed=typed)
+        yield Rows(matrix, low, high, str(self), view=space.view, typed=typed, exact=True)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:

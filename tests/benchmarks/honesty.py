@@ -1,8 +1,9 @@
 """Does the certificate lie? Random models against an oracle of extended precision: python -m tests.benchmarks.honesty.
 
 Every model is drawn from a positive table of people, so that what it says is true but for the rounding of typed
-numbers. ``wide`` models have coefficients from 1e-9 to 1e9 in one statement, ``tame`` ones from 0.1 to 10. The answer
-counts as wrong if any P(s | q) is further from the oracle's than the certificate's bound.
+numbers. ``wide`` models have coefficients from 1e-9 to 1e9 in one statement, ``tame`` ones from 0.1 to 10; in
+``cancelling`` ones, most of what a statement's coefficients amount to is nothing, or is published. The answer counts as
+wrong if any P(s | q) is further from the oracle's than the certificate's bound.
 """
 
 from __future__ import annotations
@@ -45,9 +46,11 @@ __all__ = ["Outcome", "drawn", "judged"]
 
 QI, SA = ("Sex", "Age"), "Disease"
 #: Exponents of ten that coefficients are drawn from.
-SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3}
+SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3, "cancelling": 2.0}
 #: What counts as answered (tame), and as well posed (wide): probabilities.
 ANSWERED, WELL_POSED = 1e-6, 1e-8
+#: Models after which it is said what became of them so far.
+REPORTED = 500
 #: What adding up the counts of a group costs, where answers are compared: a probability.
 ROUNDING = 1e-15
 
@@ -87,7 +90,9 @@ def drawn(kind: str, seed: int) -> Drawn | None:
     posed = model.copy()
     for i in range(int(rng.integers(1, 4))):
         said = _combination(model, records, rng, SPREAD[kind])
-        if said is None:
+        if kind == "cancelling" and said is not None:
+            said = said + _nearly_nothing(records, rng)
+        if said is None or not any(said.terms.values()):
             continue
         kinds = ["between"] if kind == "convex" and not i else ["=", "=", "=", "<=", ">=", "between"]
         statement = _statement(model, said, table, rng, str(rng.choice(kinds)), least=0.01 * (kind == "convex"))
@@ -160,6 +165,21 @@ def _combination(model: MaxEnt, records: pd.DataFrame, rng: np.random.Generator,
         total = total + float(rng.choice([-1, 1]) * 10 ** rng.uniform(-spread, spread)) * event
     assert isinstance(total, Probability)
     return total if any(total.terms.values()) else None
+
+
+def _nearly_nothing(records: pd.DataFrame, rng: np.random.Generator) -> Probability:
+    """Say what is 0 or 1 whatever the answer, or is nearly: a sum of values less its parts, or all values, k times."""
+    values, person = sorted(set(records[SA])), records.iloc[int(rng.integers(len(records)))]
+    given = {name: person[name] for name in QI if rng.random() < 0.6}
+    k = 10 ** rng.uniform(-1, 7)
+    nearly = k * (1 + float(rng.choice([0.0, 1e-15, 1e-12, 1e-9, 1e-6])) * rng.normal())
+    if rng.random() < 0.5:
+        return k * P(values, given)
+    chosen = [str(s) for s in rng.choice(values, int(rng.integers(1, len(values) + 1)), replace=False)]
+    total = k * P(chosen, given)
+    for value in chosen:
+        total = total - nearly * P(value, given)
+    return total
 
 
 def _convex(said: Probability, statement: Statement) -> Callable[[Space], cp.Constraint]:
@@ -243,6 +263,8 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
         found = []
         for i, outcome in outcomes(kind, args.number, args.seed):
             found.append(outcome)
+            if len(found) % REPORTED == 0:
+                print(f"  {kind}, the first {len(found)}: {dict(Counter(one.word for one in found))}", flush=True)
             shown = outcome.word == "WRONG" or (args.refused and outcome.word not in ("right", "no oracle", "no table"))
             late = args.refused and outcome.word == "right" and outcome.bound > ANSWERED and outcome.moves < WELL_POSED
             if shown or late:
