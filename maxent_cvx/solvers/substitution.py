@@ -59,7 +59,8 @@ def _uneven(form: LinearForm) -> np.ndarray:
     found[n:] = most_by_row(sizes, known) > least_by_row(sizes, known)
     starts = np.cumsum([0, *map(len, form.blocks)])
     for start, rows in zip(starts, form.blocks, strict=False):
-        found[start] |= rows.typed is not None and len({abs(a) for a, _ in rows.typed}) > 1
+        if rows.typed is not None and len({abs(a) for a, _ in rows.typed}) > 1:
+            found[start] = True
     found[: form.n_facts] = False
     return np.flatnonzero(found)
 
