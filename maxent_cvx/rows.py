@@ -101,14 +101,6 @@ class Rows:
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         return replace(kept, typed=self.typed if len(kept) else None)
 
-    def typed_row(self, i: int) -> tuple[tuple[Fraction, np.ndarray], ...]:
-        """The different coefficients of row `i`, as it was typed or else as it stands, with the terms of each."""
-        if self.typed is not None:
-            return self.typed
-        entries = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
-        data, terms = self.matrix.data[entries], self.matrix.indices[entries]
-        return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)
-
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows."""
         arguments.whole(i, "the number of a row", -len(self), len(self) - 1)

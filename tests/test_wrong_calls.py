@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from doors import CLOSED, Door, doors, public
+from door import CLOSED, Door, public
+from doors import doors
 from helpers import refused
 from wrong_calls import calls, outcome
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from doors import Door, doors
+from door import Door
+from doors import doors
 
 import maxent_cvx as mx
 

@@ -16,6 +16,7 @@ from ..rows import Rows
 from .buckets import Buckets
 from .entries import entry_rows, least_by_row
 from .parts import parts
+from .rational_row import typed_coefficients
 from .row_operations import RowOperations
 from .shared_columns import SharedColumns
 from .stacking import stacked
@@ -311,8 +312,7 @@ class LinearForm:
         """The different coefficients of a row before any rounding, and the terms that each is of."""
         if row >= sum(map(len, self.blocks)):
             return None
-        rows, row = self.emitted(row)
-        return rows.typed_row(row)
+        return typed_coefficients(*self.emitted(row))
 
     def emitted(self, row: int) -> tuple[Rows, int]:
         """The block of rows that a row comes from, and its number there."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..rows import Rows
 
-__all__ = ["RationalRow"]
+__all__ = ["RationalRow", "typed_coefficients"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class RationalRow:
     def of(cls, rows: Rows, row: int, n_records: int) -> RationalRow:
         """Take a row over probabilities as it was typed; doubles are the rational numbers that they are."""
         of_term = np.zeros(rows.matrix.shape[1], dtype=np.int64)
-        typed = rows.typed_row(row)
+        typed = typed_coefficients(rows, row)
         for i, (_, terms) in enumerate(typed, 1):
             of_term[terms] = i
         sides = (float(side[row]) for side in (rows.low, rows.high))
@@ -96,3 +96,12 @@ class RationalRow:
         off = np.array([float(abs(Fraction(float(a)) - a)) for a in self.values])[self.of_term]
         sides = [side for side in (self.low, self.high) if side is not None]
         return off, float(max(abs(Fraction(float(side)) - side) for side in sides))
+
+
+def typed_coefficients(rows: Rows, row: int) -> tuple[tuple[Fraction, np.ndarray], ...]:
+    """The different coefficients of a row, as it was typed or else as it stands, and the terms that each is of."""
+    if rows.typed is not None:
+        return rows.typed
+    entries = slice(rows.matrix.indptr[row], rows.matrix.indptr[row + 1])
+    data, terms = rows.matrix.data[entries], rows.matrix.indices[entries]
+    return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)
