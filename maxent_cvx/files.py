@@ -36,6 +36,10 @@ def path_of(path: object) -> Path:
         raise TableError(f"the name of a file must be text or a pathlib.Path, not {shown(path)}")
     if not name or "\0" in name:
         raise TableError(f"{name!r} is no name of a file; give a path such as 'posterior.parquet'")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise TableError(f"{name!r} is no name of a file here: a character of it cannot be encoded") from None
     return Path(name)
 
 

@@ -178,7 +178,7 @@ def test_permissions_and_links_stay(path):
     assert other.stat().st_mode == usual.stat().st_mode
 
 
-@pytest.mark.parametrize("name", [None, 5, b"x.csv", "", "a\0b", ["x.csv"], object()])
+@pytest.mark.parametrize("name", ["\ud800", None, 5, b"x.csv", "", "a\0b", ["x.csv"], object()])
 def test_what_is_no_name(name):
     """What cannot be the name of a file is refused by type."""
     with refused(TableError, "file"):

@@ -39,8 +39,9 @@ def test_valid_calls(every):
             pytest.fail(f"{name}: {error}")
 
 
-def test_wrong_calls(every):
+def test_wrong_calls(every, tmp_path, monkeypatch):
     """Of calls with one wrong argument, drawn from all doors, each is taken or ends in a typed error of one line."""
+    monkeypatch.chdir(tmp_path)  # "x" is the name of a file, and some calls write it
     asked = list(calls(every))
     assert len(asked) > 2_000
     drawn = np.random.default_rng(17).choice(len(asked), DRAWN, replace=False)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -40,6 +42,7 @@ def main(arguments: list[str] | None = None) -> list[Outcome]:
         chosen = np.random.default_rng(options.seed).choice(len(asked), min(options.calls, len(asked)), replace=False)
         asked = [asked[i] for i in sorted(chosen)]
     found = []
+    os.chdir(tempfile.mkdtemp())  # "x" is the name of a file, and some calls write it
     for one in asked:
         begun = time.perf_counter()
         signal.alarm(LONGEST)  # a call that does not end is untyped, too
