@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from . import datasets, disguise, measures, plots, sdc, solvers, testing, worlds
 from .block import Block
-from .channels import inference_channels
-from .compare import compare_solvers
 from .errors import (
     BadProbability,
     DuplicateLabel,
@@ -30,7 +28,6 @@ from .mining import mine_associations
 from .model import MaxEnt
 from .posterior import Posterior, load_posterior
 from .priors import QIDistribution
-from .quantify import quantify
 from .rows import Rows
 from .sources import (
     AnsweredQueries,
@@ -49,7 +46,10 @@ from .sources import (
     read_knowledge,
 )
 from .space import Space
-from .sweep import sweep
+from .studies.compare_solvers import compare_solvers
+from .studies.inference_channels import inference_channels
+from .studies.quantify import quantify
+from .studies.sweep import sweep
 from .views import GroupedRelease, QITable, Release, ReleaseSeries, RuleSet, View
 
 __all__ = [

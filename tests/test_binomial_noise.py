@@ -17,7 +17,7 @@ from techniques import BOTH, people
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, TableError, UnknownName, sdc
-from maxent_cvx.sdc import linkage
+from maxent_cvx.sdc.noise import linkage
 
 
 def test_how_much_noise():

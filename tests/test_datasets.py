@@ -20,7 +20,7 @@ from maxent_cvx import TableError
 
 #: UCI's own files, beside the repository where somebody put them.
 UCI = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
-MAKER = Path(str(files("maxent_cvx"))) / "data" / "make_adult.py"
+MAKER = Path(str(files("maxent_cvx"))) / "datasets" / "make_adult.py"
 SEVEN = ["workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country"]
 #: How many of the 30,162 complete rows have each value.
 EDUCATION = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import QIDistribution, StatementError, TableError, UnknownName
 from maxent_cvx.disguise import similar_linkage, similar_linkage_groups
-from maxent_cvx.disguise.signature_tree import nested
+from maxent_cvx.disguise.linkage.signature_tree import nested
 
 PROPERTY = settings(deadline=None, max_examples=20)
 

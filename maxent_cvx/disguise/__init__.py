@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
+from .linkage.similar_linkage import similar_linkage, similar_linkage_groups
 from .mine_rules import mine_rules
 from .mondrian import mondrian, mondrian_table
 from .randomize import randomize
 from .republish import republish
 from .sanitize import Sanitized, sanitize
-from .similar_linkage import similar_linkage, similar_linkage_groups
 
 __all__ = [
     "Sanitized",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from .accuracy import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
 from .differences import top_differences
 from .disclosure import disclosure
-from .equivocation import Equivocation, equivocation
+from .equivocation.equivocation import Equivocation, equivocation
+from .equivocation.individual_equivocation import individual_equivocation
 from .exposure import Exposure, exposed
-from .individual_equivocation import individual_equivocation
 from .queries import query_error
 from .uncertainty import individual_entropy
 

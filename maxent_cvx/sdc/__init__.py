@@ -7,16 +7,16 @@ probabilities of the confidential values of a person of whom some attributes are
 
 from __future__ import annotations
 
-from .binomial_noise import BinomialNoise
-from .bounds import half_overlapping_bounds, record_bounds
-from .channel import Channel, noise_limit
 from .experiment import experiment
-from .noisy_table import NoisyTable
-from .range_queries import RangeQueries
-from .range_sums import RangeSums
+from .noise.binomial_noise import BinomialNoise
+from .noise.channel import Channel, noise_limit
+from .noise.noisy_table import NoisyTable
+from .range_queries.bounds import half_overlapping_bounds, record_bounds
+from .range_queries.range_queries import RangeQueries
+from .range_queries.range_sums import RangeSums
+from .range_queries.window_sums import WindowSums, WithinBounds
 from .sampling import Sample, Sampling
 from .technique import Published, Technique
-from .window_sums import WindowSums, WithinBounds
 
 __all__ = [
     "BinomialNoise",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, shown, whole
-from ..measures.areas import widths_asked
+from ..measures.equivocation.areas import widths_asked
 from ..numeric import one_or_several
 from ..progress import progress_bar
 from ..tables import names

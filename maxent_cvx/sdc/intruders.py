@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, shown
-from ..measures.areas import areas
-from ..measures.units import in_units
+from ..measures.equivocation.areas import areas
+from ..measures.equivocation.units import in_units
 from ..numeric import as_numbers
 from ..tables import sort_distinct
 from .technique import Technique, domain_of

@@ -13,17 +13,7 @@ import scipy.sparse as sp
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..tables import (
-    Microdata,
-    check_once,
-    counted,
-    distinct,
-    factorize,
-    names,
-    ranges,
-    sort_distinct,
-    tally,
-)
+from ..tables import Microdata, check_once, counted, distinct, factorize, names, ranges, sort_distinct, tally
 from .base import View, attach, check_roles
 from .generalized import label_of
 from .grouped import GroupedRelease, group_names, population_groups

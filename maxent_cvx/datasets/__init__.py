@@ -1,0 +1,7 @@
+"""The data of the papers, ready to use."""
+
+from __future__ import annotations
+
+from .load import ADULT_QI, load_adult, load_hospital, load_patients
+
+__all__ = ["ADULT_QI", "load_adult", "load_hospital", "load_patients"]

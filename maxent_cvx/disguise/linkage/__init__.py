@@ -1,0 +1,1 @@
+"""Similar linkage: buckets that stay safe from who knows the prior."""

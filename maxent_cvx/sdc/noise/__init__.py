@@ -1,0 +1,1 @@
+"""Noise that is added to every record, and Bayes' rule for who knows how."""

@@ -1,0 +1,1 @@
+"""Sums of ranges of records: what they tell of each of them."""

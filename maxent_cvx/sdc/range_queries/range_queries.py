@@ -1,0 +1,155 @@
+"""Query restriction: sums of at least so many records are answered, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...errors import Inaccurate, StatementError, TableError, shown, whole
+from ...numeric import as_numbers
+from ...tables import ranges
+from ...views import QITable
+from ..known import Known
+from ..technique import check_confidential, draws, expected, numeric_domain
+from .range_sums import RangeSums
+
+__all__ = ["RangeQueries"]
+
+DISTRIBUTIONS = ("uniform", "maxent")
+#: Sums up to here are exact in floating point.
+EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class RangeQueries:
+    """p_i = sum over the r of Mo of [L_r <= d_i <= U_r] / (|Mo| |{d in D: L_r <= d <= U_r}|), from sums of Q records.
+
+    Parameters
+    ----------
+    size : int
+        Q = 2l, even: each query sums so many records of the shuffled table, and shares half with the one before; there
+        are floor(2 n / Q) - 1, linearly independent.
+    seed : int
+        Of the shuffling.
+    distribution : {"uniform", "maxent"}
+        What is inferred from the equations: bounds L and U of every record, and all values of the domain in between
+        equally likely, as in the paper; or the distribution of maximum entropy over them whose means are the equations.
+
+    Raises
+    ------
+    StatementError
+        If an argument is out of range.
+
+    Notes
+    -----
+    CAE, section 5 and its algorithm 2. That algorithm has 1 / (U - L + 1) for the probability, which is right where
+    the domain is consecutive whole numbers. Which records a query sums is known to whoever asks it: so the
+    population is a DataFrame, with the labels that the same people have in the table; a QITable, which has none, will
+    do where everybody matches. Maximum entropy is found by Newton's method in one dimension, as all sums of half
+    windows follow from the first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+    >>> technique = RangeQueries(size=2)
+    >>> answers = technique.publish(people, confidential="Salary")
+    >>> answers.table["sum"].tolist()
+    [130, 160, 190]
+    >>> technique.infer(answers, known={"Age": 37}, population=people[["Age"]]).to_dict()
+    {50: 0.25, 80: 0.5, 110: 0.25}
+    """
+
+    size: int
+    seed: int = 0
+    distribution: str = "uniform"
+
+    def __post_init__(self) -> None:
+        if whole(self.size, "size", 2) % 2:
+            raise StatementError(f"size={self.size}: an even number of records is expected, half of which overlap")
+        whole(self.seed, "seed", 0)
+        if not isinstance(self.distribution, str) or self.distribution not in DISTRIBUTIONS:
+            raise StatementError(
+                f"distribution={shown(self.distribution)}: one of {', '.join(DISTRIBUTIONS)} is expected"
+            )
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
+        """Shuffle the records, and answer all queries.
+
+        Raises
+        ------
+        TableError, UnknownName
+            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two
+            of one label.
+        """
+        check_confidential(table, confidential)
+        domain = numeric_domain(table[confidential])
+        if table.index.has_duplicates:
+            raise TableError("two records have one label, and queries name records; reset the index")
+        if (largest := float(np.abs(domain.to_numpy(dtype=float)).max())) * self.size > EXACT:
+            raise TableError(
+                f"column {confidential!r} has values up to {largest:g}, whose sums are not exact; round them"
+            )
+        half, blocks = self.size // 2, 2 * len(table) // self.size
+        if blocks < 2:
+            raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
+        order = draws("RangeQueries", self.seed).permutation(len(table))
+        values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
+        of_block = values.reshape(blocks, half).sum(axis=1)
+        first = half * np.arange(blocks - 1)
+        answers = pd.DataFrame(
+            {"first": first, "last": first + self.size - 1, "sum": of_block[:-1] + of_block[1:]},
+            index=pd.RangeIndex(1, blocks, name="query"),
+        )
+        return RangeSums(answers, confidential, domain, table.index[order], self.size)
+
+    def infer(
+        self, published: RangeSums, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
+    ) -> pd.Series:
+        """P(value | answers, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
+
+        Raises
+        ------
+        StatementError, UnknownName
+            If nobody is as described.
+        TableError
+            If the population is not labelled as the records were.
+        """
+        answers = expected(published, RangeSums, "RangeQueries")
+        person = Known.of(known, population, answers.confidential)
+        if isinstance(population, QITable) and not person.matching.all():
+            raise TableError(
+                "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
+            )
+        everybody = population.index if isinstance(population, pd.DataFrame) else answers.order
+        matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
+        at = answers.order.get_indexer(matching)
+        if (at < 0).any() or len(everybody) != len(answers.order) or everybody.has_duplicates:
+            raise TableError(
+                f"the population of {len(everybody)} is not labelled as the {len(answers.order)} records were; pass "
+                "the other attributes of the same table, with its index"
+            )
+        share = self._uniform(answers, at) if self.distribution == "uniform" else self._maxent(answers, at)
+        return pd.Series(share, index=answers.domain, name="probability")
+
+    def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
+        """Every value between a record's bounds, equally likely."""
+        domain = answers.domain.to_numpy(dtype=float)
+        low, high = answers.bounds.to_numpy()[at].T
+        first = np.searchsorted(domain, low - answers.slack)
+        end = np.searchsorted(domain, high + answers.slack, side="right")
+        if (end <= first).any():
+            raise Inaccurate(f"{int((end <= first).sum())} records have no value of the domain between their bounds")
+        alike, people = np.unique(first * (len(domain) + 1) + end, return_counts=True)
+        first, end = np.divmod(alike, len(domain) + 1)
+        share = np.repeat(people / (end - first) / len(at), end - first)
+        return np.bincount(ranges(first, end - first), share, len(domain))
+
+    def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
+        """The mean over records of what maximum entropy says of their blocks; of those in none, anything."""
+        block, p = answers.block[at], answers.maxent.to_numpy()
+        people = np.bincount(block[block >= 0], minlength=len(p))
+        return (people @ p + (block < 0).sum() / len(answers.domain)) / len(at)

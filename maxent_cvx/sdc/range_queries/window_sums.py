@@ -1,0 +1,68 @@
+"""Sums of overlapping windows of records as knowledge about the blocks that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ...rows import Rows
+from ...sources import Source
+from ...space import Space
+
+__all__ = ["WindowSums", "WithinBounds"]
+
+
+class WindowSums(Source):
+    """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the mean of every window of two blocks is as it was answered.
+
+    Parameters
+    ----------
+    sums : ndarray
+        S_j; the QI tuples of the view are the blocks, in order.
+
+    Notes
+    -----
+    CAE, section 5 (query restriction), the equations taken for expectations.
+    """
+
+    def __init__(self, sums: np.ndarray) -> None:
+        self.sums = sums
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a window."""
+        value = space.n_records * _numbers(space)[space.codes["s"]]
+        blocks = len(space.view.quasi_identifiers)
+        of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
+        both = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(len(self.sums), blocks))
+        index = pd.RangeIndex(1, len(self.sums) + 1, name="query")
+        yield Rows(sp.csr_array(both @ of_block), self.sums, self.sums, "range sum", index, space.view)
+
+
+class WithinBounds(Source):
+    """sum of P(b, s) over s < L_b and s > U_b = 0: no record has a value that its bounds exclude.
+
+    Parameters
+    ----------
+    low, high : ndarray
+        L and U of the records of every block.
+    """
+
+    def __init__(self, low: np.ndarray, high: np.ndarray) -> None:
+        self.low, self.high = low, high
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a block of which something is excluded."""
+        value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
+        outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
+        some, row = np.unique(block[outside], return_inverse=True)
+        matrix = sp.csr_array((np.ones(len(outside)), (row, outside)), shape=(len(some), len(space)))
+        nobody = np.zeros(len(some))
+        yield Rows(matrix, nobody, nobody, "bounds of block", pd.Index(some, name="block"), space.view)
+
+
+def _numbers(space: Space) -> np.ndarray:
+    """The sensitive values."""
+    return space.view.sensitive_values.to_numpy(dtype=float)

@@ -1,0 +1,1 @@
+"""Experiments: one model after another, and what changes from one to the next."""

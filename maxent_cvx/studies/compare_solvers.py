@@ -1,0 +1,156 @@
+"""One model, every solver: what each answers, how far that can be off, and how long it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import Infeasible, MaxEntError, SolverError, StatementError, unknown_name
+from ..model import MaxEnt
+from ..posterior import Posterior
+from ..progress import progress_bar
+from ..solvers import SOLVERS, find
+
+__all__ = ["PROBABLE", "compare_solvers"]
+
+#: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
+PROBABLE = 1e-6
+#: What is measured of an answer, in the order of the columns.
+NUMBERS = (
+    "objective", "residual", "gap", "bound", "difference", "iterations", "compile_seconds", "solve_seconds",
+)  # fmt: skip
+
+
+def compare_solvers(
+    model: MaxEnt,
+    solvers: str | Iterable[str] | None = None,
+    *,
+    presolve: bool = True,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> pd.DataFrame:
+    """Solve a model with several solvers, and certify what each of them answers.
+
+    Parameters
+    ----------
+    model : MaxEnt
+    solvers : iterable of str, optional
+        Names that :func:`maxent_cvx.solvers.available` lists; by default all that are installed. More words
+        may follow a name, to tell two ways of calling one solver apart: "CLARABEL qdldl".
+    presolve : bool
+        As for :meth:`MaxEnt.solve`, for all of them.
+    options : dict of dict, optional
+        Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
+
+    Returns
+    -------
+    DataFrame
+        A row a solver, in the order asked for:
+
+        * status: the solver's own account, "optimal" or less; without an answer "infeasible" (so is the
+          knowledge), "not installed" or "failed". certified: whether the certificate holds, which is what counts;
+        * objective: H(Q, S, B), nats;
+        * residual and gap: of the certificate, people; bound: how far any P(s | q) can be off;
+        * difference: the largest ``|p - p'| / p'`` over the probabilities P(q, s, b) whose p' is above 1e-6,
+          where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds);
+        * iterations, compile_seconds, solve_seconds: without presolve and certificate, which are the same for all;
+        * message: why there is no answer.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such solver, or it has no such option; before any is called.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])["certified"].to_list()
+    [True, True]
+    """
+    arguments.instance(model, MaxEnt, "what is compared")
+    arguments.flag(presolve, "presolve")
+    if options is not None:
+        arguments.mapping(options, "options", "{solver: {option: value}}")
+        for label, given in options.items():
+            arguments.mapping(given, f"the options of {label}", "{option: value}")
+    options = dict(options or {})
+    if solvers is None:
+        solvers = [name for name, backend in SOLVERS.items() if backend.installed]
+        solvers += [label for label in options if label not in solvers]
+    asked = [solvers] if isinstance(solvers, str) else arguments.list_of(solvers, "solvers", "names of solvers")
+    if not asked:
+        raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
+    labels = list(dict.fromkeys(label if isinstance(label, str) else find(label).name for label in asked))
+    missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
+    if unknown := [label for label in options if label not in labels]:
+        raise unknown_name("solver to be compared", unknown[0], labels)
+    answers: dict[str, Posterior | MaxEntError] = {**missing}
+    for label in progress_bar(labels, "solvers"):
+        if label not in missing:
+            try:
+                answers[label] = model.solve(
+                    _name(label), presolve=presolve, allow_inaccurate=True, **options.get(label, {})
+                )
+            except MaxEntError as error:
+                answers[label] = error
+    found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
+    bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
+    reference = min(bounds, key=lambda label: bounds[label], default=None)
+    rows = [_row(answers[label], found[reference] if reference else None, label in missing) for label in labels]
+    table = pd.DataFrame(rows, index=pd.Index(labels, name="solver")).astype({"iterations": "Int64"})
+    table.attrs["reference"] = reference
+    return table
+
+
+def _name(label: str) -> str:
+    """The solver of a row."""
+    return label.split()[0] if label.split() else label
+
+
+def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
+    """Refuse what no solver has; give the error of one that is not installed."""
+    if not isinstance(label, str):
+        find(label)  # raises
+    try:
+        backend = find(_name(label))
+    except SolverError as error:
+        return error
+    with suppress(SolverError):  # only the solver knows its options: if it does not take these, it says so when called
+        backend.check(options)
+    return None
+
+
+def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: bool) -> dict[str, object]:
+    """What there is to say of one answer, or of there being none."""
+    nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
+    if isinstance(answer, MaxEntError):
+        status = "infeasible" if isinstance(answer, Infeasible) else "not installed" if missing else "failed"
+        return {"status": status, **nothing, "message": str(answer)}
+    proof = answer.certificate
+    return {
+        "status": str(answer.status),
+        "certified": proof.holds,
+        "objective": answer.entropy,
+        "residual": proof.residual,
+        "gap": proof.gap,
+        "bound": proof.bound,
+        "difference": _difference(answer, reference) if reference else np.nan,
+        "iterations": answer.iterations,
+        "compile_seconds": answer.compile_seconds,
+        "solve_seconds": answer.solve_seconds,
+        "message": "",
+    }
+
+
+def _difference(answer: Posterior, reference: Posterior) -> float:
+    """The largest relative difference of probabilities that are not all but zero."""
+    p, exact = (post.counts / post.space.n_records for post in (answer, reference))
+    probable = exact > PROBABLE
+    return float((np.abs(p - exact)[probable] / exact[probable]).max(initial=0.0))

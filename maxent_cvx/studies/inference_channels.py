@@ -1,0 +1,117 @@
+"""Inference channels: what releases say together that none of them says alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import BadProbability, StatementError, number, shown
+from ..model import MaxEnt
+from ..posterior import Posterior
+from ..progress import progress_bar
+from ..tables import ranges
+from ..views import ReleaseSeries
+
+__all__ = ["inference_channels"]
+
+
+def inference_channels(
+    series: ReleaseSeries, tolerance: float = 1e-4, blame: bool = True, progress: bool | None = None, **solve: Any
+) -> pd.DataFrame:
+    """Find the people i and values s for whom P_u(s | i) of a release u is not P(s | i) of all releases together.
+
+    Parameters
+    ----------
+    series : ReleaseSeries
+    tolerance : float
+        Smaller differences are not listed; an answer is certified to 1e-4.
+    blame : bool
+        Solve again without each of the releases, to tell which one makes the difference.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+    **solve
+        Passed to :meth:`MaxEnt.solve`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each person, value and release u that somebody is in, the largest change first: `alone`, P_u(s | i),
+        `together`, P(s | i), and `change`. With `blame` also `because`, the release without which P(s | i) would be
+        closest to P_u(s | i) again, and `without`, what it would be.
+
+    Raises
+    ------
+    StatementError
+        If it is no series.
+
+    Notes
+    -----
+    Re-publishing, Definition 2.2.
+    """
+    arguments.optional_flag(progress, "progress")
+    arguments.flag(blame, "blame")
+    if not isinstance(series, ReleaseSeries):
+        raise StatementError(f"a ReleaseSeries is expected, not {shown(series)}")
+    if not number(tolerance, "tolerance") >= 0:
+        raise BadProbability(f"tolerance={tolerance!r}: a difference of probabilities is not negative")
+    together = MaxEnt(series).solve(**solve)
+    found = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
+    if blame and len(found) and len(series.releases) > 1:
+        found = found.assign(**_blamed(series, found, progress, solve))
+    order = np.argsort(-np.abs(found["change"].to_numpy()), kind="stable")
+    return found.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
+
+
+def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float) -> pd.DataFrame:
+    """List where one release alone says something else: also of values that the others rule out."""
+    bucket, s, count = series.values_in(u)
+    release = series.releases[u]
+    here = np.flatnonzero(series.buckets[u] >= 0)
+    size = np.bincount(bucket, count, len(series.releases[u].buckets))
+    start = np.searchsorted(bucket, np.arange(len(size) + 1))
+    of = series.buckets[u, here]
+    width = start[of + 1] - start[of]
+    at = ranges(start[of], width)
+    i, value, alone = np.repeat(here, width), s[at], (count / size[bucket])[at]
+    if release.with_counterfeits.any():  # shares of a bucket are not those of its people then
+        single = ReleaseSeries([release])
+        own = single.persons.get_indexer(series.persons[i])
+        codes = single.sensitive_values.get_indexer(series.sensitive_values[value])
+        alone = _probabilities(MaxEnt(single).solve(), single, own, codes)
+    p = _probabilities(post, series, i, value)
+    differs = np.abs(p - alone) > tolerance
+    i, value, alone, p = i[differs], value[differs], alone[differs], p[differs]
+    values = series.sensitive_values[value].to_flat_index()
+    columns = {"person": series.persons[i], "value": values, "release": u + 1, "alone": alone, "together": p}
+    return pd.DataFrame({**columns, "change": p - alone, "i": i, "s": value})
+
+
+def _probabilities(post: Posterior, series: ReleaseSeries, i: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """P(s | i) of some people and values of a posterior; 0 where there is no term."""
+    n_values = len(series.sensitive_values)
+    key = post.space.codes["q"] * n_values + post.space.codes["s"]  # sorted: terms are, by person, then value
+    at = np.searchsorted(key, i * n_values + s).clip(max=len(key) - 1)
+    return np.where(key[at] == i * n_values + s, post.counts[at], 0.0)
+
+
+def _blamed(
+    series: ReleaseSeries, found: pd.DataFrame, progress: bool | None, solve: dict[str, Any]
+) -> dict[str, np.ndarray]:
+    """The release without which each probability would be closest to what the release alone says."""
+    n = len(series.releases)
+    closest, without, because = np.full(len(found), np.inf), np.zeros(len(found)), np.zeros(len(found), dtype=int)
+    u, alone = found["release"].to_numpy() - 1, found["alone"].to_numpy()
+    for v in progress_bar(range(n), "channels", progress):
+        rest = ReleaseSeries([release for w, release in enumerate(series.releases) if w != v])
+        post = MaxEnt(rest).solve(**solve)
+        i = rest.persons.get_indexer(series.persons[found["i"]])
+        s = rest.sensitive_values.get_indexer(series.sensitive_values[found["s"]])
+        p = np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
+        distance = np.where(u == v, np.inf, np.abs(p - alone))
+        nearer = distance < closest
+        closest, without = np.where(nearer, distance, closest), np.where(nearer, p, without)
+        because = np.where(nearer, v + 1, because)
+    return {"because": because, "without": without}

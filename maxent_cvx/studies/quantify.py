@@ -1,0 +1,95 @@
+"""Privacy quantification: the paper's tuple of an assumption about the adversary, and a score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from .. import arguments
+from ..errors import StatementError, shown
+from ..measures import overall_divergence, term_divergence
+from ..mining import mine_associations
+from ..model import MaxEnt
+from ..posterior import Posterior
+from ..progress import progress_bar
+from ..sources import StrongestAssociations
+from ..views import Release
+
+__all__ = ["quantify"]
+
+
+def quantify(
+    release: Release,
+    original: pd.DataFrame,
+    knowledge: Sequence[tuple[int, int]] = ((0, 0), (50, 50), (200, 200)),
+    *,
+    min_support: int = 3,
+    attributes: int | Iterable[int] | None = None,
+    measure: Callable[[Posterior, pd.DataFrame], float] = overall_divergence,
+    progress: bool | None = None,
+    **solve: Any,
+) -> pd.DataFrame:
+    """Score a release under bounds (K+, K-) on the adversary's knowledge.
+
+    Parameters
+    ----------
+    release : Release
+    original : DataFrame
+        The records that were published. With the release's bucket column, the divergence over the
+        terms is reported as well.
+    knowledge : sequence of (int, int)
+        Bounds: the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
+    min_support, attributes
+        See :class:`~maxent_cvx.sources.StrongestAssociations`.
+    measure : callable
+        (posterior, original) to score. By default the divergence from the truth in bits: lower is worse.
+    progress : bool, optional
+        Show a progress bar; None shows it on terminals only.
+    **solve
+        Passed to :meth:`MaxEnt.solve`.
+
+    Returns
+    -------
+    DataFrame
+        K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
+        solver took, and term_divergence (bits) if `original` has the bucket column.
+
+    Raises
+    ------
+    StatementError
+        If a bound is not a pair, or there are fewer associations than it asks for.
+
+    Notes
+    -----
+    Privacy-MaxEnt, sections 4.3 and 4.4.
+    """
+    arguments.instance(release, Release, "release")
+    arguments.table(original, "original")
+    knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
+    arguments.optional_flag(progress, "progress")
+    arguments.function(measure, "measure")
+    if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
+        raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
+    mined = mine_associations(
+        original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
+    )
+    rows = []
+    for positive, negative in progress_bar(knowledge, "bounds", progress):
+        model = MaxEnt(release)
+        if positive != 0 or negative != 0:
+            model.add(StrongestAssociations(mined, positive, negative))
+        post = model.solve(**solve)
+        row = {
+            "K+": positive,
+            "K-": negative,
+            "score": measure(post, original),
+            "entropy": post.entropy,
+            "certified_error": post.certificate.bound,
+            "seconds": post.compile_seconds + post.solve_seconds,
+        }
+        if set(release.columns) <= set(original.columns):
+            row["term_divergence"] = term_divergence(post, original)
+        rows.append(row)
+    return pd.DataFrame(rows)

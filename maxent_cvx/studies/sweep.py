@@ -1,0 +1,137 @@
+"""Sweeps: the posterior as one statement's value, or its vagueness, changes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import Infeasible, StatementError, number, shown
+from ..model import MaxEnt
+from ..posterior import Posterior
+from ..progress import progress_bar
+from ..sources import Probability, Source, Statement, read_probability
+
+__all__ = ["sweep"]
+
+#: What every sweep tells.
+COLUMNS = ("value", "eps", "status", "probability", "entropy")
+#: What is measured: a function of the posterior, or several by name.
+Measure = Callable[[Posterior], Any] | Mapping[str, Callable[[Posterior], Any]]
+
+
+def sweep(
+    model: MaxEnt,
+    probability: Probability | str,
+    *,
+    value: float | Sequence[float] | None = None,
+    eps: float | Sequence[float] = 0.0,
+    measure: Measure | None = None,
+    solver: str = "auto",
+    **options: Any,
+) -> pd.DataFrame:
+    """Solve a model for every value that a probability is said to have, and for every vagueness.
+
+    Each solve begins with the posterior of the one before. The model itself stays as it is.
+
+    Parameters
+    ----------
+    model : MaxEnt
+        What is known besides. Whatever statement it holds of the same probability (or of a multiple) is replaced.
+    probability : Probability or str
+        ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
+    value : float or several, optional
+        Probabilities; by default the value (or the middle of the two sides) of the one statement that is replaced.
+    eps : float or several
+        Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
+    measure : callable or dict of callables, optional
+        From a posterior to a number; one column each, by name.
+    solver, options
+        As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
+
+    Returns
+    -------
+    DataFrame
+        A row a solve, values outermost: `value`, `eps`, `status` ("optimal" or "infeasible"), `probability`, that
+        the posterior gives, `entropy`, nats, and what is measured. NaN where the value contradicts the rest.
+
+    Raises
+    ------
+    StatementError
+        If no value is given and the model holds none; or if the model's other errors apply.
+    """
+    if not isinstance(model, MaxEnt):
+        raise StatementError(f"a sweep solves a MaxEnt model, not {shown(model)}")
+    if "warm_start" in options:
+        raise StatementError("a sweep begins each solve with the one before; leave warm_start out")
+    asked = read_probability(probability) if isinstance(probability, str) else probability
+    if not isinstance(asked, Probability):
+        raise StatementError(f"a sweep is of a probability such as P('Flu'), not of {shown(asked)}")
+    measures = _measures(measure)
+    factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
+    own = {name: factor for name, factor in factors.items() if factor is not None}
+    values = _numbers(_own_value(model, asked, own) if value is None else value, "value")
+    base = model.copy()
+    for name in own:
+        base.remove(name)
+    label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
+    rows, before = [], None
+    for v, e in progress_bar(list(itertools.product(values, _numbers(eps, "eps"))), "sweep"):
+        statement = asked.about(v, e) if e else asked == v
+        try:
+            post = base.copy().add(statement, label=label).solve(solver, warm_start=before, **options)
+        except Infeasible:
+            rows.append({"value": v, "eps": e, "status": "infeasible"})
+            continue
+        found = {"value": v, "eps": e, "status": str(post.status), "probability": post.prob(asked)}
+        own = {name: of(post) for name, of in measures.items()}
+        rows.append(found | {"entropy": post.entropy} | own)
+        before = post
+    return pd.DataFrame(rows, columns=[*COLUMNS, *measures])
+
+
+def _measures(measure: Measure | None) -> Mapping[str, Callable[[Posterior], Any]]:
+    """Name what is measured."""
+    if measure is None:
+        return {}
+    own_name = getattr(measure, "__name__", "measure").replace("<lambda>", "measure")
+    several = measure if isinstance(measure, Mapping) else {own_name: measure}
+    for name, of in several.items():
+        if not callable(of):
+            raise StatementError(
+                f"measure must be a function of the posterior, or a dictionary of some, not {shown(of)}"
+            )
+        if name in COLUMNS:
+            raise StatementError(f"a measure cannot be called {name!r}: every sweep has that column; name it otherwise")
+    return several
+
+
+def _numbers(given: object, what: str) -> list[float]:
+    """Read a number, or several."""
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return [number(one, what) for one in several]
+
+
+def _factor(said: Source, asked: Probability) -> float | None:
+    """What multiple of the probability a statement speaks of; None if it speaks of something else."""
+    if not isinstance(said, Statement):
+        return None
+    terms, other = dict(said.terms), {event: a for event, a in asked.terms.items() if a != 0}
+    if terms.keys() != other.keys():
+        return None
+    ratios = np.array([terms[event] / other[event] for event in terms])
+    return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
+
+
+def _own_value(model: MaxEnt, asked: Probability, own: Mapping[str, float]) -> float:
+    """The value that the model's one statement says the probability has, or the middle of its sides."""
+    sides = {name: (said.low, said.high) for name, said in model.knowledge.items() if isinstance(said, Statement)}
+    middles = [sum(sides[name]) / 2 / factor for name, factor in own.items()]
+    if len(middles) != 1 or not np.isfinite(middles[0]):
+        raise StatementError(
+            f"the model holds {len(middles)} statements of {asked}, not one with a value; say which is meant, value=..."
+        )
+    return float(middles[0]) + asked.constant
