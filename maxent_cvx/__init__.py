@@ -7,7 +7,6 @@ of its precision: ``MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.
 from __future__ import annotations
 
 from . import datasets, disguise, measures, plots, sdc, solvers, testing, worlds
-from .block import Block
 from .errors import (
     BadProbability,
     DuplicateLabel,
@@ -24,11 +23,10 @@ from .errors import (
     TableError,
     UnknownName,
 )
-from .mining import mine_associations
-from .model import MaxEnt
-from .posterior import Posterior, load_posterior
+from .model.maxent import MaxEnt
+from .model.posterior import Posterior, load_posterior
 from .priors import QIDistribution
-from .rows import Rows
+from .rules.rule_set import RuleSet
 from .sources import (
     AnsweredQueries,
     BucketInvariants,
@@ -45,12 +43,15 @@ from .sources import (
     StrongestAssociations,
     read_knowledge,
 )
-from .space import Space
 from .studies.compare_solvers import compare_solvers
 from .studies.inference_channels import inference_channels
 from .studies.quantify import quantify
 from .studies.sweep import sweep
-from .views import GroupedRelease, QITable, Release, ReleaseSeries, RuleSet, View
+from .tables.associations import mine_associations
+from .terms.block import Block
+from .terms.rows import Rows
+from .terms.space import Space
+from .views import GroupedRelease, QITable, Release, ReleaseSeries, View
 
 __all__ = [
     "AnsweredQueries",

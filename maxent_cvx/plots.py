@@ -15,7 +15,7 @@ from .errors import StatementError, TableError, listing, unknown_name
 from .errors import shown as written
 from .measures import Equivocation
 from .measures.accuracy import check_base
-from .posterior import Posterior
+from .model.posterior import Posterior
 from .solvers import ACCURACY
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import pandas as pd
 
 from . import arguments
 from .errors import Infeasible, StatementError
-from .knowledge import emit
+from .model.entry import emit
 from .sources import Source
-from .space import Space
+from .terms.space import Space
 
 __all__ = ["check_source", "check_technique"]
 

@@ -20,7 +20,7 @@ from maxent_cvx import (
     TableError,
     UnknownName,
 )
-from maxent_cvx.sources.noise import noise_interval
+from maxent_cvx.sources.statistics.noise import noise_interval
 
 BOTH = {"closed": "both"}
 

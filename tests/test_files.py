@@ -13,8 +13,9 @@ import pytest
 from helpers import refused
 from saving import at_line, in_child, room_for, traced
 
-from maxent_cvx import TableError, files
-from maxent_cvx.files import path_of, write_beside
+from maxent_cvx import TableError
+from maxent_cvx.system import files
+from maxent_cvx.system.files import path_of, write_beside
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals, limits, links or permissions")
 OLD, NEW = b"old" * 100, b"new" * 200

@@ -18,9 +18,9 @@ from random_models import random_model
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.rows import Rows
 from maxent_cvx.solvers.existence import Part, relative_moves
 from maxent_cvx.solvers.modular import PRIMES, dependent_rows, residues, residues_of_fraction
+from maxent_cvx.terms.rows import Rows
 
 #: Models of each kind that every run of the tests draws.
 EVERY_TIME = {"wide": 60, "tame": 40, "views": 40, "convex": 10, "cancelling": 40}

@@ -14,7 +14,7 @@ from solving import examples
 import maxent_cvx as mx
 from maxent_cvx import Count, P, RepeatedStatement, StatementError
 from maxent_cvx.sources import read_knowledge, read_statement
-from maxent_cvx.sources.reader import without_comments
+from maxent_cvx.sources.statements.reader import without_comments
 
 names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
 texts = st.one_of(

@@ -11,7 +11,7 @@ from strategies import microdata, quasi, rank
 
 from maxent_cvx import MaxEntError, TableError, UnknownName
 from maxent_cvx.errors import listing, unknown_name
-from maxent_cvx.tables import Microdata, count_column, sort_distinct
+from maxent_cvx.tables.microdata import Microdata, count_column, sort_distinct
 
 ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket", "id": "Name"}
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from .. import measures
 from ..datasets import load_hospital
-from ..model import MaxEnt
-from ..posterior import Posterior
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
 from ..sources import P
 from ..views import Release
 

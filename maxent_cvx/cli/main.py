@@ -14,13 +14,13 @@ import pandas as pd
 
 from .. import datasets, disguise, measures, plots
 from ..errors import MaxEntError, TableError, unknown_name
-from ..files import write_beside
-from ..model import MaxEnt
+from ..model.maxent import MaxEnt
 from ..solvers import available, find
 from ..sources import StrongestAssociations, read_knowledge, read_statement
 from ..studies.compare_solvers import compare_solvers
 from ..studies.quantify import quantify
-from ..tables import count_column
+from ..system.files import write_beside
+from ..tables.microdata import count_column
 from ..views import Release
 from .demo import story
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, listing, whole
-from ..tables import Microdata, names
+from ..tables.microdata import Microdata, names
 from ..views import Release
 from .drawing import draw, join, shuffled
 

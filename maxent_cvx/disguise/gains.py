@@ -7,8 +7,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..measures.accuracy import original_counts
-from ..posterior import Posterior
-from ..rows import Rows
+from ..model.posterior import Posterior
+from ..terms.rows import Rows
 from ..views import OUTSIDE, View
 
 __all__ = ["events", "information", "pull"]

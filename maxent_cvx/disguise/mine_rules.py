@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..mining import mine_associations
-from ..tables import names
-from ..views import RuleSet, Thresholds
-from ..views.rule_set import check_names
+from ..rules.rule_set import RuleSet, check_names
+from ..rules.thresholds import Thresholds
+from ..tables.associations import mine_associations
+from ..tables.microdata import names
 
 __all__ = ["mine_rules"]
 

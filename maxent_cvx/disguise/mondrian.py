@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, whole
-from ..tables import Microdata, check_columns, factorize, names
+from ..tables.microdata import Microdata, check_columns, factorize, names
 from ..views import Release
 
 __all__ = ["mondrian", "mondrian_table"]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, whole
-from ..tables import Microdata, check_once, distinct
+from ..tables.microdata import Microdata, check_once, distinct
 from ..views import Release
 from .anatomy import anatomy_buckets
 from .drawing import draw, join, shuffled

@@ -11,12 +11,13 @@ import pandas as pd
 from .. import arguments
 from ..errors import StatementError, TableError, number, shown, whole
 from ..measures import overall_divergence
-from ..model import MaxEnt
-from ..posterior import Posterior
-from ..progress import progress_bar
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..rules.files import SCORES
+from ..rules.rule_set import RuleSet
 from ..sources import PublishedRules
-from ..views import RuleSet, View
-from ..views.rule_files import SCORES
+from ..system.progress import progress_bar
+from ..views import View
 from .gains import events, information, pull
 
 __all__ = ["Sanitized", "sanitize"]

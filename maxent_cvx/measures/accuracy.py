@@ -15,8 +15,8 @@ from scipy.special import rel_entr
 
 from .. import arguments
 from ..errors import BadProbability, TableError, shown
-from ..posterior import Posterior
-from ..tables import Microdata
+from ..model.posterior import Posterior
+from ..tables.microdata import Microdata
 
 __all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
 

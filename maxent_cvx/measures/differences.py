@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, shown, whole
-from ..posterior import Posterior
+from ..model.posterior import Posterior
 from .accuracy import individual_divergence, original_counts
 
 __all__ = ["top_differences"]

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 from .. import arguments
 from ..errors import whole
-from ..posterior import Posterior
+from ..model.posterior import Posterior
 from ..views import OUTSIDE, View
 
 __all__ = ["disclosure", "of_those_inside"]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import BadProbability
-from ..posterior import Posterior
+from ..model.posterior import Posterior
 from .accuracy import original_counts
 from .disclosure import of_those_inside
 

@@ -9,8 +9,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, TableError, number, shown, whole
-from ..posterior import Posterior
-from ..tables import Microdata, names
+from ..model.posterior import Posterior
+from ..tables.microdata import Microdata, names
 from ..views import Release
 from ..views.generalized import covers
 

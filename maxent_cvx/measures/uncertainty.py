@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.special import xlogy
 
 from .. import arguments
-from ..posterior import Posterior
+from ..model.posterior import Posterior
 from .accuracy import check_base
 
 __all__ = ["individual_entropy"]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, TableError, UnknownName, listing, unknown_name
-from ..tables import Microdata, check_columns, group_codes, names, sort_distinct
+from ..tables.microdata import Microdata, check_columns, group_codes, names, sort_distinct
 from .reading import AttributeSet, attribute_sets, checked, several
 
 __all__ = ["QIDistribution"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import BadProbability, TableError, listing, shown
-from ..tables import names
+from ..tables.microdata import names
 
 __all__ = ["AttributeSet", "attribute_sets", "checked", "several"]
 

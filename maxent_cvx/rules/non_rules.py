@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..cubes import Cube, cubes, members, pattern_names
 from ..errors import StatementError
-from ..mining import value_names
-from ..tables import multi_index, sizes_of
-from ..views import RuleSet, View
+from ..tables.associations import value_names
+from ..tables.lattice import Cube, cubes, members, pattern_names
+from ..tables.microdata import multi_index, sizes_of
+from ..views import View
 from .patterns import Patterns
+from .rule_set import RuleSet
 
 __all__ = ["NonRules", "count_patterns", "non_rules"]
 

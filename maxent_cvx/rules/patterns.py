@@ -9,8 +9,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, unknown_name
-from ..tables import densely, group_codes, ranges
-from ..views import RuleSet, View
+from ..tables.microdata import densely, group_codes, ranges
+from ..views import View
+from .rule_set import RuleSet
 
 __all__ = ["Patterns", "find_values", "rule_patterns"]
 

@@ -12,8 +12,8 @@ import pandas as pd
 from ..errors import StatementError, TableError, shown
 from ..measures.equivocation.areas import areas
 from ..measures.equivocation.units import in_units
-from ..numeric import as_numbers
-from ..tables import sort_distinct
+from ..tables.microdata import sort_distinct
+from ..tables.numbers import as_numbers
 from .technique import Technique, domain_of
 
 __all__ = ["DRAWS", "Intruders"]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..selection import choose
-from ..tables import check_columns
+from ..tables.microdata import check_columns
+from ..tables.selection import choose
 from ..views import QITable
 from .technique import check_type
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown
-from ..numeric import as_numbers
-from ..tables import check_columns
+from ..tables.microdata import check_columns
+from ..tables.numbers import as_numbers
 from ..views import QITable
 
 __all__ = [

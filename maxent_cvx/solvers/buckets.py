@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..tables import ranges
+from ..tables.microdata import ranges
 
 __all__ = ["Buckets"]
 

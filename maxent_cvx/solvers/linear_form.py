@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import Infeasible
-from ..rows import Rows
+from ..terms.rows import Rows
 from .buckets import Buckets
 from .entries import entry_rows, least_by_row
 from .parts import parts

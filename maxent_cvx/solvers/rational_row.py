@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..rows import Rows
+from ..terms.rows import Rows
 
 __all__ = ["RationalRow", "typed_coefficients"]
 

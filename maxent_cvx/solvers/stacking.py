@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..rows import Rows
+from ..terms.rows import Rows
 from .entries import entry_rows, most_by_row
 
 __all__ = ["LAST_PLACES", "Stacked", "stacked"]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from .answered_queries import AnsweredQueries
 from .base import Custom, Source, as_source, several
-from .bucket_invariants import BucketInvariants
-from .facts import facts_of
-from .group_invariants import GroupInvariants, Population
-from .named_people import NamedPeople
-from .noisy_marginal import NoisyMarginal
+from .classifiers.published_rule_list import PublishedRuleList
+from .classifiers.published_rules import PublishedRules
+from .classifiers.published_tree import PublishedTree
 from .notation import read_knowledge, read_probability, read_statement
-from .prior_zeros import PriorZeros
-from .probability import Count, P, Probability
-from .published import PublishedRows
-from .published_rule_list import PublishedRuleList
-from .published_rules import PublishedRules
-from .published_tree import PublishedTree
-from .qi_constraints import QIConstraints, SAConstraints
-from .randomized_response import RandomizedResponse
+from .published.bucket_invariants import BucketInvariants
+from .published.facts import facts_of
+from .published.group_invariants import GroupInvariants, Population
+from .published.named_people import NamedPeople
+from .published.prior_zeros import PriorZeros
+from .published.published_rows import PublishedRows
+from .published.qi_constraints import QIConstraints, SAConstraints
+from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
-from .series_constraints import OtherRelations, SeriesConstraints
-from .statement import Statement
+from .statements.probability import Count, P, Probability
+from .statements.statement import Statement
+from .statistics.answered_queries import AnsweredQueries
+from .statistics.noisy_marginal import NoisyMarginal
+from .statistics.randomized_response import RandomizedResponse
 from .strongest_associations import StrongestAssociations
 
 __all__ = [

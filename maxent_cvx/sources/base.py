@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StatementError, shown
-from ..rows import Rows
+from ..terms.rows import Rows
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from ..space import Space
+    from ..terms.space import Space
 
 __all__ = ["Custom", "Source", "as_source", "several"]
 
@@ -64,7 +64,7 @@ class Custom(Source):
     Parameters
     ----------
     function : callable
-        Takes the :class:`~maxent_cvx.space.Space`, and returns (or yields) what
+        Takes the :class:`~maxent_cvx.terms.space.Space`, and returns (or yields) what
         ``space.marginal(...) <= ...`` gives, or any CVXPY constraint on ``space.p``.
     """
 

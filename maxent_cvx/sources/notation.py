@@ -26,9 +26,9 @@ from os import PathLike
 
 from .. import arguments
 from ..errors import MaxEntError, StatementError
-from .probability import Probability
-from .reader import Reader, without_comments
-from .statement import Statement
+from .statements.probability import Probability
+from .statements.reader import Reader, without_comments
+from .statements.statement import Statement
 
 __all__ = ["read_knowledge", "read_probability", "read_statement"]
 

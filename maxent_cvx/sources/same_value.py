@@ -10,9 +10,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, number, shown
-from ..rows import Rows
-from ..selection import written
-from ..space import Space
+from ..tables.selection import written
+from ..terms.rows import Rows
+from ..terms.space import Space
 from .base import Source
 
 __all__ = ["SameValue"]

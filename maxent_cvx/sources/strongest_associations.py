@@ -9,9 +9,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, listing, whole
-from ..mining import Associations, mine_associations
-from ..rows import Rows
-from ..space import Space
+from ..tables.associations import Associations, mine_associations
+from ..terms.rows import Rows
+from ..terms.space import Space
 from .base import Source
 
 __all__ = ["StrongestAssociations"]
@@ -24,7 +24,7 @@ class StrongestAssociations(Source):
     ----------
     original : DataFrame or Associations
         The microdata, with the release's QI and sensitive columns; or what
-        :func:`~maxent_cvx.mining.mine_associations` found in it, to mine once for many models.
+        :func:`~maxent_cvx.tables.associations.mine_associations` found in it, to mine once for many models.
     positive, negative : int or None
         K+ and K-. None is every association with enough support.
     min_support : int

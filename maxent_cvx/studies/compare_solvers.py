@@ -11,10 +11,10 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import Infeasible, MaxEntError, SolverError, StatementError, unknown_name
-from ..model import MaxEnt
-from ..posterior import Posterior
-from ..progress import progress_bar
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
 from ..solvers import SOLVERS, find
+from ..system.progress import progress_bar
 
 __all__ = ["PROBABLE", "compare_solvers"]
 

@@ -9,10 +9,10 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import BadProbability, StatementError, number, shown
-from ..model import MaxEnt
-from ..posterior import Posterior
-from ..progress import progress_bar
-from ..tables import ranges
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..system.progress import progress_bar
+from ..tables.microdata import ranges
 from ..views import ReleaseSeries
 
 __all__ = ["inference_channels"]

@@ -10,11 +10,11 @@ import pandas as pd
 from .. import arguments
 from ..errors import StatementError, shown
 from ..measures import overall_divergence, term_divergence
-from ..mining import mine_associations
-from ..model import MaxEnt
-from ..posterior import Posterior
-from ..progress import progress_bar
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
 from ..sources import StrongestAssociations
+from ..system.progress import progress_bar
+from ..tables.associations import mine_associations
 from ..views import Release
 
 __all__ = ["quantify"]

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..errors import Infeasible, StatementError, number, shown
-from ..model import MaxEnt
-from ..posterior import Posterior
-from ..progress import progress_bar
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
 from ..sources import Probability, Source, Statement, read_probability
+from ..system.progress import progress_bar
 
 __all__ = ["sweep"]
 

@@ -6,8 +6,6 @@ from .base import View
 from .grouped import OUTSIDE, GroupedRelease
 from .qi_table import QITable
 from .release import Release
-from .rule_set import RuleSet
 from .series import ReleaseSeries
-from .thresholds import Thresholds
 
-__all__ = ["OUTSIDE", "GroupedRelease", "QITable", "Release", "ReleaseSeries", "RuleSet", "Thresholds", "View"]
+__all__ = ["OUTSIDE", "GroupedRelease", "QITable", "Release", "ReleaseSeries", "View"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown
-from ..selection import NUMBER, written
+from ..tables.selection import NUMBER, written
 
 __all__ = ["covers", "label_of", "read_hierarchies"]
 

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import TableError, unknown_name
-from ..tables import counted, distinct, factorize, ranges, sort_distinct, tally
+from ..tables.microdata import counted, distinct, factorize, ranges, sort_distinct, tally
 from .base import View, attach
 from .generalized import Hierarchies, covers, label_of, read_hierarchies
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, listing, shown, unknown_name
-from ..tables import counted, names, sort_distinct
+from ..tables.microdata import counted, names, sort_distinct
 from .base import View, check_roles
 
 __all__ = ["QITable"]

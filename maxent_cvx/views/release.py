@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..tables import Microdata, check_once, counted, distinct, factorize, names, ranges, sort_distinct, tally
+from ..tables.microdata import Microdata, check_once, counted, distinct, factorize, names, ranges, sort_distinct, tally
 from .base import View, attach, check_roles
 from .generalized import label_of
 from .grouped import GroupedRelease, group_names, population_groups
@@ -76,7 +76,7 @@ class Release(View):
         table : DataFrame
             One row a person, or so many people as its column `count` says. Within a bucket, row order means nothing.
         qi, sa, bucket, id
-            Column names, see :class:`maxent_cvx.tables.Microdata`, which checks them. `qi` and `sa` may be
+            Column names, see :class:`maxent_cvx.tables.microdata.Microdata`, which checks them. `qi` and `sa` may be
             several; what is sensitive is then every combination of the values of `sa`. With `id`, pseudonyms are
             published, too, and `qi` may be empty: then the pseudonym is all that is known of a person.
         count : str, optional

@@ -11,8 +11,8 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import Infeasible, StatementError, TableError, listing, shown
-from ..selection import choose
-from ..tables import distinct, multi_index, ranges
+from ..tables.microdata import distinct, multi_index, ranges
+from ..tables.selection import choose
 from .base import View
 from .release import Release
 

@@ -38,9 +38,9 @@ from maxent_cvx import (
     Space,
     Statement,
 )
-from maxent_cvx.rows import Rows
 from maxent_cvx.sources import Probability
-from maxent_cvx.sources.statement import Event
+from maxent_cvx.sources.statements.statement import Event
+from maxent_cvx.terms.rows import Rows
 
 __all__ = ["Outcome", "drawn", "judged"]
 

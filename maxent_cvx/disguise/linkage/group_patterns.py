@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from ...errors import SolverError
-from ...progress import progress_bar
+from ...system.progress import progress_bar
 from ...worlds.deviation import ROUNDING
 from .safe_groups import Promise
 

@@ -11,7 +11,7 @@ import pandas as pd
 from ... import arguments
 from ...errors import StatementError, TableError, listing, shown, whole
 from ...priors import QIDistribution
-from ...tables import Microdata, densely, names
+from ...tables.microdata import Microdata, densely, names
 from ...views import Release
 from ...worlds.deviation import one_r
 from .column_generation import rearrange

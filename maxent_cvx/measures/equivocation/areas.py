@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import BadProbability, GroupTooLarge, number, shown
-from ...numeric import one_or_several
+from ...tables.numbers import one_or_several
 from .breakpoints import differences
 from .covering import cost, least_entropy
 from .own_values import own_curves, own_runs

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import xlogy
 
 from ...errors import BadProbability, GroupTooLarge, TableError, number, shown, whole
-from ...numeric import as_numbers, one_or_several
+from ...tables.numbers import as_numbers, one_or_several
 from .breakpoints import Steps, differences, refined, stepwise
 from .covering import cost, cover, least_entropy
 from .units import Units, in_units

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ...errors import StatementError, TableError, shown
-from ...numeric import numbers_of
-from ...posterior import Posterior
+from ...model.posterior import Posterior
+from ...tables.numbers import numbers_of
 from ..disclosure import NEGLIGIBLE, of_those_inside
 from .areas import areas, widths_asked
 from .units import in_units

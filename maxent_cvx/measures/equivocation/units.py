@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import TableError
-from ...numeric import as_numbers
+from ...tables.numbers import as_numbers
 
 __all__ = ["Units", "in_units"]
 

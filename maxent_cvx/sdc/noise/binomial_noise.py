@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import BadProbability, StatementError, TableError, UnknownName, listing, shown, unknown_name, whole
-from ...numeric import as_numbers
+from ...tables.numbers import as_numbers
 from ...views import QITable
 from ..known import Known
 from ..technique import check_confidential, domain_of, draws, expected

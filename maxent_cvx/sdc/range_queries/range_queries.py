@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Inaccurate, StatementError, TableError, shown, whole
-from ...numeric import as_numbers
-from ...tables import ranges
+from ...tables.microdata import ranges
+from ...tables.numbers import as_numbers
 from ...views import QITable
 from ..known import Known
 from ..technique import check_confidential, draws, expected, numeric_domain

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...errors import GroupTooLarge
 from ...measures.equivocation.units import in_units
-from ...model import MaxEnt
+from ...model.maxent import MaxEnt
 from ...views import QITable
 from ..technique import Published
 from .bounds import ROUNDING, block_sums, half_overlapping_bounds

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...rows import Rows
 from ...sources import Source
-from ...space import Space
+from ...terms.rows import Rows
+from ...terms.space import Space
 
 __all__ = ["WindowSums", "WithinBounds"]
 

@@ -1,0 +1,1 @@
+"""The model: what an adversary knows, solved, bounded, explained, saved."""

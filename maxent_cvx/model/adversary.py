@@ -1,0 +1,202 @@
+"""What an adversary knows: facts about a published view, and labelled sources, which come and go."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import DuplicateLabel, RepeatedStatement, StatementError, shown
+from ..priors import QIDistribution
+from ..solvers.linear_form import LinearForm
+from ..solvers.substitution import substituted
+from ..sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
+from ..terms.people import People
+from ..terms.space import Space
+from ..views import View
+from .entry import Changed, Entry, emit
+
+__all__ = ["Adversary"]
+
+
+class Adversary:
+    """Sources over one space, by label: facts, true of what is published, and knowledge, which may be anything.
+
+    Parameters
+    ----------
+    view : View
+    people : People
+        Who is known by name.
+    prior : QIDistribution, optional
+        What is believed before anything is published, of one attribute set.
+    """
+
+    def __init__(self, view: View, people: People, prior: QIDistribution | None = None) -> None:
+        self.view = view
+        self.prior = prior
+        self.space = Space.of(view, people, prior)
+        self.invariants: PublishedRows
+        self.invariants, *others = facts_of(view)
+        self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
+        self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
+        if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
+            zeros = PriorZeros(prior.attribute_set())
+            self._entries[zeros.label] = emit(zeros, self.space, zeros.label)
+        self._labels: dict[Hashable, str] = {entry.source.identity: name for name, entry in self._entries.items()}
+
+    def add(self, *sources: Any, label: str | None = None) -> Self:
+        """Add what the adversary knows; nothing is added if anything is wrong with it.
+
+        Parameters
+        ----------
+        *sources
+            Statements (``P("Flu", given={"Gender": "male"}) <= 0.3``, or as text,
+            ``"P(Flu | Gender=male) <= 0.3"``), sources such as
+            :class:`~maxent_cvx.sources.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
+            CVXPY constraints on ``model.space.p``, or functions from the space to any of these.
+        label : str, optional
+            The name to hold it under (one source at a time). By default a statement's own text.
+
+        Returns
+        -------
+        MaxEnt
+            The model itself.
+
+        Raises
+        ------
+        DuplicateLabel
+            If other knowledge has the label.
+        UnknownName, StatementError, BadProbability, LabelMismatch
+            If a source does not fit the view.
+
+        Warns
+        -----
+        RepeatedStatement
+            If the model holds the same knowledge already; then nothing changes.
+        """
+        if label is not None and (not isinstance(label, str) or not label):
+            raise StatementError(f"label={shown(label)}: a label is a text, to be shown in tables and errors")
+        if label is not None and len(sources) != 1:
+            raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
+        held, labels = dict(self._entries), dict(self._labels)
+        for given in sources:
+            source = read_statement(given) if isinstance(given, str) else as_source(given)
+            entry = emit(source, self.space, label)
+            name = self._name(held, labels.get(source.identity), entry, label)
+            if name is not None:
+                held[name], labels[source.identity] = entry, name
+        self._replace(held, labels)
+        return self
+
+    def remove(self, label: str) -> Self:
+        """Take a source out by its label; returns the model itself."""
+        arguments.known_label(label, "label of the model's knowledge", self.knowledge)
+        if isinstance(self.knowledge[label], PriorZeros):
+            raise StatementError("the prior is no knowledge that comes and goes; make a model without prior=")
+        self._replace(
+            {name: entry for name, entry in self._entries.items() if name != label},
+            {identity: name for identity, name in self._labels.items() if name != label},
+        )
+        return self
+
+    def copy(self) -> Self:
+        """Copy the model; sources are shared, and adding to one copy leaves the other alone."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)  # everything held is immutable
+        return twin
+
+    def without_row(self, row: int) -> Self:
+        """Copy the model without one row of its knowledge, by its number among the rows of `form`."""
+        row = arguments.whole(row, "row", self.form.n_facts, self.form.shape[0] - 1)
+        end = self.form.n_facts
+        for name in self.knowledge:
+            entry = self._entries[name]
+            start, end = end, end + sum(map(len, entry.rows))
+            if row < end:
+                break
+        twin = self.copy()
+        if end - start == 1 and not entry.convex:
+            return twin.remove(name)
+        left = []
+        for rows in entry.rows:
+            left.append(rows.at(np.arange(start, start + len(rows)) != row))
+            start += len(rows)
+        source = Changed(entry.source, tuple(left))
+        twin._replace(
+            {**self._entries, name: Entry(source, tuple(left), entry.convex)},
+            {**{i: label for i, label in self._labels.items() if label != name}, source.identity: name},
+        )
+        return twin
+
+    def _name(self, held: dict[str, Entry], same: str | None, entry: Entry, label: str | None) -> str | None:
+        """Choose the label of a new entry, or None where the same is held already, maybe under the label `same`."""
+        source = entry.source
+        name = label or source.label
+        if same is None and name in held and entry.says_the_same(held[name]):
+            same = name
+        if same is not None:
+            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
+            return None
+        if name not in held:
+            return name
+        if label is None and isinstance(source, Custom):  # functions have no text to tell them apart
+            return next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in held)
+        removable = name in self.knowledge and not isinstance(self.knowledge[name], PriorZeros)
+        remedy = f", or take the old one out with remove({name!r})" if removable else ""
+        raise DuplicateLabel(f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}")
+
+    def _replace(self, entries: dict[str, Entry], labels: dict[Hashable, str]) -> None:
+        self._entries, self._labels = entries, labels
+        for derived in ("form", "problem"):
+            self.__dict__.pop(derived, None)
+
+    @property
+    def knowledge(self) -> dict[str, Source]:
+        """What the adversary knows beyond the published view, by label; what a prior rules out, first."""
+        return {name: e.source for name, e in list(self._entries.items())[len(self.facts) :]}
+
+    def describe(self) -> pd.DataFrame:
+        """List the sources.
+
+        Returns
+        -------
+        DataFrame
+            A row a source, by label: its kind, how many rows it emits, how many terms they touch, and
+            a note on rows that touch none (such a row is true of any distribution, or contradictory).
+        """
+        found = []
+        for entry in self._entries.values():
+            touched = np.concatenate([np.empty(0, int), *(rows.matrix.indices for rows in entry.rows)])
+            empty = sum(int((np.diff(rows.matrix.indptr) == 0).sum()) for rows in entry.rows)
+            notes = [f"{empty} redundant: no such record can exist" * bool(empty), "convex" * bool(entry.convex)]
+            n_rows = sum(map(len, entry.rows))
+            kind = type(entry.source).__name__
+            found.append((kind, n_rows, len(np.unique(touched)), "; ".join(filter(None, notes))))
+        index = pd.Index(list(self._entries), name="label")
+        return pd.DataFrame(found, columns=["source", "rows", "terms", "note"], index=index)
+
+    @cached_property
+    def form(self) -> LinearForm:
+        """All rows as one sparse system in people."""
+        rows = [entry.rows for entry in self._entries.values()]
+        facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
+        n, weights = self.view.n_records, self.space.weights * self.space.believed
+        return substituted(LinearForm.of(rows[0], facts, known, n, weights), n)
+
+    @property
+    def ruled_out(self) -> range:
+        """The rows of `form` that say what the prior rules out; without them the prior would be another one."""
+        source = next(iter(self.knowledge.items()), None)
+        n_rows = sum(map(len, self._entries[source[0]].rows)) if source and isinstance(source[1], PriorZeros) else 0
+        return range(self.form.n_facts, self.form.n_facts + n_rows)
+
+    @property
+    def convex(self) -> list[Any]:
+        """Constraints of the user's own that are convex and not affine."""
+        return [constraint for entry in self._entries.values() for constraint in entry.convex]

@@ -1,0 +1,52 @@
+"""CVXPY constraints that a user wrote on the terms, read as rows where they are affine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import StatementError
+from ..solvers.tangent import linearise
+from ..terms.rows import Rows
+from ..terms.space import Space
+
+__all__ = ["read_constraint"]
+
+
+def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
+    """Read a constraint on ``space.p``: rows if it is affine, itself if it is only convex.
+
+    Raises
+    ------
+    StatementError
+        If it is not a constraint, not convex, or speaks of other variables.
+    """
+    import cvxpy as cp
+
+    if not isinstance(constraint, cp.Constraint):
+        raise StatementError(
+            f"{label!r} gives a {type(constraint).__name__}; rows, a statement, or a CVXPY constraint is expected, "
+            "e.g. space.prob('HIV') <= 0.2"
+        )
+    if any(parameter.value is None for parameter in constraint.parameters()):
+        raise StatementError(f"{label!r} has a CVXPY Parameter without a value; set its value first")
+    if [variable.id for variable in constraint.variables()] != [space.counts.id]:
+        raise StatementError(f"{label!r} must speak of this model's space.p, and of no other variable")
+    if not constraint.is_dcp():
+        raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
+    equation = isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero)
+    inequality = isinstance(constraint, cp.constraints.Inequality | cp.constraints.NonNeg | cp.constraints.NonPos)
+    if not (equation or inequality) or not constraint.expr.is_affine():
+        if not isinstance(constraint, cp.constraints.Inequality):
+            raise StatementError(
+                f"{label!r} is a {type(constraint).__name__} constraint; "
+                "write it as a comparison of a convex expression with a number"
+            )
+        return constraint
+    at = np.zeros(len(space))
+    matrix, constant = linearise(constraint.expr, space.counts, at)
+    # In CVXPY, Inequality and NonPos mean expr <= 0, NonNeg means expr >= 0.
+    low = -constant if equation or isinstance(constraint, cp.constraints.NonNeg) else np.full(len(constant), -np.inf)
+    high = np.full(len(constant), np.inf) if isinstance(constraint, cp.constraints.NonNeg) else -constant
+    return Rows(matrix * space.n_records, low, high, label)

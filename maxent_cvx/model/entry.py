@@ -1,0 +1,89 @@
+"""What a source emitted, read as rows: the step between a builder and the model that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import StatementError
+from ..sources import Source, several
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .cvxpy_constraints import read_constraint
+
+__all__ = ["Changed", "Entry", "emit"]
+
+
+class Changed(Source):
+    """low <= rows <= high: what another source emitted, with some rows moved or left out.
+
+    Attributes
+    ----------
+    original : Source
+    """
+
+    def __init__(self, original: Source, emitted: tuple[Rows, ...]) -> None:
+        self.original, self.emitted = original, emitted
+
+    @property
+    def label(self) -> str:
+        """That of the original."""
+        return self.original.label
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows as they are now."""
+        yield from self.emitted
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One source in a model.
+
+    Attributes
+    ----------
+    source : Source
+    rows : tuple of Rows
+        What it emitted that is linear.
+    convex : tuple of CVXPY constraints
+        What it emitted that is convex only.
+    """
+
+    source: Source
+    rows: tuple[Rows, ...]
+    convex: tuple[Any, ...] = ()
+
+    def says_the_same(self, other: Entry) -> bool:
+        """Whether the other entry emitted exactly the same rows."""
+        if self.convex or other.convex or len(self.rows) != len(other.rows):
+            return False
+        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
+
+
+def emit(source: Source, space: Space, label: str | None = None) -> Entry:
+    """Run a builder over a space; under a label of the user's, its rows are called so.
+
+    Raises
+    ------
+    StatementError
+        If it emits something that is no knowledge about these terms.
+    """
+    rows: list[Rows] = []
+    convex: list[Any] = []
+    name = label or source.label
+    for said in several(source.rows(space), name):
+        if isinstance(said, Source):  # a function may return P(...) <= 0.3
+            inner = emit(said, space, label)
+            rows += inner.rows
+            convex += inner.convex
+        elif isinstance(said, Rows):
+            if said.matrix.shape[1] != len(space) or (said.view is not None and said.view is not space.view):
+                raise StatementError(
+                    f"{name!r} speaks of the {said.matrix.shape[1]} terms of another view, the model has "
+                    f"{len(space)}; make rows from this model's own space (one column a term)"
+                )
+            rows.append(said if label is None else replace(said, label=label))
+        else:
+            read = read_constraint(said, space, name)
+            (rows if isinstance(read, Rows) else convex).append(read)
+    return Entry(source, tuple(rows), tuple(convex))

@@ -1,0 +1,86 @@
+"""What is certain because people have one value each, whole: beyond what linear rows can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ...errors import Infeasible, SolverError
+from ...solvers.failure import contradiction
+from ...solvers.integrality import settled_whole
+from ...solvers.presolve import remaining
+from ...solvers.presolving import presolved
+from ...solvers.whole import never_filled
+from .certainty import Key, Subjects, is_said, name_of, subjects
+
+if TYPE_CHECKING:
+    from ..posterior import Posterior
+
+__all__ = ["whole_certain_table"]
+
+#: What an inference says: of whom, which value, and how probable that is.
+KEY = ["kind", "group", "value", "probability"]
+
+
+def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
+    """List what whole assignments force, see :meth:`maxent_cvx.Posterior.certain`."""
+    model, space = post.model, post.space
+    if model.convex:
+        raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
+    form, closed_form = model.form, model.invariants.closed_form(space)
+    try:
+        smaller = settled_whole(presolved(form, closed_form, space.n_records))
+    except Infeasible as error:
+        raise contradiction(form, closed_form, space.n_records) or error from None
+    settled = np.where(smaller.fixed, smaller.counts, 0.0)
+    # Where buckets are untouched and do not overlap, every term can be filled.
+    bucket = form.bucket[1]
+    open_before = (np.bincount(bucket, form.known.touched | smaller.fixed | np.isnan(closed_form[0])) == 0)[bucket]
+    asked = ~smaller.fixed & ~open_before
+    empty, undecided = smaller.empty.copy(), np.zeros(len(space), dtype=bool)
+    if asked.any():
+        part = form.parts(~smaller.fixed)[1]
+        left = ~smaller.fixed & np.isin(part, part[asked])
+        rest = remaining(form, left, form.speak_of(left), form.sums(settled))
+        found = never_filled(rest, asked[left], seconds)
+        empty[left] |= found[0]
+        undecided[left] |= found[1]
+    return _table(post, empty, undecided)
+
+
+def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+    """Write what is certain of everybody who had a choice, and what was not decided."""
+    found = pd.concat([_of(post, whom, empty, undecided) for whom in subjects(post.space)], ignore_index=True)
+    keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
+    said = {key for key, decided in zip(keys, found["decided"], strict=True) if decided}
+    found = found[np.array([not is_said(key, said) for key in keys], dtype=bool)]
+    names = [name_of(post.space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
+    index = pd.Index(names, dtype=object, name="inference")
+    return found.set_index(index)[["probability", "posterior", "people", "decided"]]
+
+
+def _of(post: Posterior, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+    """What is certain, or not decided, of everybody of one kind: what the terms of all of them say together."""
+    code, n_values = whom.code, len(post.space.view.sensitive_values)
+    terms = np.flatnonzero(code < len(whom.people))
+    pairs, of = np.unique(code[terms] * n_values + post.space.codes["s"][terms], return_inverse=True)
+    n, owner = len(pairs), pairs // n_values
+    filled = np.bincount(of, ~empty[terms] & ~undecided[terms], n) > 0
+    maybe = np.bincount(of, undecided[terms], n) > 0
+    choices = np.bincount(owner, minlength=len(whom.people))
+    may_be = np.bincount(owner, filled | maybe, len(whom.people))
+    one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
+    zero = ~filled & ~maybe & (np.bincount(owner, one, len(whom.people))[owner] == 0)
+    open_ = maybe & ~filled
+    told = one | zero | open_
+    people = whom.people[owner]
+    p = np.bincount(of, post.counts[terms], n) / people
+    return pd.DataFrame(
+        {
+            "kind": whom.kind, "group": owner, "value": pairs % n_values,
+            "probability": np.where(open_, np.nan, one.astype(float)), "posterior": p, "people": people,
+            "decided": ~open_,
+        }
+    )[told]  # fmt: skip

@@ -1,0 +1,129 @@
+"""Contradictory knowledge mended: the least that has to be moved, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ...errors import BadProbability, unknown_name
+from ...solvers.feasibility import least_change
+from ...solvers.linear_form import LinearForm
+from ...solvers.lumping import lump
+from ...sources import Statement
+from ...terms.rows import Rows
+from ..entry import Changed, Entry
+
+if TYPE_CHECKING:
+    from ..maxent import MaxEnt
+
+__all__ = ["Relaxation", "moved", "prices", "relaxed"]
+
+#: Largest ratio of two priorities.
+WIDEST = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """A model whose knowledge has been made consistent, and what that took.
+
+    Attributes
+    ----------
+    model : MaxEnt
+        A copy of the model in which the statements that had to move are wider. The original is as it was.
+    changes : DataFrame
+        A row for each of them, by the name that it had: `low` and `high` as typed, `new_low` and `new_high`, and
+        the `move` from the one to the other, in the unit of its value. Empty if nothing had to move.
+    """
+
+    model: MaxEnt
+    changes: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"<Relaxation: {len(self.changes)} of {len(self.model.knowledge)} statements moved>\n{self.changes}"
+
+    def _repr_html_(self) -> str:
+        return self.changes.to_html(border=0)
+
+
+def prices(knowledge: Mapping[str, Entry], priority: Mapping[str, float]) -> np.ndarray:
+    """What it costs to move each row of the knowledge by one person."""
+    unknown = [label for label in priority if label not in knowledge]
+    if unknown:
+        raise unknown_name("label of the model's knowledge", unknown[0], knowledge)
+    for label, value in priority.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
+            raise BadProbability(
+                f"the priority of {label!r} is {value!r}; a number above 0 is expected, inf for what must not move"
+            )
+    finite = [float(value) for value in (1.0, *priority.values()) if np.isfinite(value)]
+    if max(finite) > WIDEST * min(finite):
+        raise BadProbability(
+            f"priorities from {min(finite):g} to {max(finite):g} (1 where none is given) are too far apart to be "
+            f"weighed; stay within a factor of {WIDEST:g}, or give inf to what must not move"
+        )
+    return np.concatenate(
+        [np.empty(0), *(np.full(sum(map(len, e.rows)), float(priority.get(name, 1))) for name, e in knowledge.items())]
+    )
+
+
+def moved(form: LinearForm, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how much each row of the knowledge must be lowered on its low side, and raised on its high side, as typed."""
+    lumping = lump(form)
+    change = least_change(lumping.form, price)
+    low, high = (
+        side[lumping.row][form.n_facts :] / form.scale[form.n_facts :] for side in (change.below, change.above)
+    )
+    return low, high
+
+
+def relaxed(
+    knowledge: Mapping[str, Entry], lower: np.ndarray, upper: np.ndarray
+) -> tuple[dict[str, Entry], pd.DataFrame]:
+    """Move rows apart, low sides down and high sides up: all knowledge by its labels, and a table of what moved."""
+    entries: dict[str, Entry] = {}
+    tables = [pd.DataFrame(columns=["low", "high", "new_low", "new_high", "move"], dtype=float)]
+    ends = np.cumsum([sum(map(len, entry.rows)) for entry in knowledge.values()])[:-1]
+    parts = zip(np.split(lower, ends), np.split(upper, ends), strict=True) if knowledge else ()
+    for (name, entry), (down, up) in zip(knowledge.items(), parts, strict=True):
+        if not (down.any() or up.any()):
+            entries[name] = entry
+            continue
+        wider = _widened(entry, down, up)
+        own = wider.source.label  # a statement's own text, unless it was given another name
+        taken = own in knowledge or own in entries
+        entries[own if name == entry.source.label and not taken else name] = wider
+        tables.append(_changes(entry.rows, wider.rows))
+    moved_rows = [table for table in tables if len(table)]
+    return entries, (pd.concat(moved_rows) if moved_rows else tables[0]).rename_axis("statement")
+
+
+def _widened(entry: Entry, lower: np.ndarray, upper: np.ndarray) -> Entry:
+    """Move the rows of one source apart."""
+    ends = np.cumsum([len(rows) for rows in entry.rows])[:-1]
+    parts = zip(entry.rows, np.split(lower, ends), np.split(upper, ends), strict=True)
+    rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
+    if not isinstance(entry.source, Statement):
+        return Entry(Changed(entry.source, rows), rows, entry.convex)
+    said = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
+    if rows[0].label == entry.source.label:
+        rows = (replace(rows[0], label=said.label),)
+    return Entry(said, rows)
+
+
+def _changes(before: tuple[Rows, ...], after: tuple[Rows, ...]) -> pd.DataFrame:
+    """List the rows that moved."""
+    old, new = (
+        [np.concatenate([getattr(rows, side) for rows in some]) for side in ("low", "high")] for some in (before, after)
+    )
+    names = [rows.name(i) for rows in before for i in range(len(rows))]
+    table = pd.DataFrame({"low": old[0], "high": old[1], "new_low": new[0], "new_high": new[1]}, index=names)
+    down, up = (
+        np.abs(np.subtract(a, b, out=np.zeros(len(a)), where=a != b))  # infinite sides stay
+        for a, b in zip(old, new, strict=True)
+    )
+    return table.assign(move=down + up)[down + up > 0]

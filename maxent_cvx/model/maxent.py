@@ -1,0 +1,356 @@
+"""The model: a published view and everything an adversary knows, under one entropy objective."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import Infeasible, SolverError, StatementError, shown
+from ..priors import QIDistribution
+from ..solvers import find
+from ..solvers.conflict import conflict
+from ..solvers.cvxpy_problem import Convex, entropy_problem
+from ..solvers.extremes import extremes
+from ..solvers.failure import contradiction
+from ..solvers.integrality import settled_whole
+from ..solvers.presolving import presolved
+from ..solvers.run import run
+from ..solvers.whole import whole_extremes
+from ..sources import PriorZeros, Probability, read_probability
+from ..system.progress import progress_bar
+from ..terms.people import People
+from ..terms.rows import Rows
+from ..views import GroupedRelease, ReleaseSeries, View
+from .adversary import Adversary
+from .bounds import intervals
+from .explain.relaxation import Relaxation, moved, prices, relaxed
+from .posterior import Posterior
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["MaxEnt"]
+
+
+class MaxEnt(Adversary):
+    """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to everything published and known.
+
+    Parameters
+    ----------
+    view : View
+        What is published. Its invariants are the model's first source.
+    people : dict of dict, or DataFrame, optional
+        The QI values of people who are known by name, so that ``P("Flu", who="Alice")`` can be spoken of:
+        ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
+        maximised is then H(I, Q, S, B), i being a person (section 6).
+    prior : QIDistribution, optional
+        What is believed of people before anything is published, p(s : x) for the signatures s of one attribute set.
+        Then -sum P(q, s, b) log(P(q, s, b) / p(q : s)) is maximised: the least relative entropy. What the prior holds
+        to be impossible stays so. See the notes.
+
+    Raises
+    ------
+    UnknownName, StatementError
+        If nobody in the release is as described, or a description is not complete.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx import P
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> round(model.solve().prob("Flu", given={"Gender": "female"}), 6)
+    0.3
+
+    Notes
+    -----
+    Privacy-MaxEnt, Definition 3.1.
+
+    The answer is certified to be the maximum-entropy one. That is **not** the posterior over possible worlds, in which
+    everybody has exactly one record and one value: what a bucket holds, and what is known of people
+    (:func:`maxent_cvx.Count`), is met on the average only. With a prior :func:`maxent_cvx.worlds.posterior` is exact.
+    In a group of two the odds are here the square root of the exact ones, and the largest probability of a group is
+    mostly too small: who decides by it whether to publish mostly understates the risk. Not always, where values
+    repeat: let the values be a, b, c, c, the prior of one tuple .4, 0, .6, and that of three others .2, .2, .6. No
+    exact probability is above .5, and the largest one here is .562. Ask :func:`maxent_cvx.worlds.r_robustness`.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
+        prior: QIDistribution | None = None,
+    ) -> None:
+        if not isinstance(view, View):
+            raise StatementError(
+                f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
+            )
+        if people is not None and isinstance(view, ReleaseSeries):
+            raise StatementError(
+                "the people of a series have names, their pseudonyms: P(value, who=...); leave people out"
+            )
+        if prior is not None and not isinstance(prior, QIDistribution):
+            raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
+        if prior is not None and isinstance(view, GroupedRelease):
+            raise StatementError(
+                "a prior is of people's values, and of a population it is open who has one; make the release without"
+            )
+        super().__init__(view, People.of(people, view), prior)
+
+    @cached_property
+    def problem(self) -> cp.Problem:
+        """The plain CVXPY problem, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
+
+        Its value is the posterior's entropy, in nats; with a prior H + sum p log(prior).
+
+        Rows are in people; a constraint a block of rows, labelled.
+        """
+        weights = self.space.pseudonyms * self.space.believed
+        return entropy_problem(self.form, self.space.counts, weights, self.view.n_records, self.convex)
+
+    def solve(
+        self,
+        solver: str = "auto",
+        *,
+        presolve: bool = True,
+        allow_inaccurate: bool = False,
+        warm_start: Posterior | None = None,
+        polish: bool = False,
+        **options: Any,
+    ) -> Posterior:
+        """Find the maximum-entropy distribution, and certify it.
+
+        Parameters
+        ----------
+        solver : str
+            "auto", or a name that ``maxent-cvx solvers`` lists.
+        presolve : bool
+            Take out forced terms (zeros, above all), redundant rows, and buckets that no knowledge speaks
+            of, and lump terms that no row tells apart, before the solver sees the problem.
+        allow_inaccurate : bool
+            Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
+        warm_start : Posterior, optional
+            An earlier answer to nearly the same model, on the same release: its multipliers are where
+            the dual solvers begin. Conic solvers cannot use it.
+        polish : bool
+            Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
+        **options
+            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (people), ``max_iterations`` and
+            ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
+
+        Returns
+        -------
+        Posterior
+
+        Raises
+        ------
+        Infeasible
+            If the knowledge contradicts the published data or itself.
+        Inaccurate
+            If the answer is not certified.
+        SolverError
+            If the solver stops without an answer, is not installed, or cannot take the model.
+        """
+        arguments.flag(presolve, "presolve")
+        arguments.flag(allow_inaccurate, "allow_inaccurate")
+        arguments.flag(polish, "polish")
+        find("CLARABEL" if self.convex and solver == "auto" else solver).check(options)
+        closed_form = self.invariants.closed_form(self.space)
+        solution = run(
+            self.form,
+            closed_form,
+            self.space.groups,
+            solver,
+            presolve=presolve,
+            convex=Convex(self.space.counts, self.convex) if self.convex else None,
+            allow_inaccurate=allow_inaccurate,
+            polish=polish,
+            start=None if warm_start is None else self._start(warm_start, closed_form[1]),
+            **options,
+        )
+        return Posterior.of(self.space, solution, self.form, self.copy())
+
+    def bounds(
+        self,
+        asked: Probability | str | Iterable[Probability | str],
+        integer: bool = False,
+        *,
+        time_limit: float = 60.0,
+        progress: bool | None = None,
+    ) -> tuple[float, float] | pd.DataFrame:
+        """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
+
+        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds.
+
+        Parameters
+        ----------
+        asked : Probability, str, or several
+            ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
+        integer : bool
+            Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
+            independent parts of the model that the probability is about are asked: another may have none.
+        time_limit : float
+            Seconds for each question about whole assignments.
+        progress : bool, optional
+            Show a progress bar over several; by default on a terminal or in a notebook.
+
+        Returns
+        -------
+        (low, high), or a DataFrame with these columns and a row each for several
+            Probabilities, bounds from outside by no more than 1e-6 people.
+
+        Raises
+        ------
+        Infeasible
+            If the knowledge contradicts the published data or itself.
+        Inaccurate, SolverError
+            If a linear program has no precise answer, or a constraint of the model is not linear.
+        NotDecided
+            If the time is over.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> low, high = mx.MaxEnt(release).bounds("P(Flu | Gender=male)")
+        >>> round(low, 6), round(high, 6)
+        (0.166667, 0.5)
+        """
+        arguments.flag(integer, "integer")
+        arguments.seconds(time_limit, "time_limit")
+        arguments.optional_flag(progress, "progress")
+        if self.convex:
+            raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
+        together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
+        several = [read_probability(a) if isinstance(a, str) else a for a in together]
+        if strange := [a for a in several if not isinstance(a, Probability)]:
+            raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
+        closed_form = self.invariants.closed_form(self.space)
+        settled = presolved(self.form, closed_form, self.view.n_records)
+        bar = progress_bar(several, "bounds", progress)
+        try:
+            closed = ~np.isnan(closed_form[0])
+            settled = settled_whole(settled) if integer else settled
+            program = (lambda form, weight: whole_extremes(form, weight, time_limit)) if integer else extremes
+            found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
+        except Infeasible as error:
+            raise contradiction(self.form, closed_form, self.view.n_records) or error from None
+        if isinstance(asked, Probability | str):
+            return found[0]
+        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))
+
+    def diagnose(self) -> pd.DataFrame:
+        """Find statements that contradict each other, or the published data: an irreducible set.
+
+        All of them together cannot hold, and without any one of them the others can. The published data, and that
+        named people are there, are never to blame, unless they contradict each other, as the releases of a series
+        may. One set is found; there may be others.
+
+        Returns
+        -------
+        DataFrame
+            A row a statement, by its label, with the largest move first: `low` and `high` as typed, `least` and
+            `most` that it could be where the others of the set hold, and the `move` that it would take from the
+            one to the other, all in the unit of its value. Empty if the knowledge is consistent.
+
+        Raises
+        ------
+        SolverError
+            If a linear program does not come to an end.
+
+        Notes
+        -----
+        Constraints of your own that are convex and not affine are left out.
+        """
+        found = conflict(self.form, self.invariants.closed_form(self.space), self.view.n_records)
+        if found is None:
+            return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
+        return found.table
+
+    def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
+        """Make contradictory knowledge consistent by the least total change, which is told; never done unasked.
+
+        Parameters
+        ----------
+        priority : dict, optional
+            By label, what it costs to move a source's rows by one person: 1 unless given, more for what is held
+            firmly, ``math.inf`` for what must not move.
+
+        Returns
+        -------
+        Relaxation
+            ``.changes``, a table, and ``.model``, a copy in which what had to move is that much wider.
+            Where several changes are equally small, one of them.
+
+        Raises
+        ------
+        Infeasible
+            If what must not move is contradictory in itself.
+        UnknownName, BadProbability
+            If a priority is of no label, or is not above 0.
+        SolverError
+            If a linear program does not come to an end, or a constraint of the model is not linear.
+        """
+        if priority is not None:
+            arguments.mapping(priority, "priority", "{label: number}")
+        if self.convex:
+            raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
+        held = {name: self._entries[name] for name in self.knowledge}
+        firm = {name: math.inf for name, source in self.knowledge.items() if isinstance(source, PriorZeros)}
+        price = prices(held, {**(priority or {}), **firm})
+        try:
+            lower, upper = moved(self.form, price)
+        except Infeasible as error:
+            firmly = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
+            clash = contradiction(firmly, self.invariants.closed_form(self.space), self.view.n_records)
+            raise clash or error from None
+        entries, changes = relaxed(held, lower, upper)
+        facts = {fact.label: self._entries[fact.label] for fact in self.facts}
+        twin = self.copy()
+        twin._replace(facts | entries, {entry.source.identity: name for name, entry in (facts | entries).items()})
+        return Relaxation(twin, changes)
+
+    def _start(self, earlier: Posterior, alone: np.ndarray) -> np.ndarray:
+        """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
+        if not isinstance(earlier, Posterior):
+            raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
+        if not earlier.multipliers:
+            raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
+        if earlier.space.view is not self.view:
+            raise StatementError("warm_start is a posterior of another release; start from one of this release")
+        default = self.form.by_label(np.concatenate([alone, np.zeros(self.form.shape[0] - len(alone))]))
+        known, rows = earlier.multipliers, self.form.labelled
+        before = {} if earlier.model is None else earlier.model.form.labelled
+        written = np.concatenate(
+            [
+                value if label not in known else matched(known[label], value, before.get(label), rows[label])
+                for label, value in default.items()
+            ]
+        )
+        return self.form.standing(written)
+
+    def __repr__(self) -> str:
+        sources = f"{len(self._entries)} source{'s' * (len(self._entries) > 1)}"
+        return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
+
+    def _repr_html_(self) -> str:
+        size = f"{len(self.space)} terms {self.space.term}, {self.view.n_records} people"
+        return f"<p>{size}</p>{self.describe().to_html(border=0)}"
+
+
+def matched(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:
+    """Take multipliers from the rows that had a label to those that have it now, row by row where they have names."""
+    if len(known) == 0 or before is now:
+        return known if before is now else default
+    if before is not None and before.index is not None and now.index is not None and before.index.is_unique:
+        at = before.index.get_indexer(now.index)
+        return np.where(at >= 0, known[at], default)
+    return known if len(known) == len(default) else default

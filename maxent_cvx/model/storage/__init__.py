@@ -1,0 +1,1 @@
+"""Posteriors in files: labels of every type, checked before anything is decoded."""

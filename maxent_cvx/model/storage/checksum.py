@@ -1,0 +1,95 @@
+"""A checksum inside a Parquet file, which is checked before anything in the file is believed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import Any, BinaryIO
+
+from ...errors import TableError
+
+__all__ = ["sealed", "verified"]
+
+#: The name of the checksum among the file's key-value metadata, where any Parquet program finds it.
+KEY = "maxent_cvx checksum"
+#: Hexadecimal digits of the checksum, all 0 while it is computed.
+DIGITS = 64
+BLANK = b"0" * DIGITS
+#: How the pair is written: in Thrift's compact protocol a field's header and the length stand before its text.
+PAIR = re.compile(re.escape(KEY.encode()) + rb"\x18" + bytes([DIGITS]) + rb"([0-9a-f]{%d})" % DIGITS, re.DOTALL)
+#: A Parquet file begins and ends with it; before the last one is the length of the footer, four bytes.
+MAGIC = b"PAR1"
+TAIL = 4 + len(MAGIC)
+
+
+def sealed(table: Any) -> bytes:
+    """Write an Arrow table as a Parquet file that holds the checksum of all its bytes, those of the checksum being 0.
+
+    Any program reads the file. If one writes it again, changed or not, that is another file, without this checksum.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({KEY: BLANK.decode()})
+    data = bytearray(sink.getvalue())
+    place = _place(data, 0)
+    assert place is not None, "the Parquet library writes metadata in another way; the checksum has no place"
+    data[place] = _digest(data, place)
+    return bytes(data)
+
+
+def verified(file: BinaryIO, what: str) -> Any:
+    """Check a file's bytes, and only then read the table: a damaged file could claim any size.
+
+    Raises
+    ------
+    TableError
+        If the file is no Parquet file, has no checksum, or not this content's.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    advice = "was not written by Posterior.save; give such a Parquet file"
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - TAIL, 0))
+    tail = file.read(TAIL)
+    footer = TAIL + int.from_bytes(tail[: -len(MAGIC)], "little")
+    if not tail.endswith(MAGIC) or not len(MAGIC) <= size - footer:
+        raise TableError(f"{what} {advice}: it is no whole Parquet file")
+    file.seek(size - footer)
+    if _place(file.read(footer), 0) is None:  # before a large file is read to no purpose
+        raise TableError(
+            f"{what} {advice}: it has no checksum (another program wrote it, or an early version of this "
+            "package, whose posteriors are to be solved and saved again)"
+        )
+    file.seek(0)
+    data = file.read()
+    place = _place(data, max(len(data) - footer, 0))
+    if place is None or _digest(data, place) != data[place]:
+        raise TableError(
+            f"{what} is not as Posterior.save wrote it: its checksum does not match, so that it is damaged or edited; "
+            "take a copy, or solve and save again"
+        )
+    try:
+        return pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as error:  # such as a compression that this pyarrow was built without
+        raise TableError(f"{what} is whole, but cannot be read here: {' '.join(str(error).split())}") from error
+
+
+def _place(data: bytes | bytearray, start: int) -> slice | None:
+    """Find the digits of the checksum; labels in statistics come before it, so that it is the last such pair."""
+    found = [pair.span(1) for pair in PAIR.finditer(data, start)]
+    return slice(*found[-1]) if found else None
+
+
+def _digest(data: bytes | bytearray, place: slice) -> bytes:
+    """Compute the checksum of a file in whose place for it there are zeros."""
+    digest = hashlib.blake2b(digest_size=DIGITS // 2)
+    view = memoryview(data)
+    for part in (view[: place.start], BLANK, view[place.stop :]):
+        digest.update(part)
+    return digest.hexdigest().encode()

@@ -1,0 +1,161 @@
+"""Terms in a Parquet file: labels, published counts and inferred counts, and everything needed to read them back."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...errors import TableError
+from ...system.files import path_of, write_beside
+from ...terms.people import People
+from ...terms.space import Space
+from .checksum import sealed, verified
+from .labels import check_labels, from_arrow, same_labels, to_arrow
+from .stored_views import read_view, view_parts
+
+__all__ = ["read_terms", "write_terms"]
+
+#: Where the file keeps what is not a column.
+METADATA = b"maxent_cvx"
+#: The way in which all is laid out; a file of another one is refused.
+FORMAT = 2
+
+
+def write_terms(path: object, space: Space, counts: np.ndarray, about: dict[str, Any]) -> None:
+    """Write one row a term: its labels, the published counts and the inferred one; whole or not at all.
+
+    What is written is read again before it takes the place of a file.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be written, or something of the posterior would not come back as it is.
+    """
+    found = path_of(path)
+    try:
+        data = sealed(_table(space, counts, about))
+    except UnicodeEncodeError as error:
+        raise TableError(f"a name holds {error.object!r}, which no file can; rename it") from error
+    again, same_counts, _ = _terms(verified(BytesIO(data), "what was written"), "what was written")
+    if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
+        raise TableError(
+            f"the posterior of this {space.view.noun} would not come back from the file as it is; "
+            "report this, with the types of its columns"
+        )
+    write_beside(found, lambda draft: draft.write_bytes(data))
+
+
+def _table(space: Space, counts: np.ndarray, about: dict[str, Any]) -> Any:
+    """Make the table that is written."""
+    import pyarrow as pa
+
+    view = space.view
+    names = [str(count.name) for count in view.published.values()]
+    names.append(f"N {space.term.replace(' ', '')}")
+    if clash := set(names) & set(view.columns):
+        raise TableError(f"a column is called {sorted(clash)[0]!r}, which the file needs for counts; rename the column")
+    for labels, index in view.axes.values():
+        for i, name in enumerate(labels):
+            check_labels(index.levels[i] if isinstance(index, pd.MultiIndex) else index, name)
+    pairs = {str(name): to_arrow(column) for name, column in _labels(space).items()}
+    columns = {name: array for name, (array, _) in pairs.items()}
+    for name, (by, count) in zip(names[:-1], view.published.items(), strict=True):
+        row = space.marginal(by).matrix.tocsc().indices  # every term is in one row
+        columns[name] = pa.array(count.to_numpy()[row])
+    columns[names[-1]] = pa.array(counts)
+    said = {
+        "format": FORMAT,
+        "view": view_parts(view),
+        "columns": {name: spec for name, (_, spec) in pairs.items()},
+        "people": {
+            "names": [n if isinstance(n, str) else int(n) for n in space.people.names],
+            "q": space.people.q.tolist(),
+        },
+        "about": about,
+    }
+    metadata = json.dumps(said, default=lambda number: number.item()).encode()
+    return pa.table(columns).replace_schema_metadata({METADATA: metadata})
+
+
+def read_terms(path: object) -> tuple[Space, np.ndarray, dict[str, Any]]:
+    """Read what :func:`write_terms` wrote: the space, the inferred counts, and what was said about them.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, or it is another one than was written.
+    """
+    found = path_of(path)
+    what = repr(str(found))
+    try:
+        if not found.is_file():  # nor a pipe, which would be waited for
+            is_there = f"{what} is no ordinary file" if found.exists() else f"there is no file {what}"
+            raise TableError(f"{is_there}; give one that Posterior.save wrote")
+        with found.open("rb") as file:
+            table = verified(file, what)
+    except OSError as error:
+        raise TableError(f"cannot read {what}: {error.strerror or error}; give a file that can be read") from error
+    return _terms(table, what)
+
+
+def _terms(stored: Any, what: str) -> tuple[Space, np.ndarray, dict[str, Any]]:
+    """Make the terms again from a table that is as it was written, if only by other versions of what reads it."""
+    import pyarrow as pa
+
+    metadata: dict[str, Any] = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
+    if (version := metadata.get("format")) != FORMAT:
+        raise TableError(
+            f"{what} is of format {version}, and this version of maxent_cvx reads format {FORMAT}; solve and save again"
+        )
+    try:
+        return _understood(stored, metadata)
+    except (
+        pa.ArrowException,
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as e:
+        raise TableError(
+            f"{what} cannot be understood ({type(e).__name__}: {' '.join(str(e).split())}): other versions of "
+            "maxent_cvx, pandas or pyarrow have written it; read it with those, or solve and save again"
+        ) from e
+
+
+def _understood(stored: Any, metadata: dict[str, Any]) -> tuple[Space, np.ndarray, dict[str, Any]]:
+    """Make the view again, and number its terms; they must be those of the file, in the same order."""
+    columns, named = metadata["columns"], metadata["people"]
+    frame = pd.DataFrame(
+        {
+            name: from_arrow(stored[name], columns[name]) if name in columns else stored[name].to_pandas()
+            for name in stored.column_names
+        }
+    )
+    view = read_view(frame, metadata["view"])
+    space = Space.of(view, People.at(named["names"], np.array(named["q"], dtype=int), view))
+    if not all(frame[name].equals(column) for name, column in _labels(space).items()):
+        raise TableError("the terms are not in the order in which they were written")
+    return space, frame.iloc[:, -1].to_numpy(), metadata["about"]
+
+
+def _same_space(one: Space, other: Space) -> bool:
+    """Whether the terms have the same labels, the same codes and the same published counts."""
+    published = zip(one.view.published.values(), other.view.published.values(), strict=True)
+    return (
+        all(np.array_equal(code, other.codes[role]) for role, code in one.codes.items())
+        and all(same_labels(one.view.axes[role][1], other.view.axes[role][1]) for role in one.view.axes)
+        and all(np.array_equal(first.to_numpy(), second.to_numpy()) for first, second in published)
+        and same_labels(one.people.names, other.people.names)
+    )
+
+
+def _labels(space: Space) -> pd.DataFrame:
+    """The labels of the terms; names as texts, since Parquet stores no column of texts and numbers."""
+    frame = space.index.to_frame(index=False)
+    return frame.astype({"who": str}) if len(space.people) else frame

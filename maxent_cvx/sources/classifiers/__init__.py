@@ -1,0 +1,1 @@
+"""Published rules, trees and lists of rules."""

@@ -1,0 +1,88 @@
+"""What the published buckets say (Privacy-MaxEnt, section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ... import arguments
+from ...terms.rows import Rows
+from ...terms.space import Space
+from ...views import Release
+from .published_rows import PublishedRows
+
+__all__ = ["BucketInvariants"]
+
+
+class BucketInvariants(PublishedRows):
+    """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
+
+    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): every
+    linear equation that holds for all assignments of the bucket's values to its people follows from them, and no other.
+    That everybody has exactly one value is no such equation, and they do not say it. Where some values are
+    counterfeits, at most so many people have each.
+
+    Parameters
+    ----------
+    release : Release
+
+    Notes
+    -----
+    Privacy-MaxEnt, Eqs. (4), (5) and (6). The zero-invariants (6) need no rows: such terms do not exist.
+    """
+
+    def __init__(self, release: Release) -> None:
+        arguments.instance(release, Release, "release")
+        self.release = release
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a release."""
+        return "published buckets"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the QI-invariants, then the SA-invariants."""
+        yield space.marginal(["q", "bucket"]) == self.release.p_qb
+        values = space.marginal(["s", "bucket"]) == self.release.p_sb
+        at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
+        yield replace(values, low=np.where(at_most, -np.inf, values.low)) if at_most.any() else values
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
+
+        Somebody with QI tuple q has of it what each of the n(q) people has.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            N P(q, s, b), people; NaN in buckets with counterfeits.
+        multipliers : ndarray, one a row of :meth:`rows`
+            With x = w exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
+            QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
+        """
+        release = self.release
+        n_b = np.asarray(release.n_qb.sum(axis=0))
+        in_sb = np.log(release.n_sb.data / n_b[release.n_sb.indices])
+        among = np.where(space.people.unnamed < release.n_q, release.n_q, 1)
+        in_qb = np.log(release.n_qb.data / among[release.n_qb.nonzero()[0]])
+        multipliers = np.concatenate([in_qb + 1, in_sb])
+        q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
+        counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
+        return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """Add up what rectangles of QI tuples and values, one a bucket, can hold, people.
+
+        Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
+        together (Frechet).
+        """
+        bucket, n = space.codes["bucket"][at], []
+        for axis, table in (("q", self.release.n_qb), ("s", self.release.n_sb)):
+            pairs = np.unique(np.column_stack([space.codes[axis][at], bucket]), axis=0)
+            people = np.asarray(table[pairs[:, 0], pairs[:, 1]]).ravel()
+            n.append(np.bincount(pairs[:, 1], people, table.shape[1]))
+        n_b = np.asarray(self.release.n_qb.sum(axis=0))
+        held = np.unique(bucket)
+        return float(np.maximum(n[0] + n[1] - n_b, 0)[held].sum()), float(np.minimum(*n).sum())

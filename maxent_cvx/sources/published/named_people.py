@@ -1,0 +1,34 @@
+"""What there is to know of people who have a name, beyond the buckets: that each is one person of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...terms.rows import Rows
+from ...terms.space import Space
+from ..base import Source
+
+__all__ = ["NamedPeople"]
+
+
+class NamedPeople(Source):
+    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q.
+
+    Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table
+    with a pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant
+    says it.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 6; the paper leaves the invariants out.
+    """
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model with named people."""
+        return "named people"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a person."""
+        everybody, people = space.marginal("who"), space.people
+        yield everybody.at(space.view.n_q[people.q] > 1) == 1 / space.n_records

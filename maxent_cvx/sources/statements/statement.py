@@ -1,0 +1,188 @@
+"""Statements: what somebody says about linear combinations of probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import MaxEntError
+from ...tables.selection import Choice, written
+from ...terms.rows import Rows
+from ..base import Source
+
+if TYPE_CHECKING:
+    from ...terms.space import Space
+
+__all__ = ["Event", "Statement", "combination"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """P(value | given), P(value | a person), or how many of several people have the value: what is spoken of.
+
+    Attributes
+    ----------
+    value : frozenset of (str or None, Choice)
+        Sensitive attributes and their values; None where the user did not name the attribute.
+    given : frozenset of (str, Choice)
+        QI attributes and their values.
+    who : frozenset, optional
+        Names of people, who are spoken of instead of `given`.
+    """
+
+    value: frozenset[tuple[str | None, Choice]]
+    given: frozenset[tuple[str, Choice]] = frozenset()
+    who: frozenset[Any] | None = None
+
+    @property
+    def most(self) -> int:
+        """What it can be at most: 1, or the number of people."""
+        return 1 if self.who is None else len(self.who)
+
+    def __str__(self) -> str:
+        value, given = conditions(self.value), conditions(self.given)
+        if self.who is not None:
+            given = ", ".join(sorted(map(written, self.who)))
+            if len(self.who) > 1:
+                return f"#({value}: {given})"
+        return f"P({value} | {given})" if given else f"P({value})"
+
+    def row(self, space: Space) -> sp.csr_array:
+        """Coefficients on p, shape (1, terms)."""
+        value: object = {name: choice for name, choice in self.value if name is not None}
+        value = value or next(choice for _, choice in self.value)
+        if self.who is not None:
+            return space.row(value, who=self.who)
+        return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class Statement(Source):
+    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge of distributions or of people, exact or vague.
+
+    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
+    Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
+    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, of people i with
+    QI tuples q, sum P(i, q, S, B) / P(i), with P(i) = 1/N (section 6).
+
+    Attributes
+    ----------
+    terms : frozenset of (Event, float)
+        Events and their coefficients.
+    low, high : float
+        The values as typed; a side may be infinite.
+    where : str
+        Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
+    """
+
+    terms: frozenset[tuple[Event, float]]
+    low: float
+    high: float
+    where: str = ""
+
+    def __str__(self) -> str:
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"{combination(self.terms)} is anything"
+        left, right = self.terms, frozenset[tuple[Event, float]]()
+        if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
+            left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
+            right = frozenset((event, -a) for event, a in self.terms - left)
+        expression, zero = combination(left), combination(right) if right else "0"
+        if self.low == self.high:
+            return f"{expression} = {zero if self.high == 0 else f'{decimal(self.high)}'}"
+        if math.isinf(self.low):
+            return f"{expression} <= {zero if self.high == 0 else f'{decimal(self.high)}'}"
+        if math.isinf(self.high):
+            return f"{expression} >= {zero if self.low == 0 else f'{decimal(self.low)}'}"
+        return f"{decimal(self.low)} <= {expression} <= {decimal(self.high)}"
+
+    def __repr__(self) -> str:
+        return f"<Statement: {self}>"
+
+    @property
+    def label(self) -> str:
+        """The statement's own text."""
+        return str(self)
+
+    @property
+    def key(self) -> tuple[frozenset[tuple[Event, float]], float, float]:
+        """What the statement says, whichever way round it was written: ``a <= b`` is ``b >= a``."""
+        first = min(self.terms, key=lambda term: str(term[0]))
+        if first[1] > 0:
+            return self.terms, self.low + 0.0, self.high + 0.0
+        return frozenset((event, -a) for event, a in self.terms), -self.high + 0.0, -self.low + 0.0
+
+    @property
+    def identity(self) -> Statement:
+        """The statement: two are equal if they say the same."""
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statement) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is a statement that says the same."""
+        return self == other
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self} is a statement for model.add(), not true or false. "
+            "Python reads 'low <= P(...) <= high' as two comparisons: write P(...).between(low, high)"
+        )
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row; vagueness that allows everything emits none."""
+        if math.isinf(self.low) and math.isinf(self.high):
+            return
+        try:
+            events = [(event.row(space), a) for event, a in self.terms]
+        except MaxEntError as error:
+            if not self.where:
+                raise
+            raise type(error)(f"{self.where}: {error}") from None
+        # P(given) is a number of people by N, the coefficient of each of them its inverse. Coefficients are added up
+        # as rational numbers and rounded once: what cancels is gone, and no rounding is left of it.
+        n = space.n_records
+        exact = [(Fraction(a) * n / round(n / row.data[0]), row.indices) for row, a in events if row.nnz]
+        of_event = np.zeros((len(space), len(exact)), dtype=bool)
+        for k, (_, terms) in enumerate(exact):
+            of_event[terms, k] = True
+        patterns, pattern = np.unique(of_event, axis=0, return_inverse=True)
+        total = [sum((a for (a, _), here in zip(exact, own, strict=True) if here), Fraction(0)) for own in patterns]
+        typed = tuple((a, np.flatnonzero(pattern.ravel() == i)) for i, a in enumerate(total) if a)
+        matrix = sp.csr_array(np.array([float(a) for a in total])[pattern.ravel()][None])
+        low, high = np.array([self.low]), np.array([self.high])
+        yield Rows(matrix, low, high, str(self), view=space.view, typed=typed, exact=True)
+
+
+def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
+    """Write what attributes are: ``Gender=male, Age in [20, 30)``; of no attribute, the values only."""
+    return ", ".join(
+        f"{'' if name is None else written(name) + (' ' if choice.interval is not None else '=')}{choice}"
+        for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
+    )
+
+
+def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
+    """Write a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
+    ordered = sorted(((str(event), a) for event, a in terms), key=lambda term: (term[1] < 0, term[0]))
+    parts = [(a < 0, event if abs(a) == 1 else f"{decimal(abs(a))} {event}") for event, a in ordered]
+    if constant or not parts:
+        parts.append((constant < 0, decimal(abs(constant))))
+    first, *others = parts
+    return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
+
+
+def decimal(value: float) -> str:
+    """Write a number with as many digits as it needs to be read as the same."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(float(value))

@@ -1,0 +1,1 @@
+"""Published statistics: answers of databases, noisy tables, randomized responses."""

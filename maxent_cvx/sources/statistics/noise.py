@@ -1,0 +1,54 @@
+"""Noise of a known distribution, as an interval for what it was added to."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import scipy.stats
+
+from ...errors import BadProbability, StatementError, number, shown
+
+__all__ = ["Noise", "noise_interval"]
+
+
+class Noise(Protocol):
+    """What is asked of a distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
+
+    def ppf(self, q: float) -> float:
+        """The quantile from below."""
+
+    def isf(self, q: float) -> float:
+        """The quantile from above."""
+
+    def support(self) -> tuple[float, float]:
+        """The least and the largest value."""
+
+
+def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, float]:
+    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`.
+
+    Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If that is no distribution or no confidence, or the noise has no ends and confidence is 1.
+    """
+    name = getattr(noise, "name", None)
+    if isinstance(name, str) and getattr(scipy.stats, name, None) is noise:
+        raise StatementError(f"noise is scipy.stats.{name}, with no parameters; call it: {name}(scale=...), say")
+    if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
+        raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {shown(noise)}")
+    if not 0 < number(confidence, "confidence") <= 1:
+        raise BadProbability(f"confidence={confidence!r}: a probability above 0 and at most 1 is expected")
+    tail = (1 - confidence) / (2 * times)
+    try:
+        least, most = map(float, (noise.ppf(tail), noise.isf(tail)) if tail > 0 else noise.support())
+    except (TypeError, ValueError) as error:
+        raise StatementError(f"noise has no quantiles: {' '.join(str(error).split())}") from error
+    if math.isnan(least) or math.isnan(most):
+        raise StatementError("noise has no quantiles: its parameters are out of range")
+    if not math.isfinite(most - least):
+        raise StatementError("with confidence=1 noise without ends says nothing; take a confidence below 1")
+    return least, most

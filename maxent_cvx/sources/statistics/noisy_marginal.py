@@ -1,0 +1,123 @@
+"""Counts that were published with noise of a known distribution, differentially private ones among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ... import arguments
+from ...errors import StatementError, TableError, listing, shown, unknown_name
+from ...tables.numbers import as_numbers
+from ...terms.block import Block
+from ...terms.rows import Rows
+from ...terms.space import Space
+from ...views import OUTSIDE, Release
+from ..base import Source
+from .noise import Noise, noise_interval
+
+__all__ = ["NoisyMarginal"]
+
+#: Rounding that a whole number is forgiven.
+ROUNDING = 1e-9
+
+
+class NoisyMarginal(Source):
+    """noisy - z_high <= N P(by) <= noisy - z_low, with z the quantiles of the noise that was added to every count.
+
+    Parameters
+    ----------
+    counts : Series
+        Noisy numbers of people, indexed by the attributes (their names are the names of the levels): quasi-identifiers
+        or sensitive ones. Cells that are left out were not published.
+    noise : frozen distribution of scipy.stats
+        Of the noise in each of them, ``scipy.stats.laplace(scale=1 / epsilon)`` for instance.
+    confidence : float
+        With what probability all rows are true together: quantiles leave out (1 - confidence) / (2 rows) on each side
+        (Bonferroni). 1 takes the ends of a noise that has some.
+    integer : bool
+        Numbers of people are whole, as everybody knows; False takes the interval as it is.
+
+    Raises
+    ------
+    TableError, BadProbability, StatementError
+        If an argument cannot be read, or the noise has no ends and confidence is 1.
+    UnknownName
+        When added to a model, if it has no such attribute, or none of its values.
+
+    Notes
+    -----
+    Of a population (:class:`maxent_cvx.GroupedRelease`) those in the release are counted, not those outside.
+
+    A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
+    the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
+    ``model.diagnose()`` tells.
+
+    Examples
+    --------
+    >>> import pandas as pd, scipy.stats
+    >>> flu = pd.Series([4.2, -0.7], index=pd.MultiIndex.from_tuples(
+    ...     [("male", "Flu"), ("female", "Flu")], names=["Gender", "Disease"]))
+    >>> source = NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
+    """
+
+    def __init__(self, counts: pd.Series, noise: Noise, confidence: float = 0.95, integer: bool = True) -> None:
+        arguments.flag(integer, "integer")
+        if not isinstance(counts, pd.Series):
+            raise TableError(f"counts must be a pandas Series, indexed by attributes, not {shown(counts)}")
+        if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
+            counts = counts.set_axis(counts.index.get_level_values(0))
+        labels = list(counts.index.names)
+        if not len(counts) or not all(isinstance(name, str) for name in labels) or len(set(labels)) < len(labels):
+            raise TableError(
+                f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
+            )
+        if counts.index.has_duplicates:
+            raise TableError(f"counts repeat {listing(counts.index[counts.index.duplicated()])}; one entry a cell")
+        as_numbers(counts, "counts")
+        self.least, self.most = noise_interval(noise, confidence, len(counts))
+        self.counts, self.integer = counts, integer
+
+    @property
+    def label(self) -> str:
+        """The attributes that are counted by."""
+        return f"noisy counts by {', '.join(map(str, self.counts.index.names))}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a cell; cells that nobody can be in emit one only if the noise does not explain them."""
+        block = self._block(space)
+        noisy = self.counts.to_numpy(dtype=float)
+        low, high = noisy - self.most, noisy - self.least
+        if self.integer:
+            low, high = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
+            if (none := low > high).any():
+                raise StatementError(
+                    f"no whole number of people is within the noise of {listing(self.counts.index[none])}; "
+                    "integer=False takes any number"
+                )
+        at = block.index.get_indexer(self.counts.index)
+        known = np.flatnonzero(at >= 0)
+        pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
+        matrix = sp.csr_array(pick @ block.matrix)
+        low, high = np.where(low > 0, low, -np.inf), np.where(high < space.n_records, high, np.inf)
+        said = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
+        share = 1 / space.n_records
+        rows = Rows(matrix, low * share, high * share, self.label, self.counts.index, space.view)
+        yield rows.at(np.flatnonzero(said))
+
+    def _block(self, space: Space) -> Block:
+        """P(by), of those in the release."""
+        view, names = space.view, [str(name) for name in self.counts.index.names]
+        columns = [*view.qi, *view.sensitive, *([view.bucket] if isinstance(view, Release) else [])]
+        if strangers := [name for name in names if name not in columns]:
+            raise unknown_name(f"attribute of the {view.noun}", strangers[0], columns)
+        block = space.marginal(names)
+        for name in names:
+            found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
+            if not found.isin(there).any():
+                raise unknown_name(f"value of {name!r}", found[0], there.unique())
+        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+        return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))

@@ -1,0 +1,213 @@
+"""The one miner of associations between QI values and the sensitive attribute.
+
+An association Q => S ("positive") has confidence P(S | Q) and support n(Q, S); Q => not S
+("negative") has confidence 1 - P(S | Q) and support n(Q, not S). Q sets some of the QI attributes.
+(Privacy-MaxEnt, section 4.4.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .. import arguments
+from ..errors import StatementError, whole
+from .lattice import Cube, cubes, members, pattern_names
+from .microdata import Microdata, names, sizes_of
+from .selection import written
+
+__all__ = ["Associations", "mine_associations", "value_names"]
+
+
+@dataclass(frozen=True, eq=False)
+class Associations:
+    """All associations with enough support, positive and negative, strongest first.
+
+    Order: confidence, then support, both descending, then fewer attributes, then names (attribute
+    names, their values, the sensitive value). It depends on nothing but the records, and the first K
+    are among the first K + 1.
+
+    Attributes
+    ----------
+    qi, sensitive : tuple of str
+        The attributes mined.
+    min_support : int
+        Records that an association must be supported by.
+    tuples, sensitive_values : MultiIndex, Index
+        The distinct QI tuples and sensitive values of the records.
+    n_tuple, n_value : ndarray
+        Records of each distinct QI tuple, and of each sensitive value.
+    cubes : tuple of Cube
+        The records counted over subsets of the attributes, where there is enough support.
+    has_negative : bool
+        Whether Q => not S were mined.
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    min_support: int
+    tuples: pd.MultiIndex
+    sensitive_values: pd.Index
+    n_tuple: np.ndarray
+    n_value: np.ndarray
+    cubes: tuple[Cube, ...]
+    has_negative: bool = True
+
+    @cached_property
+    def positive(self) -> np.ndarray:
+        """Ranked Q => S: a record array of (cube, group, s, n_q, support)."""
+        return self._rank(negative=False)
+
+    @cached_property
+    def negative(self) -> np.ndarray:
+        """Ranked Q => not S: a record array of (cube, group, s, n_q, support)."""
+        if not self.has_negative:
+            raise StatementError("only positive associations were mined; mine them with negative=True")
+        return self._rank(negative=True)
+
+    def _rank(self, negative: bool) -> np.ndarray:
+        """List and sort the associations of one sign."""
+        found = [np.empty(0, dtype=RANKED)]
+        for i, cube in enumerate(self.cubes):
+            n_q = cube.counts.sum(axis=1)
+            support = n_q[:, None] - cube.counts if negative else cube.counts
+            group, s = np.nonzero(support >= self.min_support)
+            part = np.empty(len(group), dtype=RANKED)
+            part["cube"], part["group"], part["s"] = i, group, s
+            part["n_q"], part["support"] = n_q[group], support[group, s]
+            found.append(part)
+        ranked = np.concatenate(found)
+        # Cubes are in the order of (number of attributes, names), and groups and values are sorted, so
+        # that position is the last three keys. Equal fractions divide to equal floats: no ties are lost.
+        order = np.lexsort((np.arange(len(ranked)), -ranked["support"], -(ranked["support"] / ranked["n_q"])))
+        return ranked[order]
+
+    def top(self, positive: int | None, negative: int | None) -> Iterator[tuple[np.ndarray, bool]]:
+        """Take the strongest associations of each sign; None is all of them.
+
+        Raises
+        ------
+        StatementError
+            If there are not that many.
+        """
+        for sign, wanted, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
+            if wanted is not None and whole(wanted, sign, 0) > len(ranked):
+                raise StatementError(
+                    f"{wanted} {sign} associations are asked for, and only {len(ranked)} have a support of "
+                    f"{self.min_support} records or more; ask for fewer, or lower min_support"
+                )
+            yield ranked[:wanted], sign == "negative"
+
+    def members(self, ranked: np.ndarray) -> sp.csr_array:
+        """Mark which distinct QI tuples each association speaks of, shape (associations, tuples)."""
+        return members(self.cubes, ranked["cube"], ranked["group"])
+
+    def first(self, ranked: np.ndarray) -> np.ndarray:
+        """The position of a distinct QI tuple that each association speaks of."""
+        starts = np.cumsum([0, *map(len, self.cubes)])
+        every = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
+        return every[starts[ranked["cube"]] + ranked["group"]]
+
+    def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
+        """Write the strongest associations as a table.
+
+        Returns
+        -------
+        DataFrame
+            rule ("Gender=male => not Flu"), attributes (how many), confidence, support (records).
+        """
+        parts = []
+        for ranked, is_negative in self.top(positive, negative):
+            given, value = self.names(ranked)
+            rules = given + (" => not " if is_negative else " => ") + value
+            sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "rule": rules,
+                        "attributes": sizes,
+                        "confidence": ranked["support"] / ranked["n_q"],
+                        "support": ranked["support"],
+                    }
+                )
+            )
+        return pd.concat(parts, ignore_index=True)
+
+    def names(self, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Name each association: "Gender=male, Degree=college", and the sensitive value."""
+        given = pattern_names(self.qi, self.tuples, self.cubes, ranked["cube"], ranked["group"])
+        return given, value_names(self.sensitive, self.sensitive_values)[ranked["s"]]
+
+
+#: One ranked association: which combination of QI values, which sensitive value, and its counts.
+RANKED = np.dtype([("cube", "i4"), ("group", "i8"), ("s", "i4"), ("n_q", "i8"), ("support", "i8")])
+
+
+def mine_associations(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    min_support: int = 3,
+    attributes: int | Iterable[int] | None = None,
+    negative: bool = True,
+) -> Associations:
+    """Mine every association of every subset of the QI attributes, positive and negative.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa
+        Column names.
+    min_support : int
+        Records that must support an association.
+    attributes : int or several, optional
+        The number T of QI attributes an association may set; None is any number.
+    negative : bool
+        Mine Q => not S, too.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the table cannot play its role.
+    StatementError
+        If `min_support` or `attributes` is out of range.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
+    attributes, without those that fall short of the support already where fewer attributes are set.
+    """
+    arguments.flag(negative, "negative")
+    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    whole(min_support, "min_support", 1)
+    sizes = sizes_of(attributes, len(data.qi))
+    q, tuples = data.tuples()
+    s, values = data.values()
+    counts = np.bincount(q * len(values) + s, minlength=len(tuples) * len(values)).reshape(len(tuples), -1)
+    n_each = np.bincount(q), np.bincount(s)
+
+    def too_few(cube: Cube) -> np.ndarray:
+        """Mark the patterns, and values, of which no association has the support, nor has any that sets more."""
+        n_q = cube.counts.sum(axis=1, keepdims=True)
+        most = np.maximum(cube.counts, n_q - cube.counts) if negative else cube.counts
+        return np.asarray(most < min_support)
+
+    found = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
+    return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, found, negative)
+
+
+def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
+    """Name the sensitive values: "Flu"; of several attributes, "Disease=Flu, Salary=high"."""
+    if not isinstance(values, pd.MultiIndex):
+        return np.array([written(value) for value in values], dtype=object)
+    texts = [
+        ", ".join(f"{name}={written(one)}" for name, one in zip(sensitive, value, strict=True)) for value in values
+    ]
+    return np.array(texts, dtype=object)

@@ -1,0 +1,1 @@
+"""The variables of a model, P(q, s, b): what they are about, and linear expressions of them."""

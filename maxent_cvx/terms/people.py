@@ -1,0 +1,195 @@
+"""Named people: who of those in a view somebody knows by name, and what each one's quasi-identifiers are."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..errors import StatementError, listing, shown, unknown_name
+from ..views import View
+
+__all__ = ["OTHERS", "People"]
+
+#: What everybody is called who has no name, in the index of the terms.
+OTHERS = "(others)"
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The people who have a name, among those of a view.
+
+    Naming i, who has QI tuple q, splits each term P(q, s, b) into P(i, q, s, b) and what is left for the others
+    with q. Those are interchangeable, so that one term stands for all of them, with their number as its weight.
+    (Privacy-MaxEnt, section 6, where every record has a pseudonym.)
+
+    Attributes
+    ----------
+    names : Index
+        Texts or whole numbers, in the order in which they were given.
+    q : ndarray of int
+        The position of each one's QI tuple in the release.
+    unnamed : ndarray of int
+        How many people of each QI tuple have no name.
+    """
+
+    names: pd.Index
+    q: np.ndarray
+    unnamed: np.ndarray
+
+    @classmethod
+    def of(cls, described: Mapping[object, Mapping[str, object]] | pd.DataFrame | None, view: View) -> People:
+        """Find the people of a view who are described.
+
+        Parameters
+        ----------
+        described : dict of dict, or DataFrame
+            All QI values of every person, by name: ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or
+            a table with a column for every QI attribute, indexed by name.
+        view : View
+
+        Raises
+        ------
+        UnknownName
+            If an attribute is no quasi-identifier, or a value was not published.
+        StatementError
+            If a person is named twice, or lacks an attribute; if nobody in the release is as described, or
+            fewer people than are named so.
+        """
+        if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
+            return cls.at([], np.empty(0, dtype=np.int64), view)
+        table = _table(described, view)
+        names = _checked(table.index)
+        levels = [_codes(table[attribute], view.quasi_identifiers.levels[i]) for i, attribute in enumerate(view.qi)]
+        known = pd.MultiIndex.from_arrays([np.asarray(codes) for codes in view.quasi_identifiers.codes])
+        q = known.get_indexer(pd.MultiIndex.from_arrays(levels))
+        if (q < 0).any():
+            raise StatementError(
+                f"nobody in the {view.noun} has the {', '.join(view.qi)} of {listing(names[q < 0])}: "
+                "each value occurs, but not together; correct the description"
+            )
+        found = cls.at(names, q, view)
+        if (few := found.unnamed < 0).any():
+            first = int(few.argmax())
+            alike = names[q == first]
+            raise StatementError(
+                f"{len(alike)} people are described alike, {listing(alike)}, and the {view.noun} has "
+                f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer"
+            )
+        return found
+
+    @classmethod
+    def at(cls, names: Sequence[object] | pd.Index, q: np.ndarray, view: View) -> People:
+        """Name people by the positions of their QI tuples."""
+        return cls(pd.Index(names, dtype=object, name="who"), q, view.n_q - np.bincount(q, minlength=len(view.n_q)))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def split(self, codes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Split the terms, sorted by bucket and QI tuple, into a copy for every person who has q.
+
+        Returns
+        -------
+        dict
+            Codes of "who" and of all roles, still sorted by bucket, then q; those without a name, whose
+            code is the number of names, come after those who have one.
+        """
+        by_q = np.argsort(self.q, kind="stable")
+        named = np.bincount(self.q, minlength=len(self.unnamed))
+        copies = (named + (self.unnamed > 0))[codes["q"]]
+        of = {axis: np.repeat(code, copies) for axis, code in codes.items()}
+        q = of["q"]
+        copy = np.arange(len(q)) - np.repeat(np.cumsum(copies) - copies, copies)
+        first = np.cumsum(named) - named  # where the names of each QI tuple begin in `by_q`
+        is_named = copy < named[q]
+        who = np.full(len(q), len(self))
+        who[is_named] = by_q[(first[q] + copy)[is_named]]
+        order = np.lexsort((of["s"], copy, q, of.get("bucket", np.zeros(len(q)))))
+        return {"who": who[order]} | {axis: code[order] for axis, code in of.items()}
+
+    def find(self, who: object) -> np.ndarray:
+        """Mark the named people, by name: one, or several in a list.
+
+        Raises
+        ------
+        UnknownName
+            If nobody has such a name.
+        StatementError
+            If the model names nobody.
+        """
+        names = who if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
+        wanted = list(names)
+        if not len(self):
+            raise StatementError(
+                f"{', '.join(map(shown, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
+                "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
+            )
+        if unknown := [name for name in wanted if not _is_name(name) or name not in self.names]:
+            raise unknown_name("person whom the model names", unknown[0], self.names)
+        return np.asarray(self.names.isin(wanted))
+
+
+def _table(described: object, view: View) -> pd.DataFrame:
+    """Read descriptions as a table of the release's QI columns, indexed by name; nothing may be missing."""
+    if isinstance(described, Mapping):
+        if strange := [name for name, of in described.items() if not isinstance(of, Mapping)]:
+            raise StatementError(
+                f"{shown(strange[0])} is described by {shown(described[strange[0]])}; a dictionary "
+                "{attribute: value} is expected"
+            )
+        described = pd.DataFrame(list(described.values()), index=pd.Index(list(described), dtype=object), dtype=object)
+    if not isinstance(described, pd.DataFrame):
+        raise StatementError(
+            "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
+            f"not {shown(described)}"
+        )
+    if "who" in view.columns:
+        raise StatementError("a column is called 'who', which stands for named people here; rename the column")
+    if strangers := [column for column in described.columns if column not in view.qi]:
+        raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
+    if described.columns.has_duplicates:
+        twice = described.columns[described.columns.duplicated()]
+        raise StatementError(f"people are described by two columns called {listing(twice)}; leave one out")
+    for attribute in view.qi:
+        if attribute not in described.columns or (missing := described[attribute].isna()).all():
+            raise StatementError(f"people are described without {attribute!r}; every QI attribute is needed, of each")
+        if missing.any():
+            raise StatementError(
+                f"{listing(described.index[missing])} is described without {attribute!r}; every QI attribute is needed"
+            )
+    return described
+
+
+def _checked(index: pd.Index) -> pd.Index:
+    """Check that names are texts or whole numbers, each once."""
+    if strange := [name for name in index if not _is_name(name)]:
+        raise StatementError(f"a person's name is a text or a whole number, not {shown(strange[0])}")
+    if index.has_duplicates:
+        raise StatementError(
+            f"{listing(index[index.duplicated()].unique())} is described more than once; a person has one description"
+        )
+    return index
+
+
+def _is_name(name: object) -> bool:
+    """Whether somebody can be called so."""
+    if isinstance(name, str):
+        return name not in ("", OTHERS)
+    return isinstance(name, numbers.Integral) and not isinstance(name, bool)
+
+
+def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
+    """Number the values of one attribute as the view does."""
+    try:
+        # As objects: a number is not the interval that it lies in.
+        codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
+    except TypeError as error:  # a list, say
+        raise StatementError(f"{column.name!r} of some person is no single value: {error}; name one") from error
+    if (codes < 0).any():
+        first = int((codes < 0).argmax())
+        raise unknown_name(f"value of {column.name!r} (of {column.index[first]!r})", column.iloc[first], level)
+    return codes

@@ -1,0 +1,123 @@
+"""Rows: the one thing that every information source emits, low <= (a linear expression of p) <= high."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .. import arguments
+from ..errors import BadProbability, StatementError, shown
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labelled linear rows over the terms: ``low <= matrix @ p <= high``.
+
+    An equation has ``low == high``; an inequality has an infinite side. Everything else is derived
+    once for all sources: the solver's form, residuals, vague versions, multipliers.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+        Coefficients on the probabilities p, as the source means them.
+    low, high : ndarray, shape (rows,)
+        The values as typed.
+    label : str
+        What the rows are together: "P(q, b)", or a statement's own text.
+    index : Index, optional
+        What each row is about; None where the label says it all.
+    view : Release, optional
+        The published view whose terms the columns are; rows from another one do not fit a model.
+    typed : tuple of (Fraction, ndarray), optional
+        Of a single row its different coefficients before any rounding, and the terms that each is of.
+    remedy : str
+        What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
+    exact : bool
+        Whether coefficients and sides are what is meant, and not what a source has rounded.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    label: str
+    index: pd.Index | None = None
+    view: object = None
+    typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
+    remedy: str = ""
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.matrix, sp.csr_array):
+            raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {shown(self.matrix)}")
+        if not arguments.is_text(self.label):
+            raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
+            if not fits or value.dtype.kind not in "fiu":
+                raise StatementError(
+                    f"{name} of {self.label} must be an array of {self.matrix.shape[0]} numbers, one a row, not "
+                    f"{shown(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"
+                )
+        if self.index is not None and (not isinstance(self.index, pd.Index) or len(self.index) != self.matrix.shape[0]):
+            raise StatementError(f"the index of {self.label} must name its {self.matrix.shape[0]} rows, one each")
+        if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
+            raise BadProbability(f"{self.label} holds NaN; every coefficient and value must be a number")
+        if (bad := self.low > self.high).any():
+            first = int(bad.argmax())
+            raise BadProbability(
+                f"{self.name(first)} should be at least {self.low[first]:.12g} and at most "
+                f"{self.high[first]:.12g}: nothing is; swap the two"
+            )
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"rows of {self.label} are knowledge for model.add(), not true or false. Python reads "
+            "'low <= block <= high' as two comparisons: write block.between(low, high)"
+        )
+
+    def __len__(self) -> int:
+        return self.matrix.shape[0]
+
+    @property
+    def relation(self) -> str:
+        """The relation between expression and value, if it is the same for all rows, or "between"."""
+        if np.array_equal(self.low, self.high):
+            return "=="
+        if np.isneginf(self.low).all():
+            return "<="
+        return ">=" if np.isposinf(self.high).all() else "between"
+
+    def at(self, rows: np.ndarray) -> Rows:
+        """Keep some of the rows, by a mask or by position."""
+        rows = arguments.places(rows, "rows", len(self))
+        index = None if self.index is None else self.index[rows]
+        kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
+        return replace(kept, typed=self.typed if len(kept) else None)
+
+    def name(self, i: int) -> str:
+        """The label of row `i`, made when asked for: a release has tens of thousands of rows."""
+        arguments.whole(i, "the number of a row", -len(self), len(self) - 1)
+        if self.index is None:
+            return self.label if len(self) == 1 else f"{self.label} [{i + 1}]"
+        at = self.index[i]
+        return f"{self.label}: {', '.join(map(str, at)) if isinstance(at, tuple) else at}"
+
+    def same_as(self, other: Rows) -> bool:
+        """Whether the other rows say exactly the same: matrix, order and values."""
+        arguments.instance(other, Rows, "what rows are compared with")
+        if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
+            return False
+        return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
+
+    def residual(self, p: np.ndarray) -> np.ndarray:
+        """How far each row is from holding at `p`, >= 0, in the unit of its value."""
+        p = arguments.array(p, "p", self.matrix.shape[1])
+        value = self.matrix @ p
+        return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
