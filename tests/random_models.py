@@ -10,8 +10,8 @@ import pandas as pd
 
 from maxent_cvx import MaxEnt, P, Release, Statement
 from maxent_cvx.solvers import Certificate
-from maxent_cvx.solvers.certificate import certify
-from maxent_cvx.solvers.linear_form import LinearForm
+from maxent_cvx.solvers.certificate.certificate import certify
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 QI = ("Sex", "Age")
 SA = "Disease"

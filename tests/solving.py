@@ -10,8 +10,8 @@ from hypothesis import settings
 
 from maxent_cvx import MaxEnt, Posterior
 from maxent_cvx.solvers import SOLVERS, Solution
-from maxent_cvx.solvers.cvxpy_backend import CvxpyBackend
-from maxent_cvx.solvers.run import run
+from maxent_cvx.solvers.cvxpy.backend import CvxpyBackend
+from maxent_cvx.solvers.solving.solve import run
 
 INSTALLED = [name for name, backend in SOLVERS.items() if backend.installed]
 #: Solvers behind CVXPY, as against those of this package.

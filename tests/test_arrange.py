@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from random_models import random_model
 
-from maxent_cvx.solvers.arrange import FEWEST, WIDEST, arranged
-from maxent_cvx.solvers.dual_newton import newton
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.status import Status
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.program.block_detection import FEWEST, WIDEST, arranged
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 
 def anonymous(form: LinearForm, seed: int) -> LinearForm:

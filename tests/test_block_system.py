@@ -14,12 +14,12 @@ from random_models import random_model
 from solving import examples
 
 from maxent_cvx import MaxEnt, P
-from maxent_cvx.solvers.block_system import BlockSystem
-from maxent_cvx.solvers.conjugate_gradients import conjugate_gradients
-from maxent_cvx.solvers.corner import Corner
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.newton_system import newton_system
-from maxent_cvx.solvers.sparse_system import SparseSystem
+from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
+from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_gradients
+from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
+from maxent_cvx.solvers.linear_algebra.schur_preconditioner import Corner
+from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 seeds = st.integers(0, 10**6)
 systems = pytest.mark.parametrize("system", [BlockSystem, SparseSystem])
@@ -169,7 +169,7 @@ def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
     """Buckets of hundreds of values have no small blocks; whoever solves, it is the same system."""
     form = MaxEnt(publish(FIGURE_1C)).form
     assert isinstance(newton_system(form), BlockSystem)
-    monkeypatch.setattr("maxent_cvx.solvers.newton_system.MOST_MULTIPLICATIONS", 1)
+    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.MOST_MULTIPLICATIONS", 1)
     assert isinstance(newton_system(form), SparseSystem)
 
 

@@ -13,7 +13,7 @@ from random_models import Exact, from_multipliers
 from solving import examples, solution
 
 from maxent_cvx.solvers import ACCURACY
-from maxent_cvx.solvers.certificate import certify
+from maxent_cvx.solvers.certificate.certificate import certify
 
 #: The gap is a sum known to 1e-16 or so of its terms, and the bound its square root.
 ROUNDING = 1e-12

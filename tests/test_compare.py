@@ -19,7 +19,7 @@ from solving import DEFAULT, INSTALLED
 import maxent_cvx as mx
 from maxent_cvx import P, StatementError, UnknownName, plots
 from maxent_cvx.solvers import ACCURACY, SOLVERS, Answer
-from maxent_cvx.solvers.linear_form import LinearForm
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 mpl.use("Agg")
 

@@ -16,10 +16,10 @@ from solving import examples
 
 from maxent_cvx import Infeasible, MaxEnt, P
 from maxent_cvx.solvers import SOLVERS
-from maxent_cvx.solvers.components import MOST, WORST, solve_by_parts
-from maxent_cvx.solvers.dual_newton import newton
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.status import Answer, Status
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.decompose import MOST, WORST, solve_by_parts
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 NEWTON = SOLVERS["DUAL_NEWTON"]
 seeds = st.integers(0, 10**6)

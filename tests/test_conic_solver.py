@@ -16,8 +16,8 @@ from random_models import random_model
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, SolverError, UnknownName
 from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.cone_program import Distance
-from maxent_cvx.solvers.dual_backend import DualBackend
+from maxent_cvx.solvers.conic.cone_program import Distance
+from maxent_cvx.solvers.dual.backend import DualBackend
 
 N = 12
 TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}

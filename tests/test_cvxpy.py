@@ -15,7 +15,7 @@ from solving import CONIC, DEFAULT, INSTALLED, error
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, SolverError, UnknownName
 from maxent_cvx.solvers import ACCURACY, SOLVERS, Status, available, find
-from maxent_cvx.solvers.cvxpy_backend import STATUS
+from maxent_cvx.solvers.cvxpy.backend import STATUS
 
 INTERIOR = [case for case in SOLVABLE if case.interior]
 #: For each solver, so few iterations that no answer can be precise.

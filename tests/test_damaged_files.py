@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers import refused
-from maxent_cvx.model.storage.labels import same_labels
 from saving import posteriors, room_for
 
 import maxent_cvx as mx
 from maxent_cvx import TableError
 from maxent_cvx.model.storage import checksum, storage
+from maxent_cvx.model.storage.labels import same_labels
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such limits and files")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from random_models import from_multipliers
 from solving import examples
 
-from maxent_cvx.solvers.divergence import divergence
-from maxent_cvx.solvers.linear_form import LinearForm
+from maxent_cvx.solvers.program.divergence import divergence
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 
 def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> list[Decimal]:

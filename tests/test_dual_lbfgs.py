@@ -13,8 +13,8 @@ from solving import error, solution
 
 from maxent_cvx import MaxEnt, UnknownName
 from maxent_cvx.solvers import SOLVERS, Status
-from maxent_cvx.solvers.dual_lbfgs import BoundedDual, lbfgs
-from maxent_cvx.solvers.linear_form import LinearForm
+from maxent_cvx.solvers.dual.lbfgs import BoundedDual, lbfgs
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 OPEN = np.inf
 

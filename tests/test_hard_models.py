@@ -9,12 +9,12 @@ from depot import Buckets, p, publish
 from solving import error
 
 from maxent_cvx import Infeasible, MaxEnt, P, Statement
-from maxent_cvx.solvers.bounds import term_bounds
-from maxent_cvx.solvers.certificate import certify
-from maxent_cvx.solvers.dual_newton import newton
-from maxent_cvx.solvers.feasibility import least_change
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.status import Status
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.certificate.certificate import certify
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.linear.elastic import least_change
+from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 #: Every a is q1's: P(d) is 2/3 whatever the answer, so that P(a | q1) >= 1.
 NINE = (("q1*3 q2*3 q3*3", "a*3 d*6"),)

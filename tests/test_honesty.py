@@ -18,8 +18,8 @@ from random_models import random_model
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.existence import Part, relative_moves
-from maxent_cvx.solvers.modular import PRIMES, dependent_rows, residues, residues_of_fraction
+from maxent_cvx.solvers.certificate.existence import Part, relative_moves
+from maxent_cvx.solvers.certificate.modular import PRIMES, dependent_rows, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 
 #: Models of each kind that every run of the tests draws.

@@ -16,12 +16,12 @@ from scipy.optimize import linprog
 from solving import examples, solution
 
 from maxent_cvx import MaxEnt
-from maxent_cvx.solvers.certificate import certify
-from maxent_cvx.solvers.dual_newton import newton
-from maxent_cvx.solvers.face import face_proof
-from maxent_cvx.solvers.implied_zeros import empty_terms, pushed
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.support import local_proofs, support_proof
+from maxent_cvx.solvers.certificate.certificate import certify
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.linear.facial_reduction import face_proof
+from maxent_cvx.solvers.linear.support import local_proofs, support_proof
+from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, pushed
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 seeds = st.integers(0, 10**6)
 

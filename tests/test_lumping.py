@@ -16,11 +16,11 @@ from random_models import random_records, true_statements
 from solving import error, examples
 
 from maxent_cvx import MaxEnt, Statement
-from maxent_cvx.solvers.dual_newton import newton
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.lumping import Lumping, lump
-from maxent_cvx.solvers.presolve import Reduced, reduce
-from maxent_cvx.solvers.status import Status
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.presolve.aggregation import Lumping, lump
+from maxent_cvx.solvers.presolve.reduce import Reduced, reduce
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 seeds = st.integers(0, 10**6)
 

@@ -9,8 +9,8 @@ from helpers import refused
 import maxent_cvx as mx
 from maxent_cvx import P, SolverError
 from maxent_cvx.cli import main
-from maxent_cvx.solvers.cvxpy_backend import CvxpyBackend
-from maxent_cvx.solvers.table import SOLVERS
+from maxent_cvx.solvers.cvxpy.backend import CvxpyBackend
+from maxent_cvx.solvers.registry import SOLVERS
 
 CONIC = [name for name in ("CLARABEL", "SCS", "ECOS") if SOLVERS[name].installed]
 

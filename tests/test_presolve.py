@@ -15,9 +15,9 @@ from scipy.optimize import linprog
 from solving import examples
 
 from maxent_cvx import Infeasible, MaxEnt, P
-from maxent_cvx.solvers.bounds import term_bounds
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.presolve import Reduced, reduce
+from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
+from maxent_cvx.solvers.presolve.reduce import Reduced, reduce
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 seeds = st.integers(0, 10**6)
 

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 from solving import examples
 
 from maxent_cvx import MaxEnt
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.redundant import dependent, redundant
+from maxent_cvx.solvers.presolve.redundant_rows import dependent, redundant
+from maxent_cvx.solvers.program.linear_form import LinearForm
 
 seeds = st.integers(0, 10**6)
 
@@ -109,7 +109,7 @@ def test_repeated():
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
     """Where the search would cost too much nothing is marked: redundant rows are no harm."""
-    monkeypatch.setattr("maxent_cvx.solvers.redundant.WIDEST", 3)
+    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.WIDEST", 3)
     model = MaxEnt(publish(CUBE))
     assert not dependent(model.form).any()
     np.testing.assert_allclose(model.solve().counts, 1 / 3)

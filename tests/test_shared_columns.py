@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solving import examples
 
-from maxent_cvx.solvers.shared_columns import SharedColumns, column_classes
+from maxent_cvx.solvers.program.shared_columns import SharedColumns, column_classes
 
 #: A matrix of few different columns, each repeated in random places; maybe none, maybe with rows of zeros.
 seeds, sizes = st.integers(0, 10**6), st.integers(0, 8)

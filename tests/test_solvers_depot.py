@@ -9,7 +9,7 @@ from solving import DEFAULT, INSTALLED, error, on_every_solver, solution
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
 from maxent_cvx.solvers import ACCURACY, Status
-from maxent_cvx.solvers.feasibility import least_change
+from maxent_cvx.solvers.linear.elastic import least_change
 
 presolve = pytest.mark.parametrize("presolve", [True, False], ids=["presolve", "whole"])
 

@@ -10,11 +10,11 @@ from random_models import contradictory_model, random_model
 from solving import examples
 
 from maxent_cvx import P
-from maxent_cvx.solvers import steep
-from maxent_cvx.solvers.feasibility import least_change
-from maxent_cvx.solvers.linear_program import linear_program
-from maxent_cvx.solvers.steep import by_steep_weights
-from maxent_cvx.solvers.weak_duality import proved
+from maxent_cvx.solvers.linear import entropic_penalty as steep
+from maxent_cvx.solvers.linear.elastic import least_change
+from maxent_cvx.solvers.linear.entropic_penalty import by_steep_weights
+from maxent_cvx.solvers.linear.highs import linear_program
+from maxent_cvx.solvers.program.weak_duality import proved
 
 
 @examples(100)

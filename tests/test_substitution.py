@@ -10,8 +10,8 @@ import pytest
 from oracle import oracle
 
 from maxent_cvx import MaxEnt, P, Release
-from maxent_cvx.solvers.linear_form import LinearForm
-from maxent_cvx.solvers.substitution import substituted
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.rows.substitution import substituted
 from maxent_cvx.sources import AnsweredQueries
 
 OUTLIER = 10**10

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from ..solvers.extremes import extremes
-from ..solvers.linear_form import LinearForm
-from ..solvers.presolve import Reduced, remaining
+from ..solvers.linear.bounds import extremes
+from ..solvers.presolve.reduce import Reduced, remaining
+from ..solvers.program.linear_form import LinearForm
 from ..sources import Probability
 from ..terms.space import Space
 

@@ -14,14 +14,14 @@ from .. import arguments
 from ..errors import Infeasible, SolverError, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers import find
-from ..solvers.conflict import conflict
-from ..solvers.cvxpy_problem import Convex, entropy_problem
-from ..solvers.extremes import extremes
-from ..solvers.failure import contradiction
-from ..solvers.integrality import settled_whole
-from ..solvers.presolving import presolved
-from ..solvers.run import run
-from ..solvers.whole import whole_extremes
+from ..solvers.cvxpy.problem import Convex, entropy_problem
+from ..solvers.diagnosis.conflict import conflict
+from ..solvers.diagnosis.failure import contradiction
+from ..solvers.linear.bounds import extremes
+from ..solvers.linear.integer import whole_extremes
+from ..solvers.linear.integrality import settled_whole
+from ..solvers.solving.presolving import presolved
+from ..solvers.solving.solve import run
 from ..sources import PriorZeros, Probability, read_probability
 from ..system.progress import progress_bar
 from ..terms.people import People

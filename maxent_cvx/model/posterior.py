@@ -16,7 +16,7 @@ from scipy.special import xlogy
 from .. import arguments
 from ..errors import StatementError, TableError
 from ..solvers import Certificate, Solution, Status
-from ..solvers.linear_form import LinearForm
+from ..solvers.program.linear_form import LinearForm
 from ..sources import Probability
 from ..tables.microdata import group_codes
 from ..terms.space import Space

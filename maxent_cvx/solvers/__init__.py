@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .certificate import ACCURACY, Certificate
-from .run import Solution
-from .status import Answer, Status
-from .table import SOLVERS, available, find
+from .answer import Answer, Status
+from .certificate.certificate import ACCURACY, Certificate
+from .registry import SOLVERS, available, find
+from .solving.solve import Solution
 
 if TYPE_CHECKING:
-    from .conic_solver import DualNewton
+    from .conic.conic_solver import DualNewton
 
 __all__ = ["ACCURACY", "SOLVERS", "Answer", "Certificate", "DualNewton", "Solution", "Status", "available", "find"]
 
@@ -18,7 +18,7 @@ __all__ = ["ACCURACY", "SOLVERS", "Answer", "Certificate", "DualNewton", "Soluti
 def __getattr__(name: str) -> Any:
     """Load the solver that CVXPY calls when it is asked for: importing CVXPY takes a second."""
     if name == "DualNewton":
-        from .conic_solver import DualNewton
+        from .conic.conic_solver import DualNewton
 
         return DualNewton
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...solvers.forcing import forced_by, forcing
-from ...solvers.linear_form import LinearForm
+from ...solvers.diagnosis.forcing import forced_by, forcing
+from ...solvers.program.linear_form import LinearForm
 from ...sources.statements.statement import Event, conditions
 from ...system.progress import progress_bar
 from ...tables.selection import choose

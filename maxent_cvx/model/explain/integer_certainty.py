@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Infeasible, SolverError
-from ...solvers.failure import contradiction
-from ...solvers.integrality import settled_whole
-from ...solvers.presolve import remaining
-from ...solvers.presolving import presolved
-from ...solvers.whole import never_filled
+from ...solvers.diagnosis.failure import contradiction
+from ...solvers.linear.integer import never_filled
+from ...solvers.linear.integrality import settled_whole
+from ...solvers.presolve.reduce import remaining
+from ...solvers.solving.presolving import presolved
 from .certainty import Key, Subjects, is_said, name_of, subjects
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ... import arguments
 from ...errors import Inaccurate, SolverError
-from ...solvers.pricing import pricing
+from ...solvers.diagnosis.multipliers import pricing
 from ...system.progress import progress_bar
 
 if TYPE_CHECKING:

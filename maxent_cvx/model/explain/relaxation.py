@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ...errors import BadProbability, unknown_name
-from ...solvers.feasibility import least_change
-from ...solvers.linear_form import LinearForm
-from ...solvers.lumping import lump
+from ...solvers.linear.elastic import least_change
+from ...solvers.presolve.aggregation import lump
+from ...solvers.program.linear_form import LinearForm
 from ...sources import Statement
 from ...terms.rows import Rows
 from ..entry import Changed, Entry

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError, TableError, number, whole
-from ...solvers.linear_program import linear_program
+from ...solvers.linear.highs import linear_program
 from ...tables.numbers import as_numbers
 
 __all__ = ["block_sums", "half_overlapping_bounds", "record_bounds"]

@@ -1,0 +1,64 @@
+"""How a solve can end. "Almost" is never "optimal"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from .linear_algebra.schur_preconditioner import Corner
+
+__all__ = ["Answer", "Status"]
+
+
+class Status(StrEnum):
+    """Why a solver stopped."""
+
+    OPTIMAL = "optimal"
+    """The solver met its own tolerances; the certificate says what that is worth."""
+    INACCURATE = "inaccurate"
+    """The solver stopped near an answer, by its own account."""
+    INFEASIBLE = "infeasible"
+    """The solver claims that no distribution satisfies the rows."""
+    LIMIT = "limit"
+    """Iterations or time ran out."""
+    FAILED = "failed"
+    """Numerical trouble, or a word we do not know."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a backend returns.
+
+    Attributes
+    ----------
+    status : Status
+    counts : ndarray or None
+        x = N p, people.
+    multipliers : ndarray or None
+        One a row, signed so that x = exp(matrix' multipliers - 1): positive presses up from a low
+        side, negative down from a high side.
+    iterations : int
+    compile_seconds, solve_seconds : float
+    message : str
+        The solver's own words.
+    proofs : sequence of ndarray
+        Directions of the multipliers that prove some terms empty, each given those before it.
+    log : sequence of dict
+        What the solver saw in each iteration, where it tells.
+    corner : Corner, optional
+        The last Schur complement of the knowledge rows, which spares the certificate to form one.
+    """
+
+    status: Status
+    counts: np.ndarray | None
+    multipliers: np.ndarray | None
+    iterations: int
+    compile_seconds: float
+    solve_seconds: float
+    message: str
+    proofs: Sequence[np.ndarray] = ()
+    log: Sequence[Mapping[str, float]] = ()
+    corner: Corner | None = None

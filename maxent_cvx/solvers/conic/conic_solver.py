@@ -1,0 +1,222 @@
+"""DUAL_NEWTON as a solver that CVXPY calls: ``problem.solve(solver=mx.solvers.DualNewton())``.
+
+Everything here rests on CVXPY's internals, and nothing else in this package does: the cone program it hands
+over is read in :mod:`.entropy_program`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import cvxpy
+import cvxpy.settings as s
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.constraints import ExpCone, NonNeg, Zero
+from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
+
+from ...errors import MaxEntError, SolverError, UnknownName
+from ..answer import Answer, Status
+from ..certificate.projection import satisfying
+from ..linear.elastic import least_change
+from ..presolve.zero_proofs import pushed
+from ..program.linear_form import TOLERANCE, LinearForm
+from ..registry import SOLVERS
+from .cone_program import ConeProgram, Distance
+from .entropy_program import TAKES, EntropyProgram, read
+
+__all__ = ["DualNewton"]
+
+#: An average y below the first was scaled by a constraint that does not bind, and absolute tolerances want it nearer
+#: to 1; below the second there is nothing left to scale.
+SMALL, VANISHED = 0.1, 1e-12
+#: Least change of the rows, relative to their scale, that the linear program must find to call them contradictory.
+CLASH = 1e-6
+
+backend = SOLVERS["DUAL_NEWTON"]
+
+
+class Refused(SolverError, cvxpy.error.SolverError):
+    """A problem that DUAL_NEWTON does not take: CVXPY, which knows its own error only, then tries the next solver."""
+
+
+class UnknownOption(UnknownName, cvxpy.error.SolverError):
+    """An option that DUAL_NEWTON does not have, and the next solver may."""
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Make this package's errors such that CVXPY knows them, too."""
+    try:
+        yield
+    except UnknownName as error:
+        raise UnknownOption(str(error)) from None
+    except MaxEntError as error:
+        raise Refused(str(error)) from None
+
+
+class DualNewton(ConicSolver):
+    """Maximise sum a x log(w / x) + c' x over linear constraints, by Newton's method on the dual.
+
+    A solver for CVXPY problems that never heard of this package: entropies ``entr(x)``, ``rel_entr(x, w)`` and
+    ``kl_div(x, w)`` with constant w, any positive factors, affine arguments, linear equations and inequalities.
+    Options of ``solve``: `tolerance` (the row residual and duality gap at which to stop, where an average
+    term is 1) and `max_iterations`. A problem that is something else is refused with an
+    error that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
+    (``solver_path``) falls back on the next; "optimal" is said of answers only whose residuals and
+    gap, recomputed from CVXPY's data, are small.
+
+    Notes
+    -----
+    Newton starts cold in a few iterations, so ``warm_start`` does nothing.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import maxent_cvx as mx
+    >>> x = cp.Variable(6)
+    >>> fair = [cp.sum(x) == 1, range(1, 7) @ x == 4.5]
+    >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), fair)
+    >>> round(float(problem.solve(solver=mx.solvers.DualNewton())), 6)
+    1.613581
+    """
+
+    SUPPORTED_CONSTRAINTS: Any = (Zero, NonNeg, ExpCone)
+    EXP_CONE_ORDER: Any = (0, 1, 2)
+    MIP_CAPABLE = False
+
+    def name(self) -> str:
+        """What users call it."""
+        return backend.name
+
+    def import_solver(self) -> None:
+        """Nothing is imported: the solver is in this package."""
+
+    def cite(self, data: Mapping[str, Any]) -> str:
+        """Return what to cite: the software."""
+        return "@misc{maxent_cvx, title={maxent\\_cvx}, author={{The maxent\\_cvx developers}}}"
+
+    # CVXPY keeps compiled problems by solver: instances that do the same must find the same.
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def can_solve(self, problem_form: Any) -> bool:
+        """Whether the cones fit; if not, say which do not, where CVXPY says only that they do not."""
+        if super().can_solve(problem_form):
+            return True
+        cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
+        found = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
+        raise Refused(f"the problem has {found} that DUAL_NEWTON does not take. {TAKES}")
+
+    def solve_via_data(
+        self,
+        data: Mapping[str, Any],
+        warm_start: bool,
+        verbose: bool,
+        solver_opts: Mapping[str, Any],
+        solver_cache: Any = None,
+    ) -> dict[str, Any]:
+        """Solve what :meth:`apply` made of a problem."""
+        begun = time.perf_counter()
+        with _refusing():
+            entropy, found = self._found(data, {**solver_opts, "verbose": verbose})
+        program, dims = entropy.program, data[self.DIMS]
+        return {
+            "status": found.status,
+            "value": float(program.c @ found.z),
+            "primal": found.z,
+            "eq_dual": found.dual[: dims.zero],
+            "ineq_dual": found.dual[dims.zero :],
+            s.SOLVE_TIME: time.perf_counter() - begun,
+            s.NUM_ITERS: found.iterations,
+            s.EXTRA_STATS: found.distance,
+        }
+
+    def _found(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[EntropyProgram, _Found]:
+        """Read CVXPY's data as an entropy program, and solve it."""
+        options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
+        backend.check(options)
+        dims = data[self.DIMS]
+        matrix = sp.csr_array(data[s.A])
+        matrix.eliminate_zeros()
+        where = _namer(data[s.PARAM_PROB])
+        entropy = read(ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where))
+        return entropy, _solve(entropy, options)
+
+    def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
+        """Hand the answer to CVXPY, with iterations, time, and in ``extra_stats`` its distance from the optimum."""
+        inverted = super().invert(solution, inverse_data)
+        inverted.attr.update({key: solution[key] for key in (s.SOLVE_TIME, s.NUM_ITERS, s.EXTRA_STATS)})
+        return inverted
+
+
+class _Found(NamedTuple):
+    """An answer to a cone program, and how far it is from optimal."""
+
+    status: str
+    z: np.ndarray
+    dual: np.ndarray
+    distance: Distance
+    iterations: int
+
+
+def _solve(entropy: EntropyProgram, options: Mapping[str, Any]) -> _Found:
+    """Solve in units that fit, and say what the answer is worth."""
+    answer, counts, m = _newton(entropy.form, None, **options)
+    iterations = answer.iterations
+    mean = float(counts.mean())
+    if answer.status is Status.OPTIMAL and VANISHED < mean < SMALL:
+        entropy = entropy.scaled(1 / mean)
+        answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
+        iterations += answer.iterations
+    z, dual = entropy.restore(counts, m)
+    distance = entropy.program.distance(z, dual)
+    if not distance.holds:
+        # Where rows force zeros, multipliers grow for ever, and residuals count that many times: have none.
+        exact = satisfying(entropy.form, counts, np.zeros(len(counts), dtype=bool))
+        z, dual = entropy.restore(counts if exact is None else exact, m)
+        distance = entropy.program.distance(z, dual)
+    return _Found(_status(entropy, answer, distance), z, dual, distance, iterations)
+
+
+def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple[Answer, np.ndarray, np.ndarray]:
+    """Run Newton's method, which ends with y and multipliers however it ends."""
+    answer = backend.solve(form, start, **options)
+    if answer.counts is None or answer.multipliers is None:
+        raise SolverError(f"{backend.name} gave no answer ({answer.message}); use another solver, such as cp.CLARABEL")
+    return answer, answer.counts, pushed(form, answer.multipliers, answer.proofs)
+
+
+def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
+    """Say in CVXPY's words how it ended; what the solver says of itself decides nothing."""
+    if distance.holds:
+        return s.OPTIMAL
+    try:
+        clash = least_change(entropy.form).off > CLASH / TOLERANCE * entropy.form.tolerance
+    except SolverError:  # HiGHS cannot decide either
+        return s.SOLVER_ERROR
+    if clash.any():
+        return s.INFEASIBLE
+    if answer.status is Status.LIMIT and np.isfinite(distance.primal):
+        return s.USER_LIMIT
+    return s.OPTIMAL_INACCURATE if distance.is_near else s.SOLVER_ERROR
+
+
+def _namer(program: Any) -> Callable[[int], str]:
+    """Name the columns of CVXPY's matrix: x[3], in the order in which CVXPY flattens, column by column."""
+
+    def where(column: int) -> str:
+        for variable in program.variables:
+            place = column - program.var_id_to_col[variable.id]
+            if 0 <= place < variable.size:
+                index = ", ".join(str(int(i)) for i in np.unravel_index(place, variable.shape, order="F"))
+                return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
+        return f"column {column}"
+
+    return where

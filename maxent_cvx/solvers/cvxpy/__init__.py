@@ -1,0 +1,1 @@
+"""CVXPY's solvers as backends, and convex constraints replaced by their tangents."""

@@ -1,0 +1,61 @@
+"""CVXPY constraints on the terms, as linear rows: exactly if affine, as tangents at the answer if convex."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..program.linear_form import LinearForm
+from .problem import Convex
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["linearise", "with_tangents"]
+
+#: Where a gradient at zero is infinite, as of an entropy, it is taken at this many people.
+POSITIVE = 1e-12
+
+
+def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+    """Expand an expression at a point: ``matrix @ variable + constant``, exact if it is affine."""
+    before = variable.value
+    variable.save_value(at)
+    try:
+        gradient = expression.grad[variable]
+        value = np.atleast_1d(np.asarray(expression.value, dtype=float)).ravel(order="F")
+    finally:
+        variable.save_value(before)
+    matrix = sp.csr_array(sp.csc_array(np.atleast_2d(gradient) if np.isscalar(gradient) else gradient).T)
+    return matrix, value - matrix @ at
+
+
+def with_tangents(
+    form: LinearForm, multipliers: np.ndarray, convex: Convex, at: np.ndarray
+) -> tuple[LinearForm, np.ndarray] | None:
+    """Add to a linear form the tangents of constraints g(x) <= 0 at a solution, with their multipliers.
+
+    A convex set lies inside its tangents, and at the solution the tangents carry the same
+    multipliers as the constraint: the linear certificate then speaks of the convex problem. None where
+    CVXPY has no gradient of a constraint: write norm_inf(x) <= c as -c <= x and x <= c, say.
+    """
+    blocks, lows, highs, extra = [form.matrix], [form.low], [form.high], [multipliers]
+    for constraint in convex.constraints:
+        try:
+            matrix, constant = linearise(constraint.expr, convex.variable, np.maximum(at, POSITIVE))
+        except (NotImplementedError, AttributeError):  # some of CVXPY's functions have no gradient
+            return None
+        blocks.append(matrix)
+        lows.append(np.full(len(constant), -np.inf))
+        highs.append(-constant)
+        extra.append(-np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F"))
+    matrix = sp.csr_array(sp.vstack(blocks, format="csr"))
+    more = matrix.shape[0] - form.shape[0]
+    scale = np.concatenate([form.scale, np.ones(more)])
+    shift, doubt, blur = (np.concatenate([side, np.zeros(more)]) for side in (form.shift, form.doubt, form.blur))
+    low, high = np.concatenate(lows), np.concatenate(highs)
+    wider = replace(form, matrix=matrix, low=low, high=high, scale=scale, shift=shift, doubt=doubt, blur=blur)
+    return wider, np.concatenate(extra)

@@ -1,0 +1,183 @@
+"""Which rows of knowledge contradict each other: an irreducible set, and what each could be beside the others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ...errors import Infeasible, SolverError
+from ..linear.bounds import extremes
+from ..linear.elastic import least_change
+from ..presolve.aggregation import lump
+from ..presolve.reduce import reduce
+from ..program.linear_form import FORGIVEN, LinearForm
+
+__all__ = ["Conflict", "conflict", "irreducible"]
+
+#: Statements that an error names.
+MOST = 5
+#: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
+CLEAR = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """Rows of knowledge that cannot hold together with the facts, while any of them can be spared.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    table : DataFrame
+        A row each, by name: `low` and `high` as typed, `least` and `most` that it could be where the facts and
+        the others hold, and the `move` that it would take, all in the unit of its value.
+    is_published : bool
+        Whether these are no knowledge, but published: releases that contradict each other.
+    remedies : tuple of str
+        What can be done about the rows, each once; "" is to correct, to make vague or to remove a statement.
+    """
+
+    rows: np.ndarray
+    table: pd.DataFrame
+    is_published: bool = False
+    remedies: tuple[str, ...] = ("",)
+
+    @property
+    def error(self) -> Infeasible:
+        """Say it in one line; the error carries the table as its `conflict`."""
+        moves = []
+        for name, said in self.table.head(MOST).iterrows():
+            if not said["move"] > 0:
+                moves.append(repr(name))
+                continue
+            end = said["most"] if said["most"] < said["low"] else said["least"]
+            digits = max(6, 4 - math.floor(math.log10(said["move"])))  # so that it can be told from what it was
+            moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
+        n = len(self.table)
+        what = "row" if self.is_published else "statement"
+        who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
+        clash = "the knowledge contradicts the published data or itself"
+        remedies = [own or "correct it, make it vague with .about(value, eps), or remove it" for own in self.remedies]
+        if self.is_published:
+            clash = "what is published contradicts itself"
+            remedies = ["correct it, give people with new values new pseudonyms, or remove it"]
+        remedy = "; or ".join(remedies)
+        error = Infeasible(
+            f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
+            f"{remedy[0].upper()}{remedy[1:]}"
+        )
+        error.conflict = self.table
+        return error
+
+
+def conflict(
+    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float = FORGIVEN
+) -> Conflict | None:
+    """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together.
+
+    If what is published contradicts itself, as releases can, it is one among its rows.
+    """
+    try:
+        rows = irreducible(form, closed_form, n_records, forgiven)
+    except Infeasible:  # that of facts
+        rows = None
+    if rows is not None:
+        return Conflict(rows, _table(form, rows), remedies=tuple(sorted({_remedy(form, row) for row in rows})))
+    if not np.isnan(closed_form[0]).any():  # it satisfies what is published
+        return None
+    facts = form.among(np.empty(0, dtype=int)).doubting()
+    rows = irreducible(facts, (closed_form[0], closed_form[1][: facts.n_published]), n_records, forgiven)
+    return None if rows is None else Conflict(rows, _table(facts, rows), is_published=True)
+
+
+def irreducible(
+    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float = FORGIVEN
+) -> np.ndarray | None:
+    """Find rows of knowledge that cannot hold together, while any of them can be spared; None if all can hold.
+
+    Facts, the published rows above all, are never to blame.
+
+    Notes
+    -----
+    A linear program says which rows speak against each other, and how strongly. The strongest few that cannot
+    hold together are taken, twice as many in each attempt, and from these those that are needed are found by
+    halves (QuickXplain; Junker, 2004). Few rows tell few terms apart, so that these attempts cost little.
+    """
+
+    def contradictory(rows: np.ndarray) -> bool:
+        return _contradictory(form.among(rows), closed_form, n_records, forgiven)
+
+    lumping = lump(form)
+    change = least_change(lumping.form)
+    if not (change.off > forgiven * lumping.form.tolerance).any():
+        return None
+    speaks = np.abs(change.direction[lumping.row])
+    known = np.arange(form.n_facts, form.shape[0])
+    order = known[np.argsort(-speaks[known], kind="stable")]
+    n = 1
+    while n < len(order) and not contradictory(order[:n]):
+        n *= 2
+
+    def needed(given: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Which of some rows are needed for a contradiction with given ones, which are none by themselves."""
+        if len(rows) == 1:
+            return rows
+        first, last = np.array_split(rows, 2)
+        more = np.append(given, first)
+        of_last = last[:0] if contradictory(more) else needed(more, last)
+        if len(of_last) and contradictory(with_last := np.append(given, of_last)):
+            return of_last
+        return np.append(needed(with_last if len(of_last) else given, first), of_last)
+
+    return needed(order[:0], order[:n])
+
+
+def _contradictory(
+    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float
+) -> bool:
+    """Whether no x satisfies the rows."""
+    try:
+        smaller = lump(reduce(form, closed_form, n_records).posed).form
+        off = least_change(smaller).off
+        if not (off > CLEAR * smaller.tolerance).any() and off.any():
+            # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
+            smaller = lump(form).form
+            off = least_change(smaller).off
+    except Infeasible:
+        return True
+    return bool((off > forgiven * smaller.tolerance).any())
+
+
+def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
+    """What each row of a contradiction could be beside the others."""
+    said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
+    said = (said + form.shift[rows, None]) / form.scale[rows, None] + 0.0
+    table = pd.DataFrame(said, columns=["low", "high", "least", "most"])
+    table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
+    table.index = pd.Index([form.name(row) for row in rows], name="statement")
+    return table.sort_values("move", ascending=False, kind="stable")
+
+
+def _remedy(form: LinearForm, row: int) -> str:
+    """What can be done about a row, if not what can be done about a statement."""
+    for rows in form.blocks:
+        if row < len(rows):
+            return rows.remedy
+        row -= len(rows)
+    return ""
+
+
+def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
+    """The least and the largest value of a row, people, where the facts and the others hold; NaN if it is not found."""
+    asked, place = form.among(np.append(others, row)), form.n_facts + int((others < row).sum())
+    low, high = asked.low.copy(), asked.high.copy()
+    low[place], high[place] = -np.inf, np.inf
+    lumping = lump(replace(asked, low=low, high=high))
+    row = int(lumping.row[place])
+    objective = lumping.form.matrix[[row]].toarray().ravel()
+    try:
+        return extremes(lumping.form.select(np.arange(lumping.form.shape[0]) != row), objective)
+    except (Infeasible, SolverError):  # where the contradiction is no larger than what rows are forgiven
+        return np.nan, np.nan

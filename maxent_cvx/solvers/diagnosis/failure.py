@@ -1,0 +1,72 @@
+"""Why there is no answer: contradictory knowledge, told as such, or a solver at its end, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...errors import Inaccurate, Infeasible, SolverError
+from ..answer import Answer, Status
+from ..certificate.certificate import Certificate
+from ..cvxpy.problem import Convex
+from ..program.linear_form import LinearForm
+from .conflict import conflict
+
+__all__ = ["contradiction", "failure"]
+
+#: The solver that is the most precise.
+NEWTON = "DUAL_NEWTON"
+
+
+def contradiction(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Infeasible | None:
+    """Find why there is no answer: an irreducible contradiction of the knowledge; None if it is consistent."""
+    found = conflict(form, closed_form, n_records, forgiven=1)  # what is else forgiven as rounding was too much
+    return None if found is None else found.error
+
+
+def failure(
+    name: str,
+    answer: Answer,
+    certificate: Certificate | None,
+    convex: Convex | None,
+    clash: Callable[[], Infeasible | None],
+) -> SolverError | Infeasible:
+    """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end.
+
+    Parameters
+    ----------
+    name : str
+        The solver that was asked for.
+    answer : Answer
+    certificate : Certificate or None
+        None if there is no answer.
+    convex : Convex or None
+    clash : callable
+        Looks for a contradiction, which may take a while.
+    """
+    # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
+    doubtful = certificate is None or not np.isfinite(certificate.bound)
+    if doubtful and (found := clash()) is not None:
+        return found
+    if certificate is None and answer.status is Status.INFEASIBLE and convex:
+        return Infeasible(
+            f"{name} finds that no distribution satisfies your convex constraint together with the rest "
+            "(the linear rows alone are consistent); relax the constraint"
+        )
+    if certificate is None:
+        return SolverError(
+            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; give the solver more time "
+            "and iterations, or use another (see maxent_cvx.solvers.available())"
+        )
+    remedy = "say it in numbers of like size, change its tolerances"
+    if convex:
+        remedy = "write what is linear as linear rows, change its tolerances"
+    elif name != NEWTON:
+        remedy = f"use {NEWTON}, which is more precise, or polish=True, change its tolerances"
+    elif answer.status is Status.LIMIT:
+        remedy = "give it more iterations"
+    return Inaccurate(
+        f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}. "
+        f"{remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
+    )

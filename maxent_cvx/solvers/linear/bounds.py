@@ -1,0 +1,59 @@
+"""The least and the largest value of a linear expression over everything that the rows allow: two linear programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...errors import Inaccurate, Infeasible, SolverError
+from ..program.linear_form import LinearForm
+from ..program.weak_duality import proved
+from .entropic_penalty import optima
+
+__all__ = ["extremes"]
+
+#: What is proved and what is attained may differ by so many people, relative to the largest coefficient.
+GAP = 1e-6
+
+
+def extremes(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
+    """Bound objective @ x over x >= 0 with low <= A x <= high, from outside.
+
+    Returns
+    -------
+    low, high : float
+        What is proved; it is attained, but for :data:`GAP`.
+
+    Raises
+    ------
+    Infeasible
+        If no x satisfies the rows.
+    Inaccurate
+        If what is proved is not attained.
+    SolverError
+        If HiGHS does not come to an end.
+    """
+    size = np.abs(objective).max(initial=0.0)
+    if size == 0:
+        return 0.0, 0.0
+    ways = (objective / size, -objective / size)
+    try:
+        least, most = (_least(form, way) for way in ways)
+    except Infeasible:  # by less than what a row is forgiven, maybe: wider rows bound from outside as well
+        wider = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
+        least, most = (_least(wider, way) for way in ways)
+    return least * size, -most * size
+
+
+def _least(form: LinearForm, objective: np.ndarray) -> float:
+    """The least value of an expression whose largest coefficient is 1."""
+    for optimum in optima(form, objective):
+        if optimum.infeasible:
+            raise Infeasible("the rows contradict each other")
+        if not optimum.found:
+            raise SolverError(f"HiGHS found no bound: {optimum.message}")
+        attained, bound = float(objective @ optimum.x), proved(form, objective, optimum.multipliers)
+        if abs(attained - bound) <= GAP:
+            return bound
+    raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")

@@ -1,0 +1,86 @@
+"""Which cells can be occupied at all: one linear program, for what bounds and Newton's method have not found.
+
+It proves at once what Newton's steps prove one after the other, and what they cannot: that a cell is
+empty because of others that are. Over all rows it may take minutes where they take seconds, so it comes
+last; over the knowledge alone, which falls into parts of one sensitive value each, it takes seconds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..program.components import parts
+from ..program.linear_form import LinearForm
+from .highs import linear_program
+
+__all__ = ["local_proofs", "support_proof"]
+
+#: A direction within this of multiples of 1/2, 1/3, ... is taken to be them, and made whole: its sums are exact then.
+WHOLE = 1e-6
+#: Largest denominator looked for.
+DENOMINATOR = 12
+
+
+def support_proof(form: LinearForm) -> np.ndarray:
+    """Find one direction of the multipliers that proves all empty terms empty; see :mod:`.implied_zeros`.
+
+    Notes
+    -----
+    Solutions x form a polyhedron. Over the cone above it, x = (u + v) / t with t >= 0,
+
+        max sum u,    0 <= u <= 1,  v >= 0,  low t <= A (u + v) <= high t,
+
+    has u = 1 where some x is positive, and u = 0 elsewhere. The dual d of its rows then has A' d <= 0, with
+    (A' d)_j <= -1 where u_j = 0, and d' (its sides) = 0.
+
+    Returns
+    -------
+    ndarray, one a row
+        Zeros if HiGHS does not come to an end. Rounding is the business of whoever uses it.
+    """
+    n_rows, n_terms = form.shape
+    exact = form.is_equation
+    upper, lower = np.isfinite(form.high) & ~exact, np.isfinite(form.low) & ~exact
+    rows = np.concatenate([np.flatnonzero(kind) for kind in (exact, upper, lower)])
+    kind = np.repeat([0, 1, 2], [np.count_nonzero(exact), np.count_nonzero(upper), np.count_nonzero(lower)])
+    side = np.where(kind == 1, form.high[rows], form.low[rows])
+    matrix = form.matrix[rows]
+    optimum = linear_program(
+        -np.repeat([1.0, 0.0], [n_terms, n_terms + 1]),
+        sp.hstack([matrix, matrix, sp.csr_array(-side[:, None])], format="csr"),
+        np.where(kind == 1, -np.inf, 0.0),
+        np.where(kind == 2, np.inf, 0.0),
+        upper=np.repeat([1.0, np.inf], [n_terms, n_terms + 1]),
+    )
+    direction = np.zeros(n_rows)
+    if optimum.found:
+        np.add.at(direction, rows, optimum.multipliers)
+    return whole(direction)
+
+
+def local_proofs(form: LinearForm) -> list[np.ndarray]:
+    """Find directions that prove terms empty by the knowledge alone, one for each independent part of it.
+
+    Two rows that overlap and have one value say it: with P(s | Q) P(Q) = P(s | Q, R) P(Q, R), nobody
+    with Q and not R has s.
+    """
+    known, n = form.known.distinct, form.n_published
+    of_row, of_class = parts(known)
+    found = []
+    for part in np.flatnonzero(np.bincount(of_row) > 1):  # a row by itself says no more than its bounds
+        rows, classes = np.flatnonzero(of_row == part), np.flatnonzero(of_class == part)
+        sides = form.low[n + rows], form.high[n + rows]
+        direction = np.zeros(form.shape[0])
+        direction[n + rows] = support_proof(LinearForm.plain(sp.csr_array(known[rows][:, classes]), *sides))
+        found.append(direction)
+    return found
+
+
+def whole(direction: np.ndarray) -> np.ndarray:
+    """Free a direction of rounding where it is a multiple of whole numbers, which vertices mostly are."""
+    for denominator in range(1, DENOMINATOR + 1):
+        rounded = np.rint(direction * denominator)
+        if np.abs(rounded / denominator - direction).max(initial=0.0) <= WHOLE:
+            return rounded
+    return direction

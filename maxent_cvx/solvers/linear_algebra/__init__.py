@@ -1,0 +1,1 @@
+"""Newton systems: blocks of buckets eliminated, a Schur complement of the knowledge, conjugate gradients."""

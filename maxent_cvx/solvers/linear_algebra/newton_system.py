@@ -1,0 +1,53 @@
+"""The choice of how to solve the Newton systems of one problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from ..program.linear_form import LinearForm
+from .block_system import BlockSystem
+from .schur_preconditioner import Corner
+from .sparse_system import SparseSystem
+
+__all__ = ["System", "newton_system"]
+
+#: Multiplications that factoring the blocks may take; a sparse factor is taken where they are too large.
+MOST_MULTIPLICATIONS = 2e10
+
+
+class System(Protocol):
+    """Solves A diag(x) A' d = gradient for any x.
+
+    Attributes
+    ----------
+    products : int
+        Products with the system in conjugate gradients so far; 0 where it is solved directly.
+    corner : Corner or None
+        The Schur complement that preconditions them.
+    """
+
+    products: int
+    corner: Corner | None
+
+    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
+        """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""
+        ...
+
+
+def newton_system(form: LinearForm, corner: Corner | None = None, *, may_form: bool = True) -> System:
+    """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely.
+
+    Parameters
+    ----------
+    form : LinearForm
+    corner : Corner, optional
+        A Schur complement of nearly the same problem.
+    may_form : bool
+        Whether one may be formed; if not, a solution can be less precise than asked for.
+    """
+    blocks = BlockSystem(form, corner, may_form=may_form)
+    cost = blocks.buckets.n_slots * float(blocks.buckets.width) ** 2
+    return blocks if cost <= MOST_MULTIPLICATIONS else SparseSystem(form)

@@ -1,0 +1,42 @@
+"""Newton systems by a sparse LDL' factor, where there are no small blocks, or too much knowledge for a dense corner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import qdldl
+import scipy.sparse as sp
+
+from ..program.linear_form import LinearForm
+from .schur_preconditioner import Corner
+
+__all__ = ["SparseSystem"]
+
+
+class SparseSystem:
+    """Solves A diag(x) A' d = g for any x."""
+
+    def __init__(self, form: LinearForm) -> None:
+        self.matrix, self.n_published = form.matrix, form.n_published
+        self.products = 0  # systems are solved directly
+        self.corner: Corner | None = None  # and need no preconditioner
+
+    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+        """Factor for the published rows and the active knowledge rows; the others get 0."""
+        rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
+        matrix = self.matrix[rows]
+        factor = factorised(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge)
+
+        def solve(gradient: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+            direction = np.zeros(len(gradient))
+            direction[rows] = factor.solve(gradient[rows])
+            return direction
+
+        return solve
+
+
+def factorised(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
+    """Factor a symmetric matrix whose diagonal is raised by a relative ridge."""
+    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), 1e-12))
+    return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)

@@ -1,0 +1,94 @@
+"""The blocks of a Newton system: the published rows of a bucket share no term with those of another.
+
+D = P diag(x) P' over the published rows P is block-diagonal, a block of at most a few dozen rows a
+bucket. All blocks are built, factored and applied at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ...tables.microdata import ranges
+
+__all__ = ["Buckets"]
+
+#: Diagonal that a row whose terms have all vanished is given instead of zero.
+SMALLEST = 1e-12
+
+
+class Buckets:
+    """Published rows laid out in slots: block by block, every block padded to the largest one's size.
+
+    Parameters
+    ----------
+    published : csr_array, shape (rows, terms)
+    by_term : csr_array
+        The same, transposed.
+    bucket : ndarray of int, one a row
+        Which rows belong together.
+    """
+
+    def __init__(self, published: sp.csr_array, by_term: sp.csr_array, bucket: np.ndarray) -> None:
+        n = published.shape[0]
+        block, used = pd.factorize(bucket)
+        size = np.bincount(block, minlength=len(used))
+        order = np.argsort(block, kind="stable")
+        first = np.cumsum(size) - size
+        self.n_blocks, self.width = len(used), int(size.max(initial=0))
+        self.slot = np.empty(n, dtype=np.int64)
+        self.slot[order] = block[order] * self.width + np.arange(n) - first[block[order]]
+        row = np.repeat(self.slot, np.diff(published.indptr))
+        shape = (self.n_slots, published.shape[1])
+        self.rows = sp.csr_array((published.data, (row, published.indices)), shape=shape)
+        slots = self.slot[by_term.indices].astype(by_term.indices.dtype)
+        self.by_term = sp.csr_array((by_term.data, slots, by_term.indptr), shape=self.rows.shape[::-1])
+        padding = np.ones(self.n_slots)
+        padding[self.slot] = 0.0
+        self._padding = padding.reshape(self.n_blocks, self.width)
+        self._squared = self.rows.power(2)
+        self._pair_up()
+
+    @property
+    def n_slots(self) -> int:
+        """Rows, padding included."""
+        return self.n_blocks * self.width
+
+    def _pair_up(self) -> None:
+        """Find where the product of each two different entries of a term lands in the blocks, below the diagonal."""
+        by_term = self.by_term
+        entries = np.diff(by_term.indptr)
+        before = ranges(np.zeros(len(entries), dtype=np.int64), entries)  # of each entry: entries of its term before it
+        i = np.repeat(np.arange(by_term.nnz), before)
+        j = ranges(np.repeat(by_term.indptr[:-1], entries), before)
+        low, high = (
+            np.minimum(by_term.indices[i], by_term.indices[j]),
+            np.maximum(by_term.indices[i], by_term.indices[j]),
+        )
+        self._term = np.repeat(np.repeat(np.arange(len(entries)), entries), before)
+        self._product = by_term.data[i] * by_term.data[j]
+        self._cell = high.astype(np.int64) * self.width + low % self.width
+
+    def matrices(self, x: np.ndarray) -> np.ndarray:
+        """P diag(x) P', shape (blocks, width, width), its lower triangles only; 1 on the diagonal of padding."""
+        cells = np.bincount(self._cell, self._product * x[self._term], self.n_slots * self.width)
+        cells = cells.astype(float, copy=False)  # NumPy counts nothing in whole numbers, whatever its weight
+        blocks = cells.reshape(self.n_blocks, self.width, self.width)
+        np.einsum("bii->bi", blocks)[...] = (self._squared @ x).reshape(self._padding.shape) + self._padding
+        return blocks
+
+    def factor(self, x: np.ndarray, ridge: float) -> np.ndarray:
+        """Invert the Cholesky factors of all blocks, their diagonals raised by a relative ridge."""
+        blocks = self.matrices(x)
+        diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
+        diagonal += ridge * np.maximum(diagonal, SMALLEST)
+        try:
+            return np.linalg.inv(np.linalg.cholesky(blocks))
+        except np.linalg.LinAlgError:  # rounding was larger than the ridge
+            return self.factor(x, 100 * ridge)
+
+    def apply(self, inverse: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """D^-1 right, a number a slot."""
+        half = inverse @ right.reshape(self.n_blocks, self.width, 1)
+        return (inverse.transpose(0, 2, 1) @ half).ravel()

@@ -1,0 +1,376 @@
+"""The linear form of a model: its rows as one sparse system in people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import Infeasible
+from ...terms.rows import Rows
+from ..rows.rational_row import typed_coefficients
+from ..rows.row_operations import RowOperations
+from ..rows.stacking import stacked
+from .bucket_blocks import Buckets
+from .components import parts
+from .shared_columns import SharedColumns
+from .sparse import entry_rows, least_by_row
+
+__all__ = ["EPS", "FORGIVEN", "TOLERANCE", "LinearForm"]
+
+#: A unit in the last place, relatively.
+EPS = float(np.finfo(float).eps)
+#: Rounding, relative to the size of a row's value in people, that no row is blamed for.
+TOLERANCE = 1e-9
+#: Where what is typed is compared with what is possible, rows are forgiven so many times as much.
+FORGIVEN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """``low <= matrix @ x <= high`` over the counts x = N p, people.
+
+    Every row is scaled so that its largest coefficient is 1: an invariant, or P(S | Q) = c times
+    P(Q), then speaks of people, whatever the unit it was typed in.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray
+        People. Equal for an equation, infinite where a side is open.
+    scale, shift : ndarray
+        A value v as typed is v * scale - shift people.
+    doubt : ndarray
+        How far off a row may be for having been rounded while it was built, people: its value less its sides.
+    blur : ndarray
+        How far off any coefficient of a row may be for that reason.
+    blocks : sequence of Rows
+        Where the rows come from, in order; for their names.
+    n_published : int
+        How many leading rows come from the published view: they link the terms of a bucket, and no others.
+    n_facts : int
+        How many leading rows are true, whatever is known: those, and that named people are there.
+    least : float
+        What is as good as nobody: people, or part of those that there is room for. A term that is proved to hold no
+        more is taken for empty.
+    weights : ndarray
+        w > 0, one a term: the objective is sum x log(w / x), which is entropy where they are 1, and
+        minus the relative entropy to a prior w elsewhere.
+    operations : RowOperations, optional
+        What was done to rows so that they are in scale; of all rows, and not of some that were selected.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+    blocks: Sequence[Rows]
+    n_published: int
+    n_facts: int
+    weights: np.ndarray
+    shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
+    doubt: np.ndarray = None  # type: ignore[assignment]
+    blur: np.ndarray = None  # type: ignore[assignment]
+    least: float = TOLERANCE
+    operations: RowOperations | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("shift", "doubt", "blur"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros(len(self.low)))
+
+    @classmethod
+    def of(
+        cls,
+        published: Sequence[Rows],
+        facts: Sequence[Rows],
+        knowledge: Sequence[Rows],
+        n_records: int,
+        weights: np.ndarray,
+    ) -> LinearForm:
+        """Stack rows over p into one system over counts."""
+        blocks, n_published = [*published, *facts, *knowledge], sum(map(len, published))
+        found = stacked(published, facts, knowledge, n_records)
+        return cls(
+            found.matrix, found.low, found.high, found.scale, blocks, n_published, n_published + sum(map(len, facts)),
+            weights, None, found.doubt, found.blur,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    @classmethod
+    def plain(
+        cls, matrix: sp.csr_array, low: np.ndarray, high: np.ndarray, weights: np.ndarray | None = None
+    ) -> LinearForm:
+        """Take rows over counts as they are, from nowhere in particular and without names."""
+        n_rows, n_terms = matrix.shape
+        weights = np.ones(n_terms) if weights is None else weights
+        return cls(matrix, low, high, np.ones(n_rows), (), 0, 0, weights)
+
+    def select(self, rows: np.ndarray) -> LinearForm:
+        """Keep some of the rows, in the order given, published ones first; names are those of the whole.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, or of int
+        """
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        if np.array_equal(kept, np.arange(self.shape[0])):
+            return self
+        n_published, n_facts = (int(np.searchsorted(kept >= n, True)) for n in (self.n_published, self.n_facts))
+        smaller = replace(
+            self,
+            matrix=self.matrix[kept],
+            low=self.low[kept],
+            high=self.high[kept],
+            scale=self.scale[kept],
+            shift=self.shift[kept],
+            doubt=self.doubt[kept],
+            blur=self.blur[kept],
+            n_published=n_published,
+            n_facts=n_facts,
+            operations=None,
+        )
+        if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
+            smaller.__dict__["known"] = self.known  # all of it: a cached property is taken along
+        return smaller
+
+    def among(self, rows: np.ndarray) -> LinearForm:
+        """Keep the facts, and some rows of the knowledge by their numbers, in their order."""
+        return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
+
+    def doubting(self) -> LinearForm:
+        """Take for facts only the first rows that were published, those of people: the others may be to blame."""
+        n = len(self.blocks[0])
+        return replace(self, n_published=n, n_facts=n)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and terms."""
+        return self.matrix.shape
+
+    @property
+    def is_equation(self) -> np.ndarray:
+        """Which rows are equations."""
+        return self.low == self.high
+
+    @property
+    def tolerance(self) -> np.ndarray:
+        """Rounding, in people, that each row is forgiven."""
+        size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
+                          np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
+        return TOLERANCE * np.maximum(size, 1.0) + self.doubt
+
+    @cached_property
+    def published(self) -> sp.csr_array:
+        """The published rows."""
+        return self.matrix[: self.n_published]
+
+    @cached_property
+    def published_by_term(self) -> sp.csr_array:
+        """The published rows, transposed."""
+        return sp.csr_array(self.published.T)
+
+    @cached_property
+    def known(self) -> SharedColumns:
+        """The rows of knowledge, a column kept once for all terms that it is the same for."""
+        return SharedColumns(self.matrix[self.n_published :])
+
+    @cached_property
+    def bucket(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number the buckets, which published rows link: for each published row, and each term."""
+        return parts(self.published)
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        """The published rows, laid out bucket by bucket."""
+        return Buckets(self.published, self.published_by_term, self.bucket[0])
+
+    def parts(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Number the independent parts: for each row, and each term.
+
+        Parameters
+        ----------
+        terms : ndarray of bool, optional
+            Only these terms link rows.
+        """
+        if terms is not None and not terms.all():
+            return parts(sp.csr_array(self.matrix @ sp.diags_array(terms.astype(float))))
+        # Terms of a bucket are linked already, so that a column of knowledge links buckets.
+        of_row, of_term = self.bucket
+        known = self.known
+        touched = known.touched
+        n_parts, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
+        pairs = (np.ones(touched.sum()), (of_term[touched], known.of_term[touched]))
+        links = sp.csr_array(pairs, shape=(n_parts, n_classes))
+        part = parts(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
+        return np.concatenate([part[of_row], part[n_parts:]]), part[of_term]
+
+    def sums(self, x: np.ndarray) -> np.ndarray:
+        """The matrix @ x."""
+        return np.concatenate([self.published @ x, self.known.sums(x)])
+
+    def speak_of(self, terms: np.ndarray) -> np.ndarray:
+        """Which rows are about any of some terms."""
+        some = abs(self.published) @ terms.astype(float), abs(self.known.distinct) @ self.known.collect(terms)
+        return np.concatenate(some) > 0
+
+    def spread(self, multipliers: np.ndarray) -> np.ndarray:
+        """The transposed matrix @ multipliers, one number a term."""
+        n = self.n_published
+        return self.published_by_term @ multipliers[:n] + self.known.spread(multipliers[n:])
+
+    def exact_spread(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The transposed matrix @ multipliers from the raw rows, and how far rounding can have put it off.
+
+        Multiples of 2^-k add up exactly if their sum is below 2^(53-k), where the coefficients are 1 or -1; what
+        is left of each multiplier is small, and so is its rounding.
+        """
+        if not self._is_whole:
+            return self.matrix.T @ multipliers, self.rounding(multipliers)
+        unit = 2.0 ** (np.ceil(np.log2(max(np.abs(multipliers).sum(), 1.0))) - 52)
+        whole = np.rint(multipliers / unit) * unit
+        rest = multipliers - whole
+        found = self.matrix.T @ whole, self.matrix.T @ rest
+        return found[0] + found[1], EPS * (np.abs(found[0]) + np.abs(found[1])) + self.rounding(rest)
+
+    def exact_sums(self, x: np.ndarray) -> np.ndarray:
+        """The matrix @ x from the raw rows, without the rounding of a long sum.
+
+        Multiples of 2^-20 people add up exactly, and what is left of each number is small.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = np.rint(x * 2**20) / 2**20
+            return self.matrix @ whole + self.matrix @ (x - whole)
+
+    def rounding(self, multipliers: np.ndarray) -> np.ndarray:
+        """How far matrix' @ multipliers can be off, one number a term.
+
+        A sum of k products is off by at most k units in the last place of the sum of their sizes.
+        """
+        by_row, by_class, n = self.published_by_term, self.known.transposed, self.n_published
+        sizes = np.abs(multipliers)
+        found = np.diff(by_row.indptr) + np.diff(by_class.indptr)[self.known.of_term]
+        return EPS * found * (abs(by_row) @ sizes[:n] + (abs(by_class) @ sizes[n:])[self.known.of_term])
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all coefficients are 1 or -1."""
+        return bool((np.abs(self.matrix.data) == 1).all())
+
+    def blurred(self, multipliers: np.ndarray) -> np.ndarray:
+        """How far matrix' @ multipliers is off at most because coefficients were rounded while rows were built."""
+        rows = np.flatnonzero(self.blur * np.abs(multipliers))
+        if not len(rows):
+            return np.zeros(self.shape[1])
+        some = self.matrix[rows]
+        some = sp.csr_array((np.ones(some.nnz), some.indices, some.indptr), shape=some.shape)
+        return some.T @ (self.blur * np.abs(multipliers))[rows]
+
+    def closed(self, multipliers: np.ndarray) -> np.ndarray:
+        """Leave out what presses from an open side, where there is nothing to press from."""
+        least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
+        return np.clip(multipliers, least, most)
+
+    def exponent(self, multipliers: np.ndarray) -> np.ndarray:
+        """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""
+        exponent = self.matrix.T @ multipliers - 1
+        return exponent + np.log(self.weights) if self.is_weighted else exponent
+
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether some weight is not 1."""
+        return bool((self.weights != 1).any())
+
+    @cached_property
+    def ceiling(self) -> np.ndarray:
+        """The most people that any one published row leaves for each term; infinite if none says."""
+        published, by_term = self.published, self.published_by_term
+        subtracts = np.bincount(entry_rows(published), published.data < 0, self.n_published) > 0
+        high = np.where(subtracts, np.inf, self.high[: self.n_published])
+        return least_by_row(high[by_term.indices] / np.abs(by_term.data), by_term)
+
+    @cached_property
+    def room(self) -> np.ndarray:
+        """How many people a term's rounding is to be compared with: those there is room for, or one if that is less."""
+        return np.where(np.isfinite(self.ceiling), np.maximum(self.ceiling, 1.0), 1.0)
+
+    def residual(self, counts: np.ndarray) -> np.ndarray:
+        """How many people each row is away from holding, >= 0."""
+        value = self.exact_sums(counts)
+        return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+
+    def name(self, row: int) -> str:
+        """The label of a row."""
+        rows, row = self.emitted(row)
+        return rows.name(row)
+
+    def typed(self, row: int) -> tuple[tuple[Fraction, np.ndarray], ...] | None:
+        """The different coefficients of a row before any rounding, and the terms that each is of."""
+        if row >= sum(map(len, self.blocks)):
+            return None
+        return typed_coefficients(*self.emitted(row))
+
+    def emitted(self, row: int) -> tuple[Rows, int]:
+        """The block of rows that a row comes from, and its number there."""
+        for rows in self.blocks:
+            if row < len(rows):
+                return rows, row
+            row -= len(rows)
+        raise IndexError(row)
+
+    def written(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows as they were written, from those of the rows as they stand here."""
+        return multipliers if self.operations is None else self.operations.back(multipliers)
+
+    def standing(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows as they stand here, from those of the rows as they were written."""
+        return multipliers if self.operations is None else self.operations.there(multipliers)
+
+    @property
+    def labelled(self) -> dict[str, Rows]:
+        """The blocks of rows by label, in order; a label met again is numbered: "P(s) (2)"."""
+        times: Counter[str] = Counter()
+        found = {}
+        for rows in self.blocks:
+            times[rows.label] += 1
+            number = f" ({times[rows.label]})" if times[rows.label] > 1 else ""
+            found[rows.label + number] = rows
+        return found
+
+    def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Divide a number a row by the labels of the rows, in order."""
+        ends = np.cumsum([len(rows) for rows in self.blocks])
+        return {
+            label: values[end - len(rows) : end] for (label, rows), end in zip(self.labelled.items(), ends, strict=True)
+        }
+
+    def require(self, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.
+
+        Parameters
+        ----------
+        holds : ndarray of bool, one a row
+        low, high : ndarray
+            The least and largest value that each row can take, people.
+
+        Raises
+        ------
+        Infeasible
+            Facts are true: if only they cannot hold, other rows must be found to blame.
+        """
+        if holds.all():
+            return
+        bad = np.flatnonzero(~holds)
+        if not (bad >= self.n_facts).any():
+            raise Infeasible("the knowledge contradicts the published data")
+        row = int(bad[bad >= self.n_facts][0])
+        least, most = ((side[row] + self.shift[row]) / self.scale[row] for side in (low, high))
+        raise Infeasible(
+            f"the knowledge contradicts the published data or itself: {self.name(row)!r} cannot hold; "
+            f"with everything else it lies between {least:.6g} and {most:.6g}. "
+            "Correct it, make it vague with .about(value, eps), or remove a statement"
+        )

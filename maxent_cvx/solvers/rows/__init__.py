@@ -1,0 +1,1 @@
+"""Rows over probabilities made into a problem over counts: stacked, rewritten where coefficients hide each other."""

@@ -1,0 +1,99 @@
+"""Rows rewritten without multiples of equations: in rational numbers, from what was typed, and rounded once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..program.linear_form import LinearForm
+from .pivots import Pivots
+from .rational_row import RationalRow
+from .row_operations import RowOperations
+from .stacking import LAST_PLACES
+
+__all__ = ["rewritten"]
+
+#: Points that satisfy the published rows only nearly may exceed what these leave for a term by so much.
+BEYOND = 2.0
+
+
+def rewritten(
+    form: LinearForm,
+    n_records: int,
+    rows: np.ndarray,
+    chosen: np.ndarray,
+    steps: Sequence[Pivots],
+    upper: np.ndarray,
+) -> LinearForm:
+    """Subtract from some rows the equations that the pivots say, one step after the other, and scale them anew.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : int
+    rows : ndarray of int
+        The numbers, in the form, of the rows that the pivots number.
+    chosen : ndarray of int
+        Which of these to rewrite.
+    steps : sequence of Pivots
+    upper : ndarray
+        The most people that each term can hold; a row is scaled by what it is about.
+    """
+    new = {name: getattr(form, name).copy() for name in ("low", "high", "scale", "shift", "doubt", "blur")}
+    by, data = np.ones(form.shape[0]), {}
+    subtracted: list[tuple[int, int, float]] = []
+    most = BEYOND * np.minimum(form.ceiling, n_records)
+    for i in chosen.tolist():
+        row = int(rows[i])
+        block, place = form.emitted(row)
+        found = first = RationalRow.of(block, place, n_records)
+        for step in steps:
+            mine = slice(*np.searchsorted(step.row, [i, i + 1]))
+            multiples = [found.at(j) for j in step.term[mine].tolist()]
+            numbers = step.equations.first + step.equation[mine]
+            of_term = np.full(len(step.equations.matrix.indptr), -1)  # the last is that of -1
+            of_term[step.equation[mine]] = np.arange(len(multiples))
+            counts = [Fraction(n) for n in form.low[numbers].tolist()]
+            found = found.less(multiples, counts, of_term[step.equations.of_term])
+            subtracted += [(row, k, float(a)) for k, a in zip(numbers.tolist(), multiples, strict=True)]
+        about = _about(found, upper) or n_records / float(form.scale[row])  # of what says nothing, the scale it had
+        scale = Fraction(2) ** -math.floor(math.log2(about))  # which divides without rounding
+        found = found.times(scale)
+        off, off_side = found.rounding
+        if not block.exact:
+            source = LAST_PLACES * float(scale)
+            off += source * np.abs(first.coefficients)
+            off_side += source * max(abs(side) for side in first.sides if math.isfinite(side))
+        data[row] = found.coefficients
+        new["low"][row], new["high"][row] = found.sides
+        new["scale"][row], new["shift"][row] = float(n_records * scale), float(found.constant)
+        new["doubt"][row], new["blur"][row] = off @ most + off_side, off.max()
+        by[row] = float(n_records * scale) / form.scale[row]
+    at = tuple(np.array([one[k] for one in subtracted], dtype=np.int64) for k in (0, 1))
+    times = np.array([one[2] for one in subtracted]) * form.scale[at[0]] / n_records
+    operations = RowOperations(sp.csr_array((times, at), shape=(len(by), len(by))), by)
+    return replace(form, matrix=_with_rows(form.matrix, data), operations=operations, **new)
+
+
+def _about(row: RationalRow, upper: np.ndarray) -> float:
+    """What a row is about: what a coefficient can amount to at most, by what a term of it can; 0 if it says nothing."""
+    sizes = np.abs(row.coefficients)
+    people = float(np.max(upper, where=sizes > 0, initial=0.0))
+    return float(np.max(sizes * upper)) / people if people else 0.0
+
+
+def _with_rows(matrix: sp.csr_array, data: dict[int, np.ndarray]) -> sp.csr_array:
+    """Put dense rows in the places of others."""
+    kept = np.ones(matrix.shape[0])
+    kept[list(data)] = 0.0
+    dense = sp.csr_array(np.stack(list(data.values())))
+    place = (np.ones(len(data)), (list(data), np.arange(len(data))))
+    found = sp.csr_array(sp.diags_array(kept) @ matrix + sp.csr_array(place, shape=(len(kept), len(data))) @ dense)
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found

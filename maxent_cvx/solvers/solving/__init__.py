@@ -1,0 +1,1 @@
+"""One solve: presolve, a backend, the way back and the certificate, in one way after the other."""
