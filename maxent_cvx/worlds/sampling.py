@@ -107,10 +107,10 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
-    >>> people = ["father"] * 100 + ["child"] * 100                    # too many for exact worlds of many values
+    >>> people = ["father"] * 100 + ["child"] * 100
     >>> priors = pd.DataFrame({"HIV": [0.02] * 100 + [0.01] * 100, "Flu": 0.3, "none": 0.6}, index=people)
     >>> found = mx.worlds.sample(priors, ["HIV"] * 30 + ["Flu"] * 70 + ["none"] * 100, n=500)
-    >>> found.posterior["HIV"].groupby(level=0).first().round(1).to_dict()         # one is surer than the share, 0.15
+    >>> found.posterior["HIV"].groupby(level=0).first().round(1).to_dict()     # 30 of 200 have it: rather fathers
     {'child': 0.1, 'father': 0.2}
     """
     whole(n, "n", FEWEST)
