@@ -84,6 +84,8 @@ def experiment(
     ------
     StatementError, TableError, UnknownName
         If an argument cannot be read; or what a technique raises.
+    BadProbability
+        If an eps is negative, or no number.
 
     Notes
     -----
@@ -91,10 +93,9 @@ def experiment(
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Sex": ["F", "M"] * 2, "Salary": [50, 107, 77, 80]})
-    >>> import maxent_cvx as mx
-    >>> found = experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
+    >>> found = mx.sdc.experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
     >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """
