@@ -88,6 +88,8 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     ------
     TableError
         If incomplete rows are asked for without a file, or the file is not UCI's.
+    StatementError
+        If `complete` is neither True nor False.
 
     References
     ----------

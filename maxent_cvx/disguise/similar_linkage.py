@@ -67,6 +67,7 @@ def similar_linkage(
     suppress : int
         How many records may be left out of the release, if they fit nowhere; none unless allowed.
     seed : int
+        What goes together is random.
 
     Returns
     -------

@@ -27,6 +27,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     Parameters
     ----------
     post : Posterior
+        What the adversary infers.
     l : int
         The l of recursive (c, l)-diversity.
     distance : {"auto", "equal", "ordered"}

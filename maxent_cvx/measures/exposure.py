@@ -73,6 +73,7 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     Parameters
     ----------
     post : Posterior
+        What the adversary infers.
     threshold : float
         A probability. What the certificate cannot tell from the threshold counts as reaching it.
     original : DataFrame, optional

@@ -53,6 +53,7 @@ def query_error(
         The share s of all people that a query would count if attributes were independent and values equally frequent:
         of an attribute's |A| values ceil(|A| s^(1 / (d + 1))) are in V, at random, d being the dimensions.
     seed : int
+        Queries are the same for the same seed.
 
     Returns
     -------

@@ -66,6 +66,7 @@ def experiment(
     at : list of float, optional
         eps for which H(eps) is wanted.
     seed : int
+        The whole experiment is the same for the same seed.
     n_jobs : int, optional
         Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says, whose backends ("dask", "ray")
         take experiments over as they are.

@@ -97,6 +97,15 @@ class NoisyTable(Published):
         ------
         TableError
             If the population has values that are not in the domain.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> from maxent_cvx.sdc.known import Known
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> noisy = mx.sdc.BinomialNoise(percent=0).publish(people, confidential="Salary")
+        >>> noisy.of_people_like(Known.of({"Age": 37}, people[["Age"]], "Salary"))           # two records, 77 and 80
+        array([0., 1., 1., 0.])
         """
         names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]

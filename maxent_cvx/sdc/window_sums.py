@@ -54,6 +54,15 @@ class WindowSums(Source):
         ------
         Rows
             A row a window, in the unit of the values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np, pandas as pd
+        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+        >>> [rows] = mx.sdc.WindowSums(np.array([160.0, 170.0])).rows(mx.MaxEnt(table).space)
+        >>> rows.label, rows.low.tolist(), rows.matrix.shape
+        ('range sum', [160.0, 170.0], (2, 9))
         """
         value = space.n_records * _numbers(space)[space.codes["s"]]
         blocks = len(space.view.quasi_identifiers)
@@ -100,6 +109,16 @@ class WithinBounds(Source):
         ------
         Rows
             A row a block, probabilities that are 0.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np, pandas as pd
+        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+        >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
+        >>> [rows] = bounds.rows(mx.MaxEnt(table).space)
+        >>> np.diff(rows.matrix.indptr).tolist()                   # values that each block cannot have
+        [1, 2, 1]
         """
         value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
         outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
