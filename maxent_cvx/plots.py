@@ -44,6 +44,24 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
         Where to draw; by default a new figure.
     max_rows : int
         With more tuples than this, the ones with the largest probability are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError
+        If `post` is no Posterior, `max_rows` no whole number of at least 1, or `ax` no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve()
+    >>> mx.plots.posterior(post, ax=Figure().subplots(), max_rows=1).get_title()         # without ax=, in a new figure
+    'P(Disease | Gender) (the 1 most exposed of 2)'
     """
     arguments.instance(post, Posterior, "post")
     arguments.whole(max_rows, "max_rows", 1)
@@ -83,6 +101,24 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
         Where to draw; by default a new figure.
     max_rows : int
         With more statements than this, the dearest are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of prices, or empty; `max_rows` is no whole number of at least 1, or `ax` no Axes.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve()
+    >>> [label.get_text() for label in mx.plots.prices(post.prices(), ax=Figure().subplots()).get_yticklabels()]
+    ['P(Flu | Gender=male) = 0.3']
     """
     _check(table, ("side", "price"), "Posterior.prices")
     arguments.whole(max_rows, "max_rows", 1)
@@ -123,6 +159,24 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
         The column to draw.
     ax : Axes, optional
         Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, UnknownName, StatementError
+        If the table is none of a sweep, which measured nothing of that name; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> table = mx.sweep(mx.MaxEnt(release), "P(Flu | Gender=male)", value=[0.2, 0.3], eps=[0.0, 0.05, 0.1])
+    >>> [line.get_label() for line in mx.plots.sweep(table, "entropy", ax=Figure().subplots()).get_lines()]
+    ['value = 0.2', 'value = 0.3']
     """
     _check(table, ("value", "eps"), "sweep")
     arguments.text(measured, "measured")
@@ -149,8 +203,28 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     curves : dict of str to DataFrame
         Legend to table, with the columns "K+", "K-" and "score".
     ax : Axes, optional
+        Where to draw; by default a new figure.
     base : float
-        Of the score's logarithm, for the label.
+        Of the score's logarithm, for the label: 2 is bits, ``math.e`` is nats.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, TableError, BadProbability
+        If there is no curve, a table is none of :func:`quantify`, `ax` is no Axes, or the base is not larger than 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> table = mx.quantify(release, hospital, [(0, 0), (2, 2), (5, 5)], min_support=1, progress=False)
+    >>> mx.plots.quantification({"both kinds": table}, ax=Figure().subplots()).get_ylabel()
+    'divergence from the truth (bits)'
     """
     arguments.mapping(curves, "curves", "{name: table of quantify}")
     check_base(base)
@@ -175,8 +249,26 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     Parameters
     ----------
     curves : Equivocation, or dict of str to Equivocation
+        What :func:`maxent_cvx.measures.equivocation` returns, by the name that the legend shows.
     ax : Axes, optional
         Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, GroupTooLarge
+        If there is no curve, or `ax` is no Axes of Matplotlib; or a curve takes too long.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> curves = {f"{a} or {b}": mx.measures.equivocation([a, b], [0.5, 0.5]) for a, b in [(77, 80), (50, 107)]}
+    >>> [text.get_text() for text in mx.plots.equivocation(curves, ax=Figure().subplots()).get_legend().texts]
+    ['77 or 80: area 3', '50 or 107: area 57']
     """
     named = {"": curves} if isinstance(curves, Equivocation) else curves
     if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
@@ -208,6 +300,24 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
     ax : Axes, optional
         Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> table = mx.compare_solvers(mx.MaxEnt(release), ["DUAL_NEWTON", "DUAL_LBFGS"])
+    >>> sorted(text.get_text() for text in mx.plots.solver_comparison(table, ax=Figure().subplots()).texts)
+    ['DUAL_LBFGS', 'DUAL_NEWTON']
     """
     _check(table, ("bound", "certified", "compile_seconds", "solve_seconds"), "compare_solvers")
     from matplotlib.ticker import LogLocator, NullFormatter

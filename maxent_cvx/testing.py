@@ -34,12 +34,42 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     Parameters
     ----------
     source : Source
+        One that you wrote, see :class:`maxent_cvx.Source`.
     space : Space
+        Of a model that it is for: ``mx.MaxEnt(release).space``.
     truth : DataFrame, optional
-        The original records with the release's QI, sensitive and bucket columns, if the source is
-        supposed to be true of them.
+        The original records with the release's QI, sensitive and bucket columns, if the source is supposed to be true
+        of them.
     id : str, optional
         Their column of names, if the space names people.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; which, it says.
+    StatementError
+        If `source` is no Source, or `space` no Space.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the space.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> class AtMost(mx.Source):
+    ...     "P(s | q) <= limit for every q and s."
+    ...     def __init__(self, limit):
+    ...         self.limit = limit
+    ...     def rows(self, space):
+    ...         yield space.conditional("s", given="q") <= self.limit
+    >>> space = mx.MaxEnt(release).space
+    >>> mx.testing.check_source(AtMost(0.5), space)                          # keeps its promises ...
+    >>> try:
+    ...     mx.testing.check_source(AtMost(0.5), space, truth=hospital)          # ... but is not true of the patients
+    ... except AssertionError as error:
+    ...     print(str(error).splitlines()[0])
+    P(Disease | Gender, Degree): Breast Cancer, female, junior is false of the original records by 0.5
     """
     arguments.instance(source, Source, "source")
     arguments.instance(space, Space, "space")
@@ -79,6 +109,30 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     table : DataFrame
         Some records to try it on.
     confidential : str
+        The confidential attribute, a column of the table.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; which, it says.
+    TableError, StatementError, UnknownName
+        If there is no table, or it has no such column.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> mx.testing.check_technique(mx.sdc.Sampling(0.5), people, "Salary")           # nothing is broken
+    >>> class Nothing:
+    ...     def publish(self, table, confidential):
+    ...         return table[confidential].unique()
+    ...     def infer(self, published, known, population):
+    ...         return pd.Series(0.2, index=published)
+    >>> try:
+    ...     mx.testing.check_technique(Nothing(), people, "Salary")
+    ... except AssertionError as error:
+    ...     print(str(error).splitlines()[0])
+    Nothing.infer, where nothing is known, gives probabilities that sum to 0.8
     """
     arguments.table(table, "table")
     arguments.text(confidential, "confidential")

@@ -25,12 +25,45 @@ UCI_COLUMNS = (
 
 
 def load_hospital() -> pd.DataFrame:
-    """Ten patients, in three buckets: Name, Gender, Degree, Disease, Bucket (Privacy-MaxEnt, Fig. 1)."""
+    """Ten patients, in three buckets: Name, Gender, Degree, Disease, Bucket (Privacy-MaxEnt, Fig. 1).
+
+    Returns
+    -------
+    DataFrame
+        A row a patient; Gender and Degree are the quasi-identifiers, Disease is the sensitive attribute.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> print(hospital.head(3))
+        Name  Gender   Degree        Disease  Bucket
+    0  Allen    male  college            Flu       1
+    1  Brian    male  college      Pneumonia       1
+    2  Cathy  female  college  Breast Cancer       1
+    """
     return pd.read_csv(str(files(__package__) / "hospital.csv"))
 
 
 def load_patients() -> list[pd.DataFrame]:
-    """Two releases of patients, 13 and 12: Pseudonym, Gender, Zip, Disease, Bucket (Re-publishing, Fig. 1)."""
+    """Two releases of patients, 13 and 12: Pseudonym, Gender, Zip, Disease, Bucket (Re-publishing, Fig. 1).
+
+    Returns
+    -------
+    list of DataFrame
+        A table a release, a row a patient; patients in both have the same pseudonym, and the same disease.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> first, second = mx.datasets.load_patients()
+    >>> len(first), len(second), int(first["Pseudonym"].isin(second["Pseudonym"]).sum())        # who is in both
+    (13, 12, 10)
+    >>> print(first.head(2))
+       Pseudonym Gender    Zip    Disease  Bucket
+    0          1   male  13115        Flu       1
+    1          2   male  13120  Pneumonia       1
+    """
     both = pd.read_csv(str(files(__package__) / "patients.csv"))
     return [one.drop(columns="Release").reset_index(drop=True) for _, one in both.groupby("Release")]
 
@@ -55,11 +88,22 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     ------
     TableError
         If incomplete rows are asked for without a file, or the file is not UCI's.
+    StatementError
+        If `complete` is neither True nor False.
 
     References
     ----------
     Becker, B. and Kohavi, R. (1996). Adult [Dataset]. UCI Machine Learning Repository.
     https://doi.org/10.24432/C5XW20 (CC BY 4.0).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> adult = mx.datasets.load_adult()
+    >>> adult.shape
+    (30162, 12)
+    >>> adult[[*mx.datasets.ADULT_QI]].drop_duplicates().shape                # QI tuples
+    (4480, 8)
     """
     arguments.flag(complete, "complete")
     if path is None:

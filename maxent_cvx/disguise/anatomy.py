@@ -43,11 +43,25 @@ def anatomy(
     Raises
     ------
     TableError
-        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it.
+        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; or `l`, `exempt` or
+        `seed` is out of range.
+    UnknownName
+        If the table lacks a column.
 
     References
     ----------
     Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.disguise.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=3)
+    >>> release
+    <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+    >>> worst = mx.measures.disclosure(mx.MaxEnt(release).solve(), worst=True)
+    >>> round(worst["max_p"].item(), 3)                 # nobody's disease is surer than 1/l
+    0.333
     """
     qi, sa = names(qi, "qi"), names(sa, "sa")
     bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed)
@@ -60,10 +74,39 @@ def anatomy_buckets(
 ) -> pd.Series:
     """Assign every record of a table to a bucket, as :func:`anatomy` does; this is the publisher's secret.
 
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or several
+        Column names.
+    l, exempt, seed : int
+        As in :func:`anatomy`.
+
     Returns
     -------
     Series
         Named "Bucket", indexed like the table: 1 to floor(N / l).
+
+    Raises
+    ------
+    TableError
+        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; or `l`, `exempt` or
+        `seed` is out of range.
+    UnknownName
+        If the table lacks a column.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> bucket = mx.disguise.anatomy_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", l=3)
+    >>> print(hospital["Disease"].groupby(bucket).agg(["size", "nunique"]))     # the tenth record has joined a bucket
+            size  nunique
+    Bucket
+    1          3        3
+    2          3        3
+    3          4        4
     """
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     n = len(table)

@@ -59,9 +59,10 @@ def mine_rules(
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"], "Salary": ["50K+", "50K+", "50K-"]})
-    >>> mine_rules(people, qi="Education", sa="Salary", support=0.6, confidence=0.9).table["support"].round(2)
+    >>> rules = mx.disguise.mine_rules(people, qi="Education", sa="Salary", support=0.6, confidence=0.9)
+    >>> rules.table["support"].round(2)
     rule
     Education=Doctorate => 50K+    0.67
     Name: support, dtype: float64

@@ -47,6 +47,21 @@ def mondrian(
     ------
     TableError
         If the whole table has not k people, or l values.
+    UnknownName
+        If the table lacks a column.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame(
+    ...     {"Age": [21, 25, 38, 44, 52, 60], "Disease": ["Flu", "HIV", "Flu", "Cancer", "HIV", "Flu"]}
+    ... )
+    >>> release = mx.disguise.mondrian(people, qi="Age", sa="Disease", k=3, l=2)
+    >>> print(mx.MaxEnt(release).solve().conditional().round(2))
+    Disease   Cancer   Flu   HIV
+    Age
+    [21, 38]    0.00  0.67  0.33
+    [44, 60]    0.33  0.33  0.33
     """
     if id is not None:
         check_columns(table, {"id": (id,)}, "the table")
@@ -63,6 +78,15 @@ def mondrian_table(
 ) -> pd.DataFrame:
     """Generalise a table as :func:`mondrian` does.
 
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or several
+        Column names.
+    k, l : int
+        People, and different sensitive values, of a group at least, as in :func:`mondrian`.
+
     Returns
     -------
     DataFrame
@@ -70,11 +94,33 @@ def mondrian_table(
         anything else the set of its group's values, "*" if that is all there are; a value that the whole group has
         stays.
 
+    Raises
+    ------
+    TableError
+        If the whole table has not k people, or l values.
+    UnknownName
+        If the table lacks a column.
+
     Notes
     -----
     A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
     as long as both halves have k people and l values (the strict variant). Values that are not numbers are cut in the
     order of their names, or of their categories.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame(
+    ...     {"Age": [21, 25, 38, 44, 52, 60], "Disease": ["Flu", "HIV", "Flu", "Cancer", "HIV", "Flu"]}
+    ... )
+    >>> print(mx.disguise.mondrian_table(people, qi="Age", sa="Disease", k=3, l=2))
+            Age Disease
+    0  [21, 38]     Flu
+    1  [21, 38]     HIV
+    2  [21, 38]     Flu
+    3  [44, 60]  Cancer
+    4  [44, 60]     HIV
+    5  [44, 60]     Flu
     """
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     whole(k, "k", 1, len(table), TableError)

@@ -22,9 +22,10 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
     sa : str
         The sensitive attribute.
     transition : DataFrame
-        T: a row for every value, a column for every value that can be reported, see
+        T, probabilities: a row for every value, a column for every value that can be reported, see
         :class:`maxent_cvx.RandomizedResponse`.
     seed : int
+        What is drawn is the same for the same seed.
 
     Returns
     -------
@@ -34,7 +35,18 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
     Raises
     ------
     TableError, BadProbability, StatementError
-        If `transition` is no transition matrix, or lacks a value.
+        If `transition` is no transition matrix, or lacks a value; or the seed is no whole number.
+    UnknownName
+        If the table lacks the attribute.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> truth = pd.DataFrame({"Smokes": ["yes"] * 300 + ["no"] * 700})
+    >>> flip = pd.DataFrame([[0.8, 0.2], [0.2, 0.8]], index=["yes", "no"], columns=["yes", "no"])
+    >>> told = mx.disguise.randomize(truth, sa="Smokes", transition=flip)
+    >>> pd.crosstab(truth["Smokes"], told).loc["yes"].to_dict()             # about a fifth of 300 say the opposite
+    {'no': 79, 'yes': 221}
     """
     RandomizedResponse(transition, reported=sa)  # checks the matrix
     whole(seed, "seed", 0, error=TableError)

@@ -46,19 +46,34 @@ def republish(
     Returns
     -------
     Release
+        With the columns and pseudonyms of the earlier one, to be put into a :class:`maxent_cvx.ReleaseSeries` with it.
 
     Raises
     ------
     StatementError
         If the release has no pseudonyms, or the method is unknown.
     TableError
-        If somebody has another value than before, or newcomers cannot be put into buckets of l different values.
+        If somebody has another value than before, or newcomers cannot be put into buckets of l different values; or a
+        number is out of range.
+    UnknownName
+        If the table lacks a column of the release.
 
     Notes
     -----
     Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits. Somebody who
     was in an earlier release, and not in the last, is a newcomer here: who comes back into another bucket is exposed by
     what was published before. History-guided buckets with empty places have fewer than l values.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> first, second = mx.datasets.load_patients()
+    >>> release = mx.Release.from_buckets(first, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+    >>> again = mx.disguise.republish(release, second, method="m_invariant", l=3)
+    >>> int(again.with_counterfeits.sum())                     # buckets with values that nobody in them has
+    3
+    >>> len(mx.inference_channels(mx.ReleaseSeries([release, again]), progress=False))      # both tell no more than one
+    0
     """
     if not isinstance(release, Release) or release.persons is None:
         raise StatementError(f"an earlier Release made with id= is expected, not {shown(release)}")

@@ -44,6 +44,24 @@ class Sanitized:
         What was limited: the largest P(x | q), of several sensitive attributes also of each alone; or the overall
         divergence in bits.
     limit : float
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> rules = mx.disguise.mine_rules(hospital, qi="Degree", sa="Disease", support=0.1, confidence=0.5)
+    >>> diseases = hospital["Disease"].unique()
+    >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
+    >>> found = mx.disguise.sanitize(rules, table, max_p=0.6, progress=False)
+    >>> print(found.withheld[["measure", "confidence"]].round(3))
+                                    measure  confidence
+    rule
+    Degree=junior => Breast Cancer      0.5         1.0
+    >>> print(found.posterior.conditional().loc[["graduate", "junior"]].round(2))
+    Disease   Flu  Pneumonia  Breast Cancer  HIV  Lung Cancer
+    Degree
+    graduate  0.5        0.0            0.0  0.0          0.5
+    junior    0.2        0.2            0.2  0.2          0.2
     """
 
     rules: RuleSet
@@ -99,11 +117,17 @@ def sanitize(
     Returns
     -------
     Sanitized
+        With ``.rules``, to be published, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
 
     Raises
     ------
     StatementError
-        If not one of the two limits is given, or it cannot be kept by publishing no rule at all.
+        If not one of the two limits is given, or it cannot be kept by publishing no rule at all; or an argument cannot
+        be read.
+    BadProbability
+        If the limit is no number.
+    TableError
+        If a column is called "measure", or the original records are not the people of the view.
 
     Notes
     -----
@@ -115,6 +139,19 @@ def sanitize(
     rules were withheld by this method may infer from that, which no measure here includes.
 
     Published rules, section VII (future work).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> rules = mx.disguise.mine_rules(hospital, qi="Degree", sa="Disease", support=0.1, confidence=0.5)
+    >>> diseases = hospital["Disease"].unique()
+    >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
+    >>> mx.disguise.sanitize(rules, table, max_p=0.6, progress=False)
+    <Sanitized: 4 of 5 rules are kept, no longer said to be all; 0.5 is reached, 0.6 was asked for>
+    >>> found = mx.disguise.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
+    >>> found.rules.table.index.to_list()
+    ['Degree=graduate => Lung Cancer', 'Degree=high school => Pneumonia']
     """
     arguments.optional_flag(progress, "progress")
     arguments.flag(restore, "restore")

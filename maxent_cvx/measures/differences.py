@@ -38,11 +38,29 @@ def top_differences(
     Raises
     ------
     StatementError
-        If the posteriors are of other people.
+        If the posteriors are of other people, or `k` is no whole number of at least 1.
+    BadProbability
+        If the base is not larger than 1.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the release.
 
     Notes
     -----
     Published rules, Fig. 7(a), which is in nats.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> before = mx.MaxEnt(release).solve()
+    >>> found = mx.measures.top_differences(knows, before, hospital, k=2)
+    >>> print(found["divergence"].round(3))
+                   difference  first  second
+    Gender Degree
+    female junior       1.585  0.000   1.585
+           college      1.000  0.792   1.792
     """
     for post in (first, second):
         if not isinstance(post, Posterior):

@@ -27,6 +27,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     Parameters
     ----------
     post : Posterior
+        What the adversary infers.
     l : int
         The l of recursive (c, l)-diversity.
     distance : {"auto", "equal", "ordered"}
@@ -62,11 +63,25 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     Raises
     ------
     StatementError
-        If `l` or `distance` is out of range.
+        If `post` is no Posterior, or `l`, `distance` or `worst` is out of range.
 
     Notes
     -----
     Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is judged.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> found = mx.measures.disclosure(knows)
+    >>> print(found.loc["female", ["people", "max_p", "distinct_l", "entropy_l", "t"]].round(2))
+              people  max_p  distinct_l  entropy_l     t
+    Degree
+    college        2   0.50           4       3.46  0.37
+    graduate       1   0.33           3       3.00  0.40
+    junior         1   1.00           1       1.00  0.80
     """
     arguments.instance(post, Posterior, "post")
     arguments.flag(worst, "worst")

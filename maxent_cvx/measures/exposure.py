@@ -34,6 +34,18 @@ class Exposure:
     attack_success : float or None
         Share of all people whose most likely value is their true one, P(argmax = truth); given the original
         records only. A tie counts as a guess among its values, and names are not made use of.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> found = mx.measures.exposed(knows, threshold=0.8, original=hospital)
+    >>> print(found)
+    1 of 10 people exposed at P >= 0.8; guessing the likeliest value is right for 46.7%
+    >>> found.histogram[found.histogram > 0].to_list()             # people by tenths: 0.3 to 0.4, ..., 0.9 to 1
+    [2, 5, 2, 1]
     """
 
     threshold: float
@@ -61,6 +73,7 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     Parameters
     ----------
     post : Posterior
+        What the adversary infers.
     threshold : float
         A probability. What the certificate cannot tell from the threshold counts as reaching it.
     original : DataFrame, optional
@@ -69,13 +82,27 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     Returns
     -------
     Exposure
+        With ``.people``, ``.who``, ``.histogram`` and, given the original records, ``.attack_success``.
 
     Raises
     ------
+    StatementError
+        If `post` is no Posterior.
     BadProbability
         If the threshold is not between 0 and 1.
-    TableError
-        If the original records are not the people of the release.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the release.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> print(mx.measures.exposed(knows, threshold=0.8).who.round(2))
+                         Disease    P  people
+    Gender Degree
+    female junior  Breast Cancer  1.0       1
     """
     arguments.instance(post, Posterior, "post")
     arguments.real(threshold, "threshold", 0.0, 1.0)

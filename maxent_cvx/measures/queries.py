@@ -53,6 +53,7 @@ def query_error(
         The share s of all people that a query would count if attributes were independent and values equally frequent:
         of an attribute's |A| values ceil(|A| s^(1 / (d + 1))) are in V, at random, d being the dimensions.
     seed : int
+        Queries are the same for the same seed.
 
     Returns
     -------
@@ -62,11 +63,30 @@ def query_error(
 
     Raises
     ------
-    UnknownName, TableError, StatementError, BadProbability
+    UnknownName, TableError
+        If the original lacks a column, holds other values or fewer people than the release, or hardly any query of this
+        kind counts anybody.
+    StatementError
+        If `published` is neither a release nor a posterior, an attribute is no quasi-identifier of it, or `queries`,
+        `dimensions` or `seed` is out of range.
+    BadProbability
+        If the selectivity is no share above 0.
 
     Notes
     -----
     Xiao and Tao (2006), Anatomy, section 7, whose measure Probabilistic Inference Protection adopts (section II).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> asked = mx.measures.query_error(release, hospital, queries=3, selectivity=0.3)
+    >>> print(asked.round(3))
+      attributes  actual  estimate  error
+    0     Degree       4     4.083  0.021
+    1     Degree       8     8.000  0.000
+    2     Degree       4     4.083  0.021
     """
     queries = whole(queries, "queries", 1, MOST_QUERIES)
     view = published.space.view if isinstance(published, Posterior) else published

@@ -21,6 +21,7 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
     Parameters
     ----------
     post : Posterior
+        What the adversary infers.
     base : float
         Of the logarithm: ``math.e`` for nats, 2 for bits.
 
@@ -29,6 +30,29 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
     Series
         Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over people is H(S | Q); of a series that
         is H(S | I) (Re-publishing, Eq. (1)), and the mean over some people is what is left to know about these.
+
+    Raises
+    ------
+    StatementError
+        If `post` is no Posterior.
+    BadProbability
+        If the base is not larger than 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).solve()
+    >>> mx.measures.individual_entropy(post, base=2).round(3)
+    Gender  Degree
+    female  college        2.138
+            graduate       1.585
+            junior         1.585
+    male    college        1.907
+            graduate       1.585
+            high school    1.968
+    Name: entropy, dtype: float64
     """
     arguments.instance(post, Posterior, "post")
     check_base(base)

@@ -66,6 +66,7 @@ def experiment(
     at : list of float, optional
         eps for which H(eps) is wanted.
     seed : int
+        The whole experiment is the same for the same seed.
     n_jobs : int, optional
         Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says, whose backends ("dask", "ray")
         take experiments over as they are.
@@ -84,6 +85,8 @@ def experiment(
     ------
     StatementError, TableError, UnknownName
         If an argument cannot be read; or what a technique raises.
+    BadProbability
+        If an eps is negative, or no number.
 
     Notes
     -----
@@ -91,10 +94,9 @@ def experiment(
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Sex": ["F", "M"] * 2, "Salary": [50, 107, 77, 80]})
-    >>> import maxent_cvx as mx
-    >>> found = experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
+    >>> found = mx.sdc.experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
     >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """

@@ -19,7 +19,17 @@ __all__ = ["Sample", "Sampling"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample(Published):
-    """The records that were drawn, in no order, with all attributes."""
+    """The records that were drawn, in no order, with all attributes.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> print(mx.sdc.Sampling(0.5).publish(people, confidential="Salary").table)
+       Age  Salary
+    0   50     107
+    1   37      77
+    """
 
 
 @dataclass(frozen=True)
@@ -47,9 +57,9 @@ class Sampling:
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-    >>> technique = Sampling(0.5)
+    >>> technique = mx.sdc.Sampling(0.5)
     >>> sample = technique.publish(people, confidential="Salary")
     >>> technique.infer(sample, known={"Age": 37}, population=people[["Age"]]).to_dict()
     {50: 0.125, 77: 0.625, 80: 0.125, 107: 0.125}
@@ -66,10 +76,31 @@ class Sampling:
     def publish(self, table: pd.DataFrame, confidential: str) -> Sample:
         """Draw the sample.
 
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute.
+
+        Returns
+        -------
+        Sample
+            The records that were drawn.
+
         Raises
         ------
         TableError, UnknownName
             If the table lacks the attribute, misses values, or is too small for a sample of one.
+        StatementError
+            If `confidential` is not the name of one column.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> mx.sdc.Sampling(0.5).publish(people, confidential="Salary")
+        <Sample: 2 rows; 'Salary' is confidential, one of 4 values>
         """
         check_confidential(table, confidential)
         size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
@@ -83,12 +114,36 @@ class Sampling:
     ) -> pd.Series:
         """P(value | sample, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
 
+        Parameters
+        ----------
+        published : Sample
+            What :meth:`publish` returned.
+        known : dict or None
+            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
+            nothing.
+        population : DataFrame or QITable
+            Everybody's other attributes.
+
+        Returns
+        -------
+        Series
+            Probabilities, by value of the domain, in its order; they sum to 1.
+
         Raises
         ------
         StatementError, UnknownName
-            If nobody is as described.
+            If nobody is as described; or `published` was published by another technique.
         TableError
-            If more people of the sample than of the population are.
+            If more people of the sample than of the population are, or the population has other values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> technique = mx.sdc.Sampling(0.5)
+        >>> sample = technique.publish(people, confidential="Salary")
+        >>> technique.infer(sample, known={}, population=people[["Age"]]).to_dict()
+        {50: 0.125, 77: 0.375, 80: 0.125, 107: 0.375}
         """
         sample = expected(published, Sample, "Sampling")
         person = Known.of(known, population, sample.confidential)

@@ -39,6 +39,14 @@ class Published:
         The confidential attribute C.
     domain : Index
         Its domain D, in order, named by it: the categories of a Categorical, else the values that occur.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> sample = mx.sdc.Sampling(0.5).publish(people, confidential="Salary")
+    >>> isinstance(sample, mx.sdc.Published), len(sample), sample.domain.to_list()         # of the whole table
+    (True, 2, [50, 77, 80, 107])
     """
 
     table: pd.DataFrame
@@ -64,10 +72,41 @@ class Technique(Protocol):
     -----
     :func:`maxent_cvx.testing.check_technique` checks the one that you write; :func:`maxent_cvx.sdc.experiment` makes
     techniques as ``YourTechnique(strength, seed=seed)``.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> class Everything:
+    ...     "p_i = f_i / |Mo|: the whole table is published."
+    ...     def publish(self, table, confidential):
+    ...         return table, confidential
+    ...     def infer(self, published, known, population):
+    ...         table, confidential = published
+    ...         like = table.loc[(table[list(known)] == pd.Series(known)).all(axis=1), confidential]
+    ...         return like.value_counts(normalize=True).sort_index()
+    >>> everything = Everything()
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> isinstance(everything, mx.sdc.Technique)
+    True
+    >>> everything.infer(everything.publish(people, "Salary"), {"Age": 37}, people[["Age"]]).to_dict()
+    {77: 0.5, 80: 0.5}
     """
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Any:
-        """Disclose what this technique discloses of the table; the same each time."""
+        """Disclose what this technique discloses of the table; the same each time.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute.
+
+        Returns
+        -------
+        object
+            Whatever :meth:`infer` reads; a :class:`Published` of the techniques of this package.
+        """
 
     def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
         """P(confidential value | published, known), by value; a value that is left out has none.
@@ -80,6 +119,11 @@ class Technique(Protocol):
             Supplementary knowledge (SK) of one person: attribute to a value, a list of values or an Interval.
         population : DataFrame or QITable
             Everybody's other attributes, which the intruder has too: |Mo|, how many are as the person is, is known.
+
+        Returns
+        -------
+        Series
+            Probabilities, none negative, that sum to 1, by value of the confidential attribute.
         """
 
 

@@ -14,7 +14,17 @@ __all__ = ["Answer", "Status"]
 
 
 class Status(StrEnum):
-    """Why a solver stopped."""
+    """Why a solver stopped.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> [status.value for status in mx.solvers.Status]
+    ['optimal', 'inaccurate', 'infeasible', 'limit', 'failed']
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> mx.MaxEnt(release).solve().status == "optimal"                # a status is a text, too
+    True
+    """
 
     OPTIMAL = "optimal"
     """The solver met its own tolerances; the certificate says what that is worth."""
@@ -50,6 +60,15 @@ class Answer:
         What the solver saw in each iteration, where it tells.
     corner : Corner, optional
         The last Schur complement of the knowledge rows, which spares the certificate to form one.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> form = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).form
+    >>> answer = mx.solvers.find("DUAL_NEWTON").solve(form)
+    >>> answer.status.value, answer.counts.sum().round(6).item(), answer.counts.shape, answer.multipliers.shape
+    ('optimal', 10.0, (18,), (16,))
     """
 
     status: Status

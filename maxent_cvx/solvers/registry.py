@@ -58,12 +58,32 @@ SOLVERS: dict[str, Backend] = {
 def find(name: str) -> Backend:
     """Look a solver up by name; "auto" is the default one.
 
+    Parameters
+    ----------
+    name : str
+        As :func:`available` lists it, or "auto".
+
+    Returns
+    -------
+    Backend
+        With ``.name``, ``.installed``, ``.check(options)`` and ``.solve(form, start, **options)``.
+
     Raises
     ------
     UnknownName
         If there is no such solver.
     SolverError
-        If it is not installed.
+        If it is not installed, or `name` is no text.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.solvers.find("auto").name
+    'DUAL_NEWTON'
+    >>> mx.solvers.find("Clarabel")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx.errors.UnknownName: 'Clarabel' is not a solver; did you mean 'CLARABEL'?
     """
     if not isinstance(name, str):
         raise SolverError(f"a solver is chosen by name, one of {list(SOLVERS)}, not by {shown(name)}")
@@ -79,6 +99,22 @@ def find(name: str) -> Backend:
 
 
 def available() -> pd.DataFrame:
-    """Every solver by name, and whether it is installed here."""
+    """Every solver by name, and whether it is installed here.
+
+    Returns
+    -------
+    DataFrame
+        By `solver`, the default first: `installed`, True or False.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> print(mx.solvers.available().loc[["DUAL_NEWTON", "DUAL_LBFGS", "CLARABEL"]])
+                 installed
+    solver
+    DUAL_NEWTON       True
+    DUAL_LBFGS        True
+    CLARABEL          True
+    """
     rows = [(backend.name, backend.installed) for backend in SOLVERS.values()]
     return pd.DataFrame(rows, columns=["solver", "installed"]).set_index("solver")

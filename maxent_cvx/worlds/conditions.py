@@ -25,6 +25,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     Parameters
     ----------
     release : Release
+        Without counterfeits.
     prior : QIDistribution
         Asked for each attribute set.
     r : float
@@ -41,7 +42,27 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
 
     Raises
     ------
-    StatementError, UnknownName, Infeasible
+    StatementError
+        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`, or r no
+        number of at least 1.
+    UnknownName
+        If the prior lacks a signature or a value of the release.
+    Infeasible
+        If the prior rules out every world of a bucket.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    >>> found = mx.worlds.conditions(release, prior, r=2)
+    >>> print(found.loc["Gender", 2][["deviation", "ceiling", "delta_holds", "bound", "sound_holds"]].round(3))
+                   deviation  ceiling  delta_holds  bound  sound_holds
+    Disease
+    Breast Cancer      0.242    0.133        False  0.692        False
+    HIV                0.040    0.097         True  0.429         True
+    Pneumonia          0.162    0.115        False  0.474         True
     """
     check_release(release, prior)
     r = one_r(r)

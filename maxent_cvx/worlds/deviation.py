@@ -73,7 +73,10 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
 
     Raises
     ------
-    BadProbability, StatementError
+    BadProbability
+        If `f_max` is no probability.
+    StatementError
+        If `n` is no whole number of at least 1, `r` no number of at least 1, or shapes do not go together.
 
     Examples
     --------
@@ -125,7 +128,10 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
 
     Raises
     ------
-    BadProbability, StatementError
+    BadProbability
+        If a prior is no probability.
+    StatementError
+        If `r` is no number of at least 1, or there is no tuple.
 
     Examples
     --------

@@ -54,7 +54,9 @@ def posterior(
     GroupTooLarge
         If more steps are needed; see :func:`maxent_cvx.worlds.sample`.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values.
+        If `group` is no table of priors, or `values` are not its values; or so it is of a table in `ties`.
+    StatementError
+        If `ties` is no dictionary, or somebody is in two ties.
 
     Examples
     --------
@@ -83,7 +85,9 @@ def linkage(
     Parameters
     ----------
     release : Release
+        Without counterfeits.
     prior : QIDistribution
+        What the adversary knows: P(s | signature), probabilities.
     attributes : str or several, optional
         The attribute set; may be left out if there is one.
     limit : float
@@ -97,7 +101,26 @@ def linkage(
 
     Raises
     ------
-    StatementError, UnknownName, Infeasible, GroupTooLarge
+    StatementError
+        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
+    UnknownName
+        If the prior lacks a signature or a value of the release.
+    Infeasible
+        If the prior rules out every world of a bucket.
+    GroupTooLarge
+        If more steps are needed than the limit allows.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    >>> print(mx.worlds.linkage(release, prior).unstack("Disease").loc[3, ["Flu", "HIV", "Lung Cancer"]].round(3))
+    Disease    Flu    HIV  Lung Cancer
+    Gender
+    female   0.136  0.409        0.455
+    male     0.727  0.182        0.091
     """
     check_release(release, prior)
     key = prior.attribute_set(attributes)
@@ -115,6 +138,7 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     Parameters
     ----------
     release : Release
+        Without counterfeits.
     prior : QIDistribution
         The adversary is asked for each of its attribute sets.
     limit : float
@@ -129,11 +153,34 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
 
     Raises
     ------
-    StatementError, UnknownName, Infeasible, GroupTooLarge
+    StatementError
+        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
+    UnknownName
+        If the prior lacks a signature or a value of the release.
+    Infeasible
+        If the prior rules out every world of a bucket.
+    GroupTooLarge
+        If more steps are needed than the limit allows.
 
     Notes
     -----
     Probabilistic Inference Protection, Definition 3.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    >>> found = mx.worlds.r_robustness(release, prior)
+    >>> print(found.loc[3].round(3))
+                 largest      r attributes  signature
+    Disease
+    Flu            0.727  1.375     Gender    (male,)
+    HIV            0.409  2.444     Gender  (female,)
+    Lung Cancer    0.455  2.200     Gender  (female,)
+    >>> found["r"].min().round(3).item()                  # what the whole release keeps
+    1.278
     """
     check_release(release, prior)
     largest, at = [], []

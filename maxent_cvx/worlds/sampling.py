@@ -36,6 +36,18 @@ class SampledPosterior:
         How many independent worlds the weighted samples count as.
     n : int
         How many were sampled.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
+    >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
+    >>> found = mx.worlds.sample(group, ["Flu", "HIV", "Cancer"], n=10_000)
+    >>> found.n, bool(found.effective > 9_000)              # worlds count nearly alike
+    (10000, True)
+    >>> exact = mx.worlds.posterior(group, ["Flu", "HIV", "Cancer"])
+    >>> bool(((found.posterior - exact).abs() < 5 * found.standard_error).all(axis=None))
+    True
     """
 
     posterior: pd.DataFrame
@@ -66,8 +78,9 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     group, values
         As in :func:`maxent_cvx.worlds.posterior`.
     n : int
-        Worlds.
+        Worlds, at least 100.
     seed : int
+        Worlds are the same for the same seed.
 
     Returns
     -------
@@ -79,7 +92,10 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
         If the priors rule out every world; so it is proved.
     Inaccurate
         If the samples count as too few.
-    TableError, UnknownName, BadProbability, StatementError
+    TableError, UnknownName, BadProbability
+        If `group` is no table of priors, or `values` are not its values.
+    StatementError
+        If `n` is below 100, or the seed no whole number.
 
     Notes
     -----
@@ -87,6 +103,15 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     every value its number of people in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
     a probability in proportion to A_j(x) c(x) / sum of A_i(x) over those i who come later: what the sum over all ways
     for these would be if their A were proportional. Tuples with equal priors are averaged.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = ["father"] * 100 + ["child"] * 100
+    >>> priors = pd.DataFrame({"HIV": [0.02] * 100 + [0.01] * 100, "Flu": 0.3, "none": 0.6}, index=people)
+    >>> found = mx.worlds.sample(priors, ["HIV"] * 30 + ["Flu"] * 70 + ["none"] * 100, n=500)
+    >>> found.posterior["HIV"].groupby(level=0).first().round(1).to_dict()     # 30 of 200 have it: rather fathers
+    {'child': 0.1, 'father': 0.2}
     """
     whole(n, "n", FEWEST)
     whole(seed, "seed", 0)

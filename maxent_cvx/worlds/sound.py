@@ -30,6 +30,17 @@ class SoundCondition:
         Upper bounds of P(t : x), probabilities, shaped like the group; of a value that does not occur, 0.
     holds : bool
         Whether no bound is above 1 / r: so it is where every kappa_x is within its limit, and in other cases, too.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
+    >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
+    >>> found = mx.worlds.sound_condition(group, ["Flu", "HIV", "Cancer"], r=1.5)
+    >>> found
+    <SoundCondition: does not hold; every P(t : x) is at most 0.7159>
+    >>> found.kappa.round(2).to_dict(), found.limit.to_dict()
+    ({'Flu': 9.0, 'HIV': 9.0, 'Cancer': 3.5}, {'Flu': 4.0, 'HIV': 4.0, 'Cancer': 4.0})
     """
 
     kappa: pd.Series
@@ -73,7 +84,10 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     ------
     Infeasible
         If the priors rule out every world.
-    TableError, UnknownName, BadProbability, StatementError
+    TableError, UnknownName, BadProbability
+        If `group` is no table of priors, or `values` are not its values.
+    StatementError
+        If `r` is no number of at least 1.
 
     Notes
     -----
@@ -92,6 +106,19 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
 
     The condition is not necessary. It is tight where all priors are equal, and for two values that occur once among
     tuples of two kinds.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
+    >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
+    >>> values = ["Flu", "HIV", "Cancer"]
+    >>> bool(mx.worlds.sound_condition(group, values, r=1.3)), bool(mx.worlds.sound_condition(group, values, r=1.5))
+    (True, False)
+    >>> mx.worlds.sound_condition(group, values, r=1.3).bounds.loc["Eve"].round(3).to_dict()         # at most so much
+    {'Flu': 0.1, 'HIV': 0.716, 'Cancer': 0.218}
+    >>> mx.worlds.posterior(group, values).loc["Eve"].round(3).to_dict()                             # and exactly
+    {'Flu': 0.092, 'HIV': 0.697, 'Cancer': 0.211}
     """
     one, signature, column = Groups.single(group, values)
     r = one_r(r)

@@ -70,7 +70,27 @@ def joint(
 
     Raises
     ------
-    UnknownName, TableError, BadProbability, StatementError, Infeasible, GroupTooLarge
+    UnknownName
+        If `who` is not in the group.
+    TableError, BadProbability
+        If `group` is no table of priors, or `values` are not its values; or so it is of a table in `ties`.
+    StatementError
+        If `who` are not two different tuples or more, or somebody is in two ties.
+    Infeasible
+        If no world has a weight: the priors rule all of them out.
+    GroupTooLarge
+        If more steps are needed than `limit`.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
+    >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
+    >>> together = mx.worlds.joint(group, ["Flu", "HIV", "Cancer"], who=["Ann", "Bob"])
+    >>> together.loc["Flu"].round(3).to_dict()               # P(Ann : Flu, Bob : .), and never the one Flu for both
+    {'Flu': 0.0, 'HIV': 0.127, 'Cancer': 0.444}
+    >>> together.loc["Flu"].sum().round(3).item()                # P(Ann : Flu)
+    0.57
     """
     items, column, places = _items(group, values, {} if ties is None else ties)
     asked = _members(group, who)

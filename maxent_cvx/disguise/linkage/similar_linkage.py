@@ -67,6 +67,7 @@ def similar_linkage(
     suppress : int
         How many records may be left out of the release, if they fit nowhere; none unless allowed.
     seed : int
+        What goes together is random.
 
     Returns
     -------
@@ -77,11 +78,12 @@ def similar_linkage(
     Raises
     ------
     TableError
-        If values are too frequent for r, or records fit into no group that can be found: how many, of which values,
-        and an r with which all fit; or if the release is not r-robust after all (condition="delta").
+        If values are too frequent for r, or records fit into no group that can be found: how many, of which values, and
+        an r with which all fit; or if the release is not r-robust after all (condition="delta").
     UnknownName
-        If the prior lacks a signature or a value.
+        If the table lacks a column, the prior a signature or a value, or there is no such condition.
     StatementError
+        If the prior is no :class:`maxent_cvx.QIDistribution`, or a number is out of range.
 
     Notes
     -----
@@ -95,6 +97,17 @@ def similar_linkage(
     Probabilistic Inference Protection, sections IV and V. With `condition` "sound" or "exact" the release is r-robust,
     which all possible worlds confirm before it is returned (in groups of many values swaps). The promise is about
     adversaries who do not reason about how the groups were chosen.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    >>> release = mx.disguise.similar_linkage(hospital, qi=["Gender", "Degree"], sa="Disease", prior=prior, r=2)
+    >>> release
+    <Release: 10 records in 5 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+    >>> mx.worlds.r_robustness(release, prior)["r"].min().round(6).item()       # no P(t : x) is above 1/2
+    2.0
     """
     group = similar_linkage_groups(
         table, qi=qi, sa=sa, prior=prior, r=r, condition=condition, exempt=exempt, suppress=suppress, seed=seed
@@ -123,10 +136,41 @@ def similar_linkage_groups(
 ) -> pd.Series:
     """Assign every record to a bucket, as :func:`similar_linkage` does; this is the publisher's secret.
 
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or several
+        Column names.
+    prior, r, condition, exempt, suppress, seed
+        As in :func:`similar_linkage`.
+
     Returns
     -------
     Series
         Named "Bucket", indexed like the table: numbers from 1; 0 of records that are left out.
+
+    Raises
+    ------
+    TableError
+        If values are too frequent for r, or records fit into no group that can be found: how many, of which values, and
+        an r with which all fit; or if the release is not r-robust after all (condition="delta").
+    UnknownName
+        If the table lacks a column, the prior a signature or a value, or there is no such condition.
+    StatementError
+        If the prior is no :class:`maxent_cvx.QIDistribution`, or a number is out of range.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    >>> qi = ["Gender", "Degree"]
+    >>> bucket = mx.disguise.similar_linkage_groups(hospital, qi=qi, sa="Disease", prior=prior, r=2)
+    >>> bucket.value_counts().to_list()
+    [2, 2, 2, 2, 2]
+    >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # together are those of one signature
+    True
     """
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
     if not isinstance(prior, QIDistribution):

@@ -41,6 +41,17 @@ class Equivocation:
         The grid on which the curve is looked at; None is exactly.
     evaluations : int
         For how many widths the entropy is found at most.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+    >>> cae
+    <Equivocation: 3 values, H(0) = 1.5 bits, 0 from eps = 30>
+    >>> cae.distribution.to_dict()
+    {77: 0.5, 80: 0.25, 107: 0.25}
+    >>> cae.initial, round(cae.disclosure_risk, 3), cae.eps_max, round(cae.area, 3), cae.exact
+    (1.5, 0.667, 30.0, 26.405, True)
     """
 
     distribution: pd.Series
@@ -72,10 +83,25 @@ class Equivocation:
         H is a right-continuous step function, which never rises and can change only where eps is the difference of
         two values. If not :attr:`exact`, the rows are those eps for which H was found, and in between it may be less.
 
+        Returns
+        -------
+        DataFrame
+            A row a change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
+
         Raises
         ------
         GroupTooLarge
             If that takes too long.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> print(cae.curve.round(3).to_string(index=False))
+         epsilon  entropy
+             0.0    1.500
+             3.0    0.811
+            30.0    0.000
         """
         return pd.DataFrame({"epsilon": self._epsilon, "entropy": self._steps.entropy})
 
@@ -85,6 +111,25 @@ class Equivocation:
 
         With a step the sum step * H over the grid, as in the paper. Else, if not :attr:`exact`, the middle of
         :attr:`area_bounds`.
+
+        Returns
+        -------
+        float
+            Bits x the unit of the values.
+
+        Raises
+        ------
+        GroupTooLarge
+            If the curve takes too long.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> round(cae.area, 3)                 # 3 * 1.5 + 27 * 0.811
+        26.405
+        >>> round(mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25], step=10).area, 3)
+        31.226
         """
         return self.area_bounds[1] if self.step is not None else sum(self.area_bounds) / 2
 
@@ -109,12 +154,29 @@ class Equivocation:
     def at(self, eps: float | Iterable[float]) -> float | np.ndarray:
         """H(eps), bits; of several eps an array.
 
+        Parameters
+        ----------
+        eps : float or several
+            Widths of the window, in the unit of the values.
+
+        Returns
+        -------
+        float or ndarray
+            H(eps), bits: a float of one eps, an array of several.
+
         Raises
         ------
         BadProbability
             If an eps is negative, or no finite number.
         GroupTooLarge
             If that takes too long.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> cae.at([0, 2.9, 3, 30]).round(3)
+        array([1.5  , 1.5  , 0.811, 0.   ])
         """
         listed = one_or_several(eps)
         asked, at = np.unique([self._width(one) for one in listed], return_inverse=True)
@@ -125,6 +187,11 @@ class Equivocation:
     def grouping(self, eps: float) -> pd.DataFrame:
         """The partition that has the entropy H(eps): what the intruder would answer, and how sure that is.
 
+        Parameters
+        ----------
+        eps : float
+            The width of the window, in the unit of the values.
+
         Returns
         -------
         DataFrame
@@ -134,6 +201,15 @@ class Equivocation:
         ------
         BadProbability, GroupTooLarge
             As :meth:`at`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> print(cae.grouping(3).to_string(index=False))
+         low  high  middle  values  probability
+          77    80    78.5       2         0.75
+         107   107   107.0       1         0.25
         """
         width = self._width(eps)
         self._afford(np.array([width]))
@@ -243,9 +319,11 @@ def equivocation(
     Raises
     ------
     TableError
-        If values are no finite numbers.
+        If values are no finite numbers, or not as many as probabilities.
     BadProbability
-        If probabilities are none, do not sum to 1, or the step is not above 0.
+        If probabilities are missing, are none, or do not sum to 1; or the step is not above 0.
+    StatementError
+        If `evaluations` is no whole number of at least 2.
 
     Notes
     -----

@@ -41,8 +41,10 @@ def individual_equivocation(
 
     Raises
     ------
+    StatementError
+        If `post` is no Posterior.
     TableError
-        If the values are no numbers, or one is missing.
+        If the values are no numbers, or one is missing; or the view has several sensitive attributes.
     BadProbability
         If an eps is negative, or no number.
     GroupTooLarge
@@ -53,6 +55,18 @@ def individual_equivocation(
     As :func:`equivocation`, exactly, for all people at once: O(k^4) for each of them, k being how many values are
     possible for the person; or O(v^2 d) with v values of the release and d distinct differences, if that is less. Of a
     population (:class:`maxent_cvx.GroupedRelease`) those in the release are judged.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Salary": [50, 52, 50, 107], "Bucket": [1, 1, 2, 2]})
+    >>> release = mx.Release.from_buckets(people, qi="Age", sa="Salary", bucket="Bucket")
+    >>> found = mx.measures.individual_equivocation(mx.MaxEnt(release).solve(), at=5)
+    >>> print(found[["people", "initial", "area", "eps_max", "H(5)"]].round(3))       # 50 or 52 is nearly the same
+         people  initial  area  eps_max  H(5)
+    Age
+    20        2      1.0   2.0      2.0   0.0
+    30        2      1.0  57.0     57.0   1.0
     """
     if not isinstance(post, Posterior):
         raise StatementError(f"equivocation of everybody is of a Posterior, not of {shown(post)}")

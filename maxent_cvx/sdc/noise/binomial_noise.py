@@ -33,6 +33,7 @@ class BinomialNoise:
         |D| - 1, rounded to the nearest even number; in the middle of two, to the larger. So an attribute of two values
         has noise from 100 % on only.
     seed : int
+        The same noise is drawn for the same seed.
     prior : Series, optional
         What the intruder takes for the distribution of the confidential attribute, by value; by default all values of
         the domain are equally likely, as in the paper's other techniques.
@@ -61,6 +62,15 @@ class BinomialNoise:
 
     That every person has exactly one record, an intruder could use as well, at the price of a permanent; and that d
     depends on x, with a prior for each x.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> technique = mx.sdc.BinomialNoise(percent=100)
+    >>> noisy = technique.publish(people, confidential="Salary")
+    >>> technique.infer(noisy, known={"Age": 37}, population=people[["Age"]]).round(3).to_dict()
+    {50: 0.189, 77: 0.242, 80: 0.268, 107: 0.301}
     """
 
     percent: float
@@ -83,10 +93,35 @@ class BinomialNoise:
     def publish(self, table: pd.DataFrame, confidential: str) -> NoisyTable:
         """Move every value, and shuffle the records.
 
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute.
+
+        Returns
+        -------
+        NoisyTable
+            Records in no order, with the domains and the channels of all attributes, which everybody knows.
+
         Raises
         ------
         TableError, UnknownName
             If the table lacks the attribute, or misses values.
+        StatementError
+            If `confidential` is not the name of one column.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> print(mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary").table)
+           Age  Salary
+        0   50      50
+        1   37     107
+        2   37      77
+        3   50      80
         """
         check_confidential(table, confidential)
         rng = draws("BinomialNoise", self.seed)
@@ -106,12 +141,38 @@ class BinomialNoise:
     ) -> pd.Series:
         """P(value | noisy table, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
 
+        Parameters
+        ----------
+        published : NoisyTable
+            What :meth:`publish` returned.
+        known : dict or None
+            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
+            nothing.
+        population : DataFrame or QITable
+            Everybody's other attributes.
+
+        Returns
+        -------
+        Series
+            Probabilities, by value of the domain, in its order; they sum to 1.
+
         Raises
         ------
         StatementError, UnknownName
-            If nobody is as described.
+            If nobody is as described; or `published` was published by another technique.
         TableError
             If no published record can be of anybody like that, or the population has other values.
+        BadProbability
+            If the prior does not sum to 1 over the domain, or makes values impossible that explain what is published.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> exact = mx.sdc.BinomialNoise(percent=0)                  # no noise: the frequencies of those who match
+        >>> published = exact.publish(people, confidential="Salary")
+        >>> exact.infer(published, known={"Age": 37}, population=people[["Age"]]).to_dict()
+        {50: 0.0, 77: 0.5, 80: 0.5, 107: 0.0}
         """
         noisy = expected(published, NoisyTable, "BinomialNoise")
         person = Known.of(known, population, noisy.confidential)

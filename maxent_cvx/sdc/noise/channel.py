@@ -19,7 +19,35 @@ __all__ = ["Channel", "noise_limit"]
 
 
 def noise_limit(percent: float, places: int) -> int:
-    """M = percent % of (places - 1), rounded to the nearest even number; in the middle of two, to the larger."""
+    """M = percent % of (places - 1), rounded to the nearest even number; in the middle of two, to the larger.
+
+    Parameters
+    ----------
+    percent : float
+        From 0 to 100.
+    places : int
+        |D|, the values of the domain, at least 1.
+
+    Returns
+    -------
+    int
+        M, even.
+
+    Raises
+    ------
+    BadProbability
+        If the percentage is no number from 0 to 100.
+    StatementError
+        If `places` is no whole number of at least 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.noise_limit(10, places=101)
+    10
+    >>> [mx.sdc.noise_limit(percent, places=5) for percent in (0, 25, 50, 100)]       # 25 % of 4 is 1: up to 2
+    [0, 2, 2, 4]
+    """
     if not 0 <= number(percent, "percent") <= 100:
         raise BadProbability(f"percent={percent!r}: from 0 to 100 is expected")
     whole(places, "places", 1)
@@ -37,6 +65,20 @@ class Channel:
         |D|.
     limit : int
         M, even: at most M/2 places up or down.
+
+    Raises
+    ------
+    StatementError
+        If `places` is no whole number of at least 1, or `limit` no even one of at least 0.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.Channel(places=4, limit=2).matrix.toarray()
+    array([[0.75, 0.25, 0.  , 0.  ],
+           [0.25, 0.5 , 0.25, 0.  ],
+           [0.  , 0.25, 0.5 , 0.25],
+           [0.  , 0.  , 0.25, 0.75]])
     """
 
     places: int
@@ -58,12 +100,50 @@ class Channel:
         return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
 
     def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Publish true places."""
+        """Publish true places.
+
+        Parameters
+        ----------
+        x : ndarray of int, shape (records,)
+            True places, from 0.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of int, shape (records,)
+            Published places.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> channel = mx.sdc.Channel(places=4, limit=2)
+        >>> published = channel.draw(np.full(1_000, 1), np.random.default_rng(0))
+        >>> bool(abs(np.bincount(published, minlength=4) / 1_000 - [0.25, 0.5, 0.25, 0]).max() < 0.05)
+        True
+        """
         moved = x + rng.binomial(self.limit, 0.5, len(x)) - self.limit // 2
         return moved.clip(0, self.places - 1)
 
     def probability(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """T(x, y), entry by entry."""
+        """T(x, y), entry by entry.
+
+        Parameters
+        ----------
+        x, y : ndarray of int
+            True and published places, of one shape.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, of the same shape.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> channel = mx.sdc.Channel(places=4, limit=2)
+        >>> channel.probability(np.array([0, 1, 1]), np.array([0, 1, 3]))
+        array([0.75, 0.5 , 0.  ])
+        """
         move = y - x + self.limit // 2  # what B is; where y is an end, at most or at least that
         inside = (move >= 0) & (move <= self.limit)
         p = np.where(inside, self._noise[move.clip(0, self.limit)], 0.0)

@@ -28,6 +28,16 @@ class NoisyTable(Published):
         The domain of every attribute, in the order along which noise moves.
     channels : dict of str to Channel
         The noise of every attribute, which everybody knows.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> noisy = mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary")
+    >>> noisy
+    <NoisyTable: 4 rows; 'Salary' is confidential, one of 4 values>
+    >>> noisy.channels["Salary"], list(noisy.domains["Salary"])
+    (Channel(places=4, limit=4), [50, 77, 80, 107])
     """
 
     domains: Mapping[str, pd.Index]
@@ -35,7 +45,33 @@ class NoisyTable(Published):
     _last: list[tuple[bytes, Linked]] = field(init=False, default_factory=list)
 
     def places(self, frame: pd.DataFrame, name: str) -> np.ndarray:
-        """Where in its domain each value of an attribute is."""
+        """Where in its domain each value of an attribute is.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Records, of the population or published.
+        name : str
+            The attribute.
+
+        Returns
+        -------
+        ndarray of int, one a record
+            From 0.
+
+        Raises
+        ------
+        TableError
+            If a value is not in the domain.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> noisy = mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary")
+        >>> noisy.places(people, "Salary")
+        array([1, 2, 0, 3])
+        """
         at = self.domains[name].get_indexer(pd.Index(frame[name]))
         if (at < 0).any():
             raise TableError(
@@ -45,7 +81,32 @@ class NoisyTable(Published):
         return at
 
     def of_people_like(self, person: Known) -> np.ndarray:
-        """sum_r P(x_r in Mo | y_r) [y_rC = c]: how many records of people like that have each published value."""
+        """sum_r P(x_r in Mo | y_r) [y_rC = c]: how many records of people like that have each published value.
+
+        Parameters
+        ----------
+        person : Known
+            What is known of somebody, and who in the population is like that.
+
+        Returns
+        -------
+        ndarray, one a value of the domain
+            Expected records; over the sum they are weights.
+
+        Raises
+        ------
+        TableError
+            If the population has values that are not in the domain.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> from maxent_cvx.sdc.known import Known
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> noisy = mx.sdc.BinomialNoise(percent=0).publish(people, confidential="Salary")
+        >>> noisy.of_people_like(Known.of({"Age": 37}, people[["Age"]], "Salary"))           # two records, 77 and 80
+        array([0., 1., 1., 0.])
+        """
         names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]
         told = [self.places(self.table, name) for name in (*names, self.confidential)]

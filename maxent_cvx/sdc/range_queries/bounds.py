@@ -43,10 +43,20 @@ def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float
     ------
     Infeasible
         If no records have these sums.
+    TableError, BadProbability
+        If sums are no numbers, an end of the domain is none, or `low` is above `high`.
+    StatementError
+        If `half` is no whole number of at least 1.
 
     Notes
     -----
     CAE, section 5 (query restriction); O(k), instead of two linear programs a record.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.half_overlapping_bounds([12, 4], half=1, low=0, high=10)          # two sums of two records
+    (array([8., 2., 0.]), array([10.,  4.,  2.]))
     """
     sums, low, high = _checked(sums, low, high)
     whole(half, "half", 1)
@@ -93,6 +103,8 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     ------
     Infeasible
         If no records have these sums.
+    TableError, BadProbability
+        If the system, the sums or the ends of the domain are no numbers, or do not go together.
     SolverError
         If the solver stops without an answer.
 
@@ -103,7 +115,8 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
 
     Examples
     --------
-    >>> record_bounds([[1, 1, 0], [0, 1, 1]], [12, 4], low=0, high=10)
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.record_bounds([[1, 1, 0], [0, 1, 1]], [12, 4], low=0, high=10)
     (array([8., 2., 0.]), array([10.,  4.,  2.]))
     """
     answers, low, high = _checked(sums, low, high)

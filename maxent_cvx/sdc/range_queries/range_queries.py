@@ -53,9 +53,9 @@ class RangeQueries:
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
-    >>> technique = RangeQueries(size=2)
+    >>> technique = mx.sdc.RangeQueries(size=2)
     >>> answers = technique.publish(people, confidential="Salary")
     >>> answers.table["sum"].tolist()
     [130, 160, 190]
@@ -79,11 +79,37 @@ class RangeQueries:
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
         """Shuffle the records, and answer all queries.
 
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute, a number.
+
+        Returns
+        -------
+        RangeSums
+            The answers, and the labels of the records in the order in which queries sum them.
+
         Raises
         ------
         TableError, UnknownName
-            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two
-            of one label.
+            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two of
+            one label.
+        StatementError
+            If `confidential` is not the name of one column.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+        >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+        >>> print(answers.table)
+               first  last  sum
+        query
+        1          0     1  130
+        2          1     2  160
+        3          2     3  190
         """
         check_confidential(table, confidential)
         domain = numeric_domain(table[confidential])
@@ -111,12 +137,40 @@ class RangeQueries:
     ) -> pd.Series:
         """P(value | answers, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
 
+        Parameters
+        ----------
+        published : RangeSums
+            What :meth:`publish` returned.
+        known : dict or None
+            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
+            nothing.
+        population : DataFrame or QITable
+            Everybody's other attributes, labelled as the table was; or a QITable, where everybody matches.
+
+        Returns
+        -------
+        Series
+            Probabilities, by value of the domain, in its order; they sum to 1.
+
         Raises
         ------
         StatementError, UnknownName
-            If nobody is as described.
+            If nobody is as described; or `published` was published by another technique.
         TableError
             If the population is not labelled as the records were.
+        Inaccurate
+            If rounding leaves a record without a value between its bounds.
+        GroupTooLarge
+            With ``distribution="maxent"``, if there are too many blocks and values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+        >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+        >>> technique = mx.sdc.RangeQueries(size=2, distribution="maxent")
+        >>> technique.infer(answers, known={"Age": 37}, population=people[["Age"]]).round(3).to_dict()
+        {50: 0.25, 80: 0.5, 110: 0.25}
         """
         answers = expected(published, RangeSums, "RangeQueries")
         person = Known.of(known, population, answers.confidential)

@@ -56,6 +56,20 @@ class RangeSums(Published):
         The labels of the records, as they were shuffled.
     size : int
         Q, records a query.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+    >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+    >>> answers.table["sum"].to_list()
+    [130, 160, 190]
+    >>> print(answers.bounds.sort_index())                    # the first two: 80 at most, and the others 80 at least
+        low   high
+    0  80.0  110.0
+    1  50.0   80.0
+    2  50.0   80.0
+    3  80.0  110.0
     """
 
     order: pd.Index
@@ -103,6 +117,22 @@ class RangeSums(Published):
 
         Its QI tuples are the blocks, its sources "range sums" and "bounds"; without the latter it has means only. The
         general solvers find the same as :attr:`maxent`, in more time and memory.
+
+        Returns
+        -------
+        MaxEnt
+            To be solved, or to be added to.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+        >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+        >>> model = answers.model
+        >>> list(model.describe().index)
+        ['quasi-identifiers', 'range sums', 'bounds']
+        >>> bool(abs(model.solve().conditional() - answers.maxent).max(axis=None) < 1e-4)
+        True
         """
         column = "block" if self.confidential != "block" else "block of records"
         people = pd.DataFrame({column: self.block[self.block >= 0]})
@@ -118,7 +148,13 @@ class RangeSums(Published):
 
     @property
     def slack(self) -> float:
-        """How far the value of a record may be beyond bounds that were rounded: less than to another value."""
+        """How far the value of a record may be beyond bounds that were rounded: less than to another value.
+
+        Returns
+        -------
+        float
+            In the unit of the values.
+        """
         return self._steps.slack * self._steps.one
 
     @cached_property

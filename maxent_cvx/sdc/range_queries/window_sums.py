@@ -20,19 +20,50 @@ class WindowSums(Source):
 
     Parameters
     ----------
-    sums : ndarray
-        S_j; the QI tuples of the view are the blocks, in order.
+    sums : ndarray, shape (windows,)
+        S_j, in the unit of the values; the QI tuples of the view are the blocks, in order, one more than there are
+        windows.
 
     Notes
     -----
     CAE, section 5 (query restriction), the equations taken for expectations.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, numpy as np, pandas as pd
+    >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+    >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+    >>> post = mx.MaxEnt(table).add(mx.sdc.WindowSums(np.array([160.0, 170.0]))).solve()
+    >>> means = post.conditional() @ [50, 80, 110]
+    >>> (means + means.shift(-1)).round(2).to_list()[:2]
+    [160.0, 170.0]
     """
 
     def __init__(self, sums: np.ndarray) -> None:
         self.sums = sums
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a window."""
+        """Emit a row a window.
+
+        Parameters
+        ----------
+        space : Space
+            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
+
+        Yields
+        ------
+        Rows
+            A row a window, in the unit of the values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np, pandas as pd
+        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+        >>> [rows] = mx.sdc.WindowSums(np.array([160.0, 170.0])).rows(mx.MaxEnt(table).space)
+        >>> rows.label, rows.low.tolist(), rows.matrix.shape
+        ('range sum', [160.0, 170.0], (2, 9))
+        """
         value = space.n_records * _numbers(space)[space.codes["s"]]
         blocks = len(space.view.quasi_identifiers)
         of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
@@ -46,15 +77,49 @@ class WithinBounds(Source):
 
     Parameters
     ----------
-    low, high : ndarray
-        L and U of the records of every block.
+    low, high : ndarray, shape (blocks,)
+        L and U of the records of every block, in the unit of the values.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, numpy as np, pandas as pd
+    >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+    >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+    >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
+    >>> print(mx.MaxEnt(table).add(bounds).solve().conditional().round(2))
+    Salary  50   80   110
+    block
+    0       0.5  0.5  0.0
+    1       0.0  1.0  0.0
+    2       0.0  0.5  0.5
     """
 
     def __init__(self, low: np.ndarray, high: np.ndarray) -> None:
         self.low, self.high = low, high
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a block of which something is excluded."""
+        """Emit a row a block of which something is excluded.
+
+        Parameters
+        ----------
+        space : Space
+            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
+
+        Yields
+        ------
+        Rows
+            A row a block, probabilities that are 0.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np, pandas as pd
+        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+        >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
+        >>> [rows] = bounds.rows(mx.MaxEnt(table).space)
+        >>> np.diff(rows.matrix.indptr).tolist()                   # values that each block cannot have
+        [1, 2, 1]
+        """
         value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
         outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
         some, row = np.unique(block[outside], return_inverse=True)

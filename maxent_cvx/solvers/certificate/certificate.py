@@ -72,6 +72,14 @@ class Certificate:
         0 if the bound is of the exact answer to the rows as typed. In large models, where that is not proved, it is
         the answer to rows of which none is moved by more than this part of its value, a few units in the last place;
         what these moves make of the answer is then in the bound to first order.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> certificate = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve().certificate
+    >>> certificate.holds, certificate.bound < 1e-9, certificate.residual < 1e-9
+    (True, True, True)
     """
 
     residual: float
@@ -96,7 +104,20 @@ class Certificate:
         )
 
     def to_dict(self) -> dict[str, float]:
-        """The fields as a dictionary."""
+        """The fields as a dictionary.
+
+        Returns
+        -------
+        dict of str to float
+            By the names of the attributes.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+        >>> list(mx.MaxEnt(release).solve().certificate.to_dict())
+        ['residual', 'clipped', 'moved', 'gap', 'bound', 'forced', 'backward']
+        """
         return asdict(self)
 
 

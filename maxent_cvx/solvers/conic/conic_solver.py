@@ -69,6 +69,13 @@ class DualNewton(ConicSolver):
     (``solver_path``) falls back on the next; "optimal" is said of answers only whose residuals and
     gap, recomputed from CVXPY's data, are small.
 
+    Raises
+    ------
+    SolverError
+        If the problem is something else, or its answer cannot be trusted; CVXPY's ``SolverError``, too.
+    UnknownName
+        If the solver has no such option; CVXPY's ``SolverError``, too.
+
     Notes
     -----
     Newton starts cold in a few iterations, so ``warm_start`` does nothing.
@@ -96,7 +103,24 @@ class DualNewton(ConicSolver):
         """Nothing is imported: the solver is in this package."""
 
     def cite(self, data: Mapping[str, Any]) -> str:
-        """Return what to cite: the software."""
+        """Return what to cite: the software.
+
+        Parameters
+        ----------
+        data : dict
+            What :meth:`apply` made of a problem; not looked at.
+
+        Returns
+        -------
+        str
+            BibTeX.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> mx.solvers.DualNewton().cite({})[:16]
+        '@misc{maxent_cvx'
+        """
         return "@misc{maxent_cvx, title={maxent\\_cvx}, author={{The maxent\\_cvx developers}}}"
 
     # CVXPY keeps compiled problems by solver: instances that do the same must find the same.
@@ -107,7 +131,34 @@ class DualNewton(ConicSolver):
         return hash(type(self))
 
     def can_solve(self, problem_form: Any) -> bool:
-        """Whether the cones fit; if not, say which do not, where CVXPY says only that they do not."""
+        """Whether the cones fit; if not, say which do not, where CVXPY says only that they do not.
+
+        Parameters
+        ----------
+        problem_form : cvxpy's ProblemForm
+            What CVXPY knows of the problem before it is compiled: its cones, above all.
+
+        Returns
+        -------
+        bool
+            True; where it would be False it raises.
+
+        Raises
+        ------
+        SolverError
+            If the problem has other cones; CVXPY's ``SolverError``, too.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> solver = mx.solvers.DualNewton()
+        >>> x = cp.Variable(2)
+        >>> try:
+        ...     _ = cp.Problem(cp.Minimize(cp.norm(x)), [x >= 1]).solve(solver=solver)
+        ... except mx.SolverError as error:
+        ...     print(str(error).split(". ")[0])
+        the problem has cones of the kind SOC that DUAL_NEWTON does not take
+        """
         if super().can_solve(problem_form):
             return True
         cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
@@ -122,7 +173,45 @@ class DualNewton(ConicSolver):
         solver_opts: Mapping[str, Any],
         solver_cache: Any = None,
     ) -> dict[str, Any]:
-        """Solve what :meth:`apply` made of a problem."""
+        """Solve what :meth:`apply` made of a problem.
+
+        Parameters
+        ----------
+        data : dict
+            The cone program: costs, matrix, right side and dimensions of the cones, by CVXPY's names.
+        warm_start : bool
+            Does nothing.
+        verbose : bool
+            Print a line an iteration.
+        solver_opts : dict
+            `tolerance` and `max_iterations`.
+        solver_cache : dict, optional
+            Does nothing.
+
+        Returns
+        -------
+        dict
+            "status" in CVXPY's words, "value", "primal", "eq_dual" and "ineq_dual", time, iterations, and how far from
+            optimal.
+
+        Raises
+        ------
+        SolverError
+            If the program is no maximum of entropies over linear constraints.
+        UnknownName
+            If the solver has no such option.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> solver = mx.solvers.DualNewton()
+        >>> x = cp.Variable(6)
+        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == 4.5])
+        >>> data, _, _ = problem.get_problem_data(solver)
+        >>> found = solver.solve_via_data(data, warm_start=False, verbose=False, solver_opts={})
+        >>> found["status"], round(-found["value"], 6)                    # nats
+        ('optimal', 1.613581)
+        """
         begun = time.perf_counter()
         with _refusing():
             entropy, found = self._found(data, {**solver_opts, "verbose": verbose})
@@ -150,7 +239,30 @@ class DualNewton(ConicSolver):
         return entropy, _solve(entropy, options)
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
-        """Hand the answer to CVXPY, with iterations, time, and in ``extra_stats`` its distance from the optimum."""
+        """Hand the answer to CVXPY, with iterations, time, and in ``extra_stats`` its distance from the optimum.
+
+        Parameters
+        ----------
+        solution : dict
+            What :meth:`solve_via_data` returned.
+        inverse_data : dict or InverseData
+            What :meth:`apply` kept of the problem, to write the answer in its variables.
+
+        Returns
+        -------
+        cvxpy's Solution
+            Values of variables and duals of constraints, by their ids.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> solver = mx.solvers.DualNewton()
+        >>> x = cp.Variable(6)
+        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == 4.5])
+        >>> _ = problem.solve(solver=solver)
+        >>> problem.status, bool(problem.solver_stats.num_iters > 0), x.value.round(3)[[0, 5]].tolist()
+        ('optimal', True, [0.054, 0.347])
+        """
         inverted = super().invert(solution, inverse_data)
         inverted.attr.update({key: solution[key] for key in (s.SOLVE_TIME, s.NUM_ITERS, s.EXTRA_STATS)})
         return inverted

@@ -45,7 +45,27 @@ MOST_TERMS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """An answer to the whole problem, with its certificate and the name of the solver."""
+    """An answer to the whole problem, with its certificate and the name of the solver.
+
+    Attributes
+    ----------
+    answer : Answer
+        Counts of all terms, people, and multipliers of all rows.
+    certificate : Certificate
+        How far any P(s | q) can be off.
+    solver : str
+        The solver's name.
+
+    Examples
+    --------
+    >>> from maxent_cvx.solvers.solving.solve import run
+    >>> import maxent_cvx as mx
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> known = (model.invariants.closed_form(model.space), model.space.groups)          # what is published alone says
+    >>> run(model.form, *known, "auto", presolve=True, convex=None, allow_inaccurate=False).solver
+    'DUAL_NEWTON'
+    """
 
     answer: Answer
     certificate: Certificate
