@@ -142,7 +142,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
 
 
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
-    """Draw scores against the number of associations known, a curve a table of :func:`quantify` (Fig. 5).
+    """Draw scores against the number of associations known, a curve a table of :func:`~maxent_cvx.quantify` (Fig. 5).
 
     Parameters
     ----------

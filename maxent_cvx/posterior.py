@@ -158,7 +158,7 @@ class Posterior:
         Raises
         ------
         UnknownName, StatementError
-            As :meth:`maxent_cvx.space.Space.prob`.
+            As :meth:`maxent_cvx.Space.prob`.
         """
         if not isinstance(value, Probability):
             return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)

@@ -122,7 +122,7 @@ class DualNewton(ConicSolver):
         solver_opts: Mapping[str, Any],
         solver_cache: Any = None,
     ) -> dict[str, Any]:
-        """Solve what :meth:`apply` made of a problem."""
+        """Solve what ``apply`` made of a problem."""
         begun = time.perf_counter()
         with _refusing():
             entropy, found = self._found(data, {**solver_opts, "verbose": verbose})
