@@ -1,4 +1,4 @@
-"""How the documentation is built: python -m sphinx -W --keep-going -b html docs docs/_build/html (no network needed)."""
+"""How the documentation is built, without a network: python -m sphinx -W --keep-going -b html docs docs/_build/html."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ numpydoc_xref_aliases = {
     "MultiIndex": "pandas.MultiIndex",
     "Problem": "cvxpy.Problem",
     "Series": "pandas.Series",
-    "bool": "bool",
+    "bool": ":class:`bool`",
     "csr_array": "scipy.sparse.csr_array",
     "ndarray": "numpy.ndarray",
     **{
@@ -79,4 +79,5 @@ html_theme_options = {
     "navigation_with_keys": False,
     "footer_end": [],
 }
+html_sidebars = {page: [] for page in ("index", "guide", "changes")}  # nothing is below them
 html_show_sourcelink = False

@@ -73,7 +73,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw what each statement is worth: bars of |dH / d value|, those without limit up to the edge.
+    """Draw what each statement is worth: bars of ``|dH / d value|``, those without limit up to the edge.
 
     Parameters
     ----------

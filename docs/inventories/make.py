@@ -1,9 +1,9 @@
 """Write the intersphinx inventories: python docs/inventories/make.py.
 
 The inventories beside this file are not copies of those that the projects publish. They hold the few names that our
-docstrings refer to, each with the page of the project's public documentation that explains it, so that the documentation
-is built without a network, and always from the same names. A reference to a name that is not here fails the build:
-add the name to the table. (Who would rather have a whole inventory puts the project's own objects.inv in its place.)
+docstrings refer to, each with the page of the project's public documentation that explains it, so that ours is built
+without a network, and from the same names every time. A reference to a name that is not here fails the build: add the
+name to the table. (Who would rather have a whole inventory puts the project's own objects.inv in the place of ours.)
 """
 
 from __future__ import annotations
