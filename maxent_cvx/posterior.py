@@ -196,7 +196,7 @@ class Posterior:
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
     def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
-        """DH / d(value) of every statement: what one unit of its value, as typed, is worth in entropy; nats.
+        """``dH / d(value)`` of every statement: what one unit of its value, as typed, is worth in entropy; nats.
 
         A statement with a price of 0 tells nothing that the rest does not; the larger the price, the
         more a small change of the value matters.
