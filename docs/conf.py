@@ -57,7 +57,6 @@ numpydoc_xref_aliases = {
     "Fraction": "fractions.Fraction",
     "Index": "pandas.Index",
     "MultiIndex": "pandas.MultiIndex",
-    "Problem": "cvxpy.Problem",
     "Series": "pandas.Series",
     "bool": ":class:`bool`",
     "csr_array": "scipy.sparse.csr_array",

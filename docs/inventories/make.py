@@ -14,7 +14,11 @@ from pathlib import Path
 #: By project, and by role: where names are explained, {} being the name, and which names; $ is the anchor that is it.
 NAMES = {
     "cvxpy": {
-        "py:class": {"api_reference/cvxpy.problems.html#$": ["cvxpy.Problem"]},
+        "py:class": {
+            "api_reference/cvxpy.expressions.html#cvxpy.expressions.expression.Expression": ["cvxpy.Expression"],
+            "api_reference/cvxpy.expressions.html#cvxpy.expressions.variable.Variable": ["cvxpy.Variable"],
+            "api_reference/cvxpy.problems.html#$": ["cvxpy.Problem"],
+        },
     },
     "matplotlib": {
         "py:class": {"api/_as_gen/{}.html#$": ["matplotlib.axes.Axes"]},
@@ -36,8 +40,8 @@ NAMES = {
             "library/stdtypes.html#$": ["dict", "list", "str", "tuple"],
         },
         "py:data": {"library/constants.html#$": ["None"]},
-        "py:exception": {"library/exceptions.html#$": ["AssertionError", "UserWarning", "ValueError"]},
-        "py:function": {"library/functions.html#$": ["callable"], "library/math.html#$": ["math.fsum"]},
+        "py:exception": {"library/exceptions.html#$": ["AssertionError", "ValueError"]},
+        "py:function": {"library/functions.html#$": ["callable"]},
         "std:term": {"glossary.html#term-$": ["iterable", "sequence"]},
     },
     "scipy": {
