@@ -91,7 +91,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw what each statement is worth: bars of |dH / d value|, those without limit up to the edge.
+    """Draw what each statement is worth: bars of ``|dH / d value|``, those without limit up to the edge.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
 
 
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
-    """Draw scores against the number of associations known, a curve a table of :func:`quantify` (Fig. 5).
+    """Draw scores against the number of associations known, a curve a table of :func:`~maxent_cvx.quantify` (Fig. 5).
 
     Parameters
     ----------

@@ -23,10 +23,10 @@ __all__ = ["check_source", "check_technique"]
 
 
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
-    """Check the contract of an information source; an ``AssertionError`` says what is broken.
+    """Check the contract of an information source; an :exc:`AssertionError` says what is broken.
 
     1. Its class has a docstring, and the source a label that is a non-empty text.
-    2. :meth:`Source.rows` emits rows over the terms of the space (or CVXPY constraints), every value is a
+    2. :meth:`maxent_cvx.Source.rows` emits rows over the terms of the space (or CVXPY constraints), every value is a
        number, no row has an empty range, and every row has a name.
     3. Asked twice it says the same: building a model twice must not change it.
     4. Given the original records, its rows are true of them: knowledge is sound.
@@ -95,7 +95,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
 
 
 def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
-    """Check the contract of a technique of disclosure control; an ``AssertionError`` says what is broken.
+    """Check the contract of a technique of disclosure control; an :exc:`AssertionError` says what is broken.
 
     1. It has ``publish`` and ``infer``, and leaves the table and the population as they are.
     2. ``infer`` gives a Series of probabilities, none negative, that sum to 1, over values of the confidential

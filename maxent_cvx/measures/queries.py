@@ -34,7 +34,7 @@ def query_error(
     selectivity: float = 0.05,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """|estimate - actual| / actual of random queries: how many people have A1 in V1, A2 in V2, ... and s in V?
+    """``|estimate - actual| / actual`` of random queries: how many people have A1 in V1, A2 in V2, ... and s in V?
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def query_error(
         How many of them a query names, at random; by default up to all, equally often.
     selectivity : float
         The share s of all people that a query would count if attributes were independent and values equally frequent:
-        of an attribute's |A| values ceil(|A| s^(1 / (d + 1))) are in V, at random, d being the dimensions.
+        of an attribute's ``|A|`` values ``ceil(|A| s^(1 / (d + 1)))`` are in V, at random, d being the dimensions.
     seed : int
         Queries are the same for the same seed.
 

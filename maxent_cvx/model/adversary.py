@@ -58,7 +58,7 @@ class Adversary:
         *sources
             Statements (``P("Flu", given={"Gender": "male"}) <= 0.3``, or as text,
             ``"P(Flu | Gender=male) <= 0.3"``), sources such as
-            :class:`~maxent_cvx.sources.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
+            :class:`~maxent_cvx.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
             CVXPY constraints on ``model.space.p``, or functions from the space to any of these.
         label : str, optional
             The name to hold it under (one source at a time). By default a statement's own text.

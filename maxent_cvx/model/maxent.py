@@ -106,7 +106,7 @@ class MaxEnt(Adversary):
 
     @cached_property
     def problem(self) -> cp.Problem:
-        """The plain CVXPY problem, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
+        """The plain :class:`cvxpy.Problem`, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
 
         Its value is the posterior's entropy, in nats; with a prior H + sum p log(prior).
 

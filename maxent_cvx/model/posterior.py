@@ -158,7 +158,7 @@ class Posterior:
         Raises
         ------
         UnknownName, StatementError
-            As :meth:`maxent_cvx.terms.space.Space.prob`.
+            As :meth:`maxent_cvx.Space.prob`.
         """
         if not isinstance(value, Probability):
             return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
@@ -196,7 +196,7 @@ class Posterior:
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
     def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
-        """DH / d(value) of every statement: what one unit of its value, as typed, is worth in entropy; nats.
+        """``dH / d(value)`` of every statement: what one unit of its value, as typed, is worth in entropy; nats.
 
         A statement with a price of 0 tells nothing that the rest does not; the larger the price, the
         more a small change of the value matters.

@@ -80,7 +80,7 @@ class QIDistribution:
     def estimate(
         cls, table: pd.DataFrame, *, qi: AttributeSet | Iterable[AttributeSet], sa: AttributeSet, smoothing: float = 0.0
     ) -> Self:
-        """Estimate p(s : x) = (n(s, x) + a) / (n(s) + a |X|) from records, a being the smoothing.
+        """Estimate ``p(s : x) = (n(s, x) + a) / (n(s) + a |X|)`` from records, a being the smoothing.
 
         Parameters
         ----------

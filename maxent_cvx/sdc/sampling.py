@@ -34,7 +34,7 @@ class Sample(Published):
 
 @dataclass(frozen=True)
 class Sampling:
-    """p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|): in the sample, or not, and then anything is equally likely.
+    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: in the sample, or not, and then anything is equally likely.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Sampling:
     -----
     CAE, section 5 and "Details of experiments": Mo are the records of the population that match what is known, Ms
     those of the sample, f_i how many of them have the value d_i of the domain D. The printed formula multiplies by
-    |D|, which gives no probabilities.
+    ``|D|``, which gives no probabilities.
 
     Examples
     --------

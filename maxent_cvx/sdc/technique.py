@@ -118,7 +118,7 @@ class Technique(Protocol):
         known : dict
             Supplementary knowledge (SK) of one person: attribute to a value, a list of values or an Interval.
         population : DataFrame or QITable
-            Everybody's other attributes, which the intruder has too: |Mo|, how many are as the person is, is known.
+            Everybody's other attributes, which the intruder has too: ``|Mo|``, how many are as the person is, is known.
 
         Returns
         -------

@@ -24,7 +24,7 @@ class StrongestAssociations(Source):
     ----------
     original : DataFrame or Associations
         The microdata, with the release's QI and sensitive columns; or what
-        :func:`~maxent_cvx.tables.associations.mine_associations` found in it, to mine once for many models.
+        :func:`~maxent_cvx.mine_associations` found in it, to mine once for many models.
     positive, negative : int or None
         K+ and K-. None is every association with enough support.
     min_support : int

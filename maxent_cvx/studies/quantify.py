@@ -42,7 +42,7 @@ def quantify(
     knowledge : sequence of (int, int)
         Bounds: the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
     min_support, attributes
-        See :class:`~maxent_cvx.sources.StrongestAssociations`.
+        See :class:`~maxent_cvx.StrongestAssociations`.
     measure : callable
         (posterior, original) to score. By default the divergence from the truth in bits: lower is worse.
     progress : bool, optional

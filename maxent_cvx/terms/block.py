@@ -53,7 +53,7 @@ class Block:
 
     @property
     def expr(self) -> cp.Expression:
-        """The CVXPY expression, one entry a label, for knowledge that no comparison can say."""
+        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say."""
         return self.matrix @ self.space.p
 
     def __len__(self) -> int:

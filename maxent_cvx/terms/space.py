@@ -144,14 +144,14 @@ class Space:
 
     @cached_property
     def counts(self) -> cp.Variable:
-        """The CVXPY variable N p, one entry a term, in people: conic solvers fail on raw p ~ 1e-5."""
+        """The :class:`cvxpy.Variable` N p, one entry a term, in people: conic solvers fail on raw p ~ 1e-5."""
         import cvxpy as cp  # takes a second to load, which closed forms and tables need not wait for
 
         return cp.Variable(len(self), nonneg=True, name="counts")
 
     @cached_property
     def p(self) -> cp.Expression:
-        """The probabilities P(q, s, b), as a CVXPY expression."""
+        """The probabilities P(q, s, b), a :class:`cvxpy.Expression`."""
         return self.counts / self.n_records
 
     @cached_property

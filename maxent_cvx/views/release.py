@@ -76,7 +76,7 @@ class Release(View):
         table : DataFrame
             One row a person, or so many people as its column `count` says. Within a bucket, row order means nothing.
         qi, sa, bucket, id
-            Column names, see :class:`maxent_cvx.tables.microdata.Microdata`, which checks them. `qi` and `sa` may be
+            Column names, which are checked: each person once, no missing values. `qi` and `sa` may be
             several; what is sensitive is then every combination of the values of `sa`. With `id`, pseudonyms are
             published, too, and `qi` may be empty: then the pseudonym is all that is known of a person.
         count : str, optional

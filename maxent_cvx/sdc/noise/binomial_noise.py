@@ -30,8 +30,8 @@ class BinomialNoise:
     ----------
     percent : float
         The noise of an attribute with the domain D is B - M/2 places, B binomial (M, 1/2), M being `percent` % of
-        |D| - 1, rounded to the nearest even number; in the middle of two, to the larger. So an attribute of two values
-        has noise from 100 % on only.
+        ``|D| - 1``, rounded to the nearest even number; in the middle of two, to the larger. So an attribute of two
+        values has noise from 100 % on only.
     seed : int
         The same noise is drawn for the same seed.
     prior : Series, optional

@@ -62,7 +62,7 @@ class Channel:
     Attributes
     ----------
     places : int
-        |D|.
+        ``|D|``.
     limit : int
         M, even: at most M/2 places up or down.
 

@@ -25,7 +25,7 @@ EXACT = 2**53
 
 @dataclass(frozen=True)
 class RangeQueries:
-    """p_i = sum over the r of Mo of [L_r <= d_i <= U_r] / (|Mo| |{d in D: L_r <= d <= U_r}|), from sums of Q records.
+    """``p_i = sum over r of Mo of [L_r <= d_i <= U_r] / (|Mo| |{d in D: L_r <= d <= U_r}|)``, from sums of Q records.
 
     Parameters
     ----------

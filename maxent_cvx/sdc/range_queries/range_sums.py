@@ -48,7 +48,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeSums(Published):
-    """The answers: a row a query, `first` and `last` of the records it sums in :attr:`order`, and the `sum`.
+    """The answers: a row a query, `first` and `last` of the records it sums in `order`, and the `sum`.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class RangeSums(Published):
 
     @cached_property
     def block(self) -> np.ndarray:
-        """The block of Q/2 records that each is in, in :attr:`order`; -1 of those in no query."""
+        """The block of Q/2 records that each is in, in `order`; -1 of those in no query."""
         number = np.arange(len(self.order)) // (self.size // 2)
         return np.where(number <= len(self.table), number, -1)
 

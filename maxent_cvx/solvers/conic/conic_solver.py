@@ -173,7 +173,7 @@ class DualNewton(ConicSolver):
         solver_opts: Mapping[str, Any],
         solver_cache: Any = None,
     ) -> dict[str, Any]:
-        """Solve what :meth:`apply` made of a problem.
+        """Solve what ``apply`` made of a problem.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
         A sensitive value, a list of values ("or"), or ``{attribute: value}``: of several sensitive
         attributes, any that are named.
     given : dict, optional
-        QI attribute to a value, a list of values, or a pandas Interval. None: among everybody.
+        QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
     who : str or int, optional
         Instead, the name of a person: one whom the model names, see :class:`maxent_cvx.MaxEnt`.
 

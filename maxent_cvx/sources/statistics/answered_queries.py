@@ -29,7 +29,7 @@ KINDS = ("count", "sum", "mean")
 
 
 class AnsweredQueries(Source):
-    """|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps, for every query Q: COUNT, SUM or AVG of those asked about.
+    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: COUNT, SUM or AVG of those asked.
 
     Parameters
     ----------

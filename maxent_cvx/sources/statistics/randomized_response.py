@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 
 
 class RandomizedResponse(Source):
-    """|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q): of those with Q and the value s, a share T(s, r) reports r.
+    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: of those with Q and the value s, a share T(s, r) reports r.
 
     Parameters
     ----------

@@ -1,0 +1,82 @@
+"""How the documentation is built, without a network: python -m sphinx -W --keep-going -b html docs docs/_build/html."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+import maxent_cvx as mx
+
+HERE = Path(__file__).parent
+
+project = "maxent_cvx"
+author = "The maxent_cvx developers"
+copyright = author  # noqa: A001
+version = release = version_of("maxent-cvx")
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.intersphinx", "numpydoc", "myst_nb"]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+nitpicky = True  # a reference to what is not there fails the build; nothing is exempt
+default_role = "code"
+
+# The notebooks are pages, shown as they are stored; tests execute them. Sphinx reads only what is below its own folder.
+nb_execution_mode = "off"
+myst_heading_anchors = 3
+shutil.rmtree(HERE / "notebooks", ignore_errors=True)
+shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", ignore=shutil.ignore_patterns(".*"))
+
+# inventories/make.py writes the inventories: which names of other projects are linked, and where they are explained.
+intersphinx_mapping = {
+    name: (url, str(HERE / "inventories" / f"{name}.inv"))
+    for name, url in {
+        "cvxpy": "https://www.cvxpy.org/",
+        "matplotlib": "https://matplotlib.org/stable/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "pandas": "https://pandas.pydata.org/docs/",
+        "python": "https://docs.python.org/3/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+    }.items()
+}
+
+# Signatures without types, as those of NumPy and pandas: the parameters below say them, in words, with links.
+autodoc_typehints = "none"
+autosummary_filename_map = {"maxent_cvx.measures.Equivocation": "maxent_cvx.measures.Equivocation-class"}  # beside ...
+numpydoc_class_members_toctree = False
+numpydoc_show_inherited_class_members = {  # what they inherit from str and from CVXPY is explained elsewhere
+    "maxent_cvx.solvers.DualNewton": False,
+    "maxent_cvx.solvers.Status": False,
+}
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # but for these words, which are links
+numpydoc_xref_aliases = {
+    "Axes": "matplotlib.axes.Axes",
+    "DataFrame": "pandas.DataFrame",
+    "Fraction": "fractions.Fraction",
+    "Index": "pandas.Index",
+    "MultiIndex": "pandas.MultiIndex",
+    "Series": "pandas.Series",
+    "bool": ":class:`bool`",
+    "csr_array": "scipy.sparse.csr_array",
+    "ndarray": "numpy.ndarray",
+    **{
+        name: f"{module.__name__}.{name}"
+        for module in [mx, *(found for found in map(mx.__dict__.get, mx.__all__) if inspect.ismodule(found))]
+        for name in module.__all__
+        if inspect.isclass(getattr(module, name))
+    },
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "maxent_cvx"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_end": [],
+}
+html_sidebars = {page: [] for page in ("index", "guide", "changes")}  # nothing is below them
+html_show_sourcelink = False
