@@ -26,7 +26,7 @@ def noise_limit(percent: float, places: int) -> int:
     percent : float
         From 0 to 100.
     places : int
-        |D|, the values of the domain, at least 1.
+        ``|D|``, the values of the domain, at least 1.
 
     Returns
     -------

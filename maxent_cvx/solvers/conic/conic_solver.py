@@ -108,7 +108,7 @@ class DualNewton(ConicSolver):
         Parameters
         ----------
         data : dict
-            What :meth:`apply` made of a problem; not looked at.
+            What ``apply`` made of a problem; not looked at.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class DualNewton(ConicSolver):
         solution : dict
             What :meth:`solve_via_data` returned.
         inverse_data : dict or InverseData
-            What :meth:`apply` kept of the problem, to write the answer in its variables.
+            What ``apply`` kept of the problem, to write the answer in its variables.
 
         Returns
         -------
