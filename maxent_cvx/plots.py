@@ -214,7 +214,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     Raises
     ------
     StatementError, TableError, BadProbability
-        If there is no curve, a table is none of :func:`maxent_cvx.quantify`, `ax` is no Axes, or the base is not larger than 1.
+        If there is no curve, a table is none of :func:`maxent_cvx.quantify`, `ax` is no Axes, or the base is at most 1.
 
     Examples
     --------

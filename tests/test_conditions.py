@@ -249,3 +249,11 @@ def test_r_and_priors():
 def test_enumeration_agrees_with_the_counterexample():
     """The test's own worlds say so, too."""
     assert by_enumeration(COUNTER.to_numpy(), [0, 1, 2])[0, 0] == pytest.approx(0.590921, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n", "r", "f", "error"), [(3, 2, 2, BadProbability), (3, 0.5, 0.3, StatementError)])
+def test_what_is_no_prior_is_told_as_such(n, r, f, error):
+    """A prior of 2 is a wrong probability, and nothing about lengths that do not go together."""
+    with pytest.raises(error) as refused:
+        delta_ceiling(n, r, f)
+    assert "go together" not in str(refused.value)

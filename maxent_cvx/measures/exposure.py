@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import BadProbability
 from ..model.posterior import Posterior
 from .accuracy import original_counts
 from .disclosure import of_those_inside
@@ -106,8 +105,6 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     """
     arguments.instance(post, Posterior, "post")
     arguments.real(threshold, "threshold", 0.0, 1.0)
-    if not 0 <= threshold <= 1:
-        raise BadProbability(f"threshold={threshold!r} must be a probability, from 0 to 1")
     view = post.space.view
     conditional, people = of_those_inside(post)
     p = conditional.to_numpy()

@@ -97,8 +97,9 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
         size = np.array(np.nan)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
         raise StatementError(f"n={shown(n)}: whole numbers of tuples are expected, at least 1")
+    r, f = checked_r(r), _probabilities(f_max)
     try:
-        size, r, f = np.broadcast_arrays(size, checked_r(r), _probabilities(f_max))
+        size, r, f = np.broadcast_arrays(size, r, f)
     except ValueError as error:
         raise StatementError(f"n, r and f_max do not go together: {error}") from error
     # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
