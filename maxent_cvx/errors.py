@@ -235,6 +235,16 @@ class GroupTooLarge(MaxEntError):
 
     Sample them instead, with :func:`maxent_cvx.worlds.sample`, or allow more with ``limit=``; of an equivocation, round
     the values.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = pd.DataFrame({"yes": [0.1, 0.003], "no": [0.9, 0.997]}, index=["Alan", "Betty"])
+    >>> try:
+    ...     mx.worlds.posterior(prior, ["yes", "no"], limit=1)
+    ... except mx.GroupTooLarge as error:
+    ...     print(str(error).partition(":")[0])
+    1 of 1 groups are too large for exact possible worlds
     """
 
 
@@ -242,6 +252,16 @@ class RulesLeftOut(UserWarning):
     """Rules say something that is not read: what they reveal is left out of the model.
 
     A warning, as of :meth:`RuleSet.from_mlxtend`; rules among quasi-identifiers alone reveal nothing and give none.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd, warnings
+    >>> left, right = frozenset({"Salary_50K+"}), frozenset({"Gender_Male"})
+    >>> mined = pd.DataFrame({"antecedents": [left], "consequents": [right], "support": 0.35, "confidence": 0.875})
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     rules = mx.RuleSet.from_mlxtend(mined, qi="Gender", sa="Salary", support=0.1, confidence=0.6)
+    >>> str(caught[0].message)
+    '1 rules are not read (1 with sensitive values on the left): only QI => SA is'
     """
 
 

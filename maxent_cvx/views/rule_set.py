@@ -190,7 +190,7 @@ class RuleSet:
         Raises
         ------
         StatementError
-            If `decimals` is no such number, or a rounded score is short of its threshold.
+            If `decimals` is no whole number from 0 to 300.
         """
         whole(decimals, "decimals", 0, MOST_DECIMALS)
         scores = [name for name in SCORES if name in self.table]

@@ -64,6 +64,8 @@ class ReleaseSeries(View):
     <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 39 terms>
     >>> series.mcs(7), series.mcs(5)          # in both of their buckets; what the buckets' counts say is more
     (['Diabetes', 'Flu', 'Pneumonia'], ['Flu', 'Pneumonia'])
+    >>> series.bucket_name(1, 0), int(series.named([7, 5]).sum()), int(series.described("release", 2).sum())
+    ('bucket 1 of release 2', 2, 12)
     >>> mx.MaxEnt(series).solve().people().loc[[7, 5], "Diabetes"].round(3).to_dict()
     {7: 1.0, 5: 0.0}
     """
@@ -172,6 +174,16 @@ class ReleaseSeries(View):
         ------
         StatementError
             If there is no such release.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> series = mx.ReleaseSeries(
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> bucket, value, number = series.values_in(0)
+        >>> [(series.sensitive_values[s], int(n)) for b, s, n in zip(bucket, value, number) if b == 0]
+        [('Diabetes', 1), ('Flu', 2), ('Pneumonia', 1)]
         """
         arguments.whole(release, "release", 0, len(self.releases) - 1)
         s, bucket = self.releases[release].n_sb.nonzero()
