@@ -79,6 +79,17 @@ class Adversary:
         -----
         RepeatedStatement
             If the model holds the same knowledge already; then nothing changes.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release)
+        >>> model = model.add("P(Breast Cancer | Gender=male) = 0", mx.P("Flu", given={"Gender": "male"}) <= 0.4)
+        >>> model = model.add(lambda space: space.conditional("s", given="q") <= 0.9, label="nobody is sure")
+        >>> list(model.knowledge)
+        ['P(Breast Cancer | Gender=male) = 0', 'P(Flu | Gender=male) <= 0.4', 'nobody is sure']
         """
         if label is not None and (not isinstance(label, str) or not label):
             raise StatementError(f"label={shown(label)}: a label is a text, to be shown in tables and errors")
@@ -95,7 +106,34 @@ class Adversary:
         return self
 
     def remove(self, label: str) -> Self:
-        """Take a source out by its label; returns the model itself."""
+        """Take a source out by its label; returns the model itself.
+
+        Parameters
+        ----------
+        label : str
+            One of ``model.knowledge``.
+
+        Returns
+        -------
+        MaxEnt
+            The model itself.
+
+        Raises
+        ------
+        UnknownName
+            If no knowledge has the label: what is published cannot be taken out.
+        StatementError
+            If it is what the prior rules out.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4", label="rumour")
+        >>> model.remove("rumour")
+        <MaxEnt: 27 terms, 18 rows from 1 source>
+        """
         arguments.known_label(label, "label of the model's knowledge", self.knowledge)
         if isinstance(self.knowledge[label], PriorZeros):
             raise StatementError("the prior is no knowledge that comes and goes; make a model without prior=")
@@ -106,13 +144,52 @@ class Adversary:
         return self
 
     def copy(self) -> Self:
-        """Copy the model; sources are shared, and adding to one copy leaves the other alone."""
+        """Copy the model; sources are shared, and adding to one copy leaves the other alone.
+
+        Returns
+        -------
+        MaxEnt
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0")
+        >>> more = model.copy().add("P(Flu | Gender=male) <= 0.4")
+        >>> len(model.knowledge), len(more.knowledge)
+        (1, 2)
+        """
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)  # everything held is immutable
         return twin
 
     def without_row(self, row: int) -> Self:
-        """Copy the model without one row of its knowledge, by its number among the rows of `form`."""
+        """Copy the model without one row of its knowledge, by its number among the rows of `form`.
+
+        Parameters
+        ----------
+        row : int
+            From ``model.form.n_facts`` on: rows before it are published.
+
+        Returns
+        -------
+        MaxEnt
+
+        Raises
+        ------
+        StatementError
+            If it is no number of such a row.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.4", "P(HIV | Gender=male) >= 0.1")
+        >>> list(model.without_row(model.form.n_facts).knowledge)
+        ['P(HIV | Gender=male) >= 0.1']
+        """
         row = arguments.whole(row, "row", self.form.n_facts, self.form.shape[0] - 1)
         end = self.form.n_facts
         for name in self.knowledge:
@@ -169,6 +246,17 @@ class Adversary:
         DataFrame
             A row a source, by label: its kind, how many rows it emits, how many terms they touch, and
             a note on rows that touch none (such a row is true of any distribution, or contradictory).
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> print(mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4").describe())
+                                              source  rows  terms note
+        label
+        published buckets           BucketInvariants    18     27
+        P(Flu | Gender=male) = 0.4         Statement     1      3
         """
         found = []
         for entry in self._entries.values():

@@ -157,6 +157,17 @@ class MaxEnt(Adversary):
             If the answer is not certified.
         SolverError
             If the solver stops without an answer, is not installed, or cannot take the model.
+        UnknownName, StatementError
+            If there is no such solver or option, or `warm_start` is of another release.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+        >>> post.status.value, post.certificate.holds, round(post.prob("Breast Cancer", {"Degree": "junior"}), 6)
+        ('optimal', True, 1.0)
         """
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
@@ -269,6 +280,19 @@ class MaxEnt(Adversary):
         Notes
         -----
         Constraints of your own that are convex and not affine are left out.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(HIV) <= 0.5", "P(Flu | Gender=male) <= 0.2")
+        >>> model = model.add("P(Flu | Gender=female) <= 0.2")  # three of six men and four women have the flu
+        >>> print(model.diagnose().round(3))
+                                       low  high  least  most   move
+        statement
+        P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
+        P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
         found = conflict(self.form, self.invariants.closed_form(self.space), self.view.n_records)
         if found is None:
@@ -298,6 +322,17 @@ class MaxEnt(Adversary):
             If a priority is of no label, or is not above 0.
         SolverError
             If a linear program does not come to an end, or a constraint of the model is not linear.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) >= 0.6")
+        >>> print(model.relax().changes[["low", "new_low", "move"]].round(3))
+                                     low  new_low  move
+        statement
+        P(Flu | Gender=male) >= 0.6  0.6      0.5   0.1
         """
         if priority is not None:
             arguments.mapping(priority, "priority", "{label: number}")

@@ -47,8 +47,7 @@ class Posterior:
         the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
     status : Status
         Why the solver stopped.
-    solver : str
-    iterations : int
+    solver, iterations : str, int
     compile_seconds, solve_seconds : float
         Time to hand the problem over, and to solve it.
     log : DataFrame
@@ -59,6 +58,28 @@ class Posterior:
         that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
     model : MaxEnt or None
         The model as it was when it was solved; not saved.
+
+    Examples
+    --------
+    Who rules breast cancer out of men knows what Grace (female, junior) has, and something of Iris:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release, people={"Iris": {"Gender": "female", "Degree": "graduate"}}).add(
+    ...     "P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4").solve()
+    >>> post.people().round(2).loc["Iris", ["Flu", "HIV"]].to_dict(), round(post.prob("Flu", {"Gender": "male"}), 6)
+    ({'Flu': 0.3, 'HIV': 0.35}, 0.4)
+    >>> print(post.prices().round(3))
+                                       side  price
+    statement
+    P(Breast Cancer | Gender=male) = 0    =    inf
+    P(Flu | Gender=male) = 0.4            = -0.265
+    >>> print(post.certain(progress=False)[["probability", "people"]].head(2))
+                                                     probability  people
+    inference
+    P(Pneumonia | Degree=college, Gender=female)             0.0       2
+    P(Breast Cancer | Degree=junior, Gender=female)          1.0       1
     """
 
     space: Space
@@ -154,6 +175,16 @@ class Posterior:
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
         """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
+
+        Parameters
+        ----------
+        value, given, who
+            As of :meth:`maxent_cvx.space.Space.prob`; or as `value` alone a combination, ``P("Flu") - P("HIV")``.
+
+        Returns
+        -------
+        float
+            A probability; of several people in `who` the expected number with the value.
 
         Raises
         ------
@@ -292,6 +323,10 @@ class Posterior:
         ``N P(q,s,b)``. The file is written beside the one that is there and replaces it when it is complete, so that
         nobody ever reads half of one, whatever happens; and it holds a checksum, by which any change is found.
 
+        Parameters
+        ----------
+        path : str or path
+
         Raises
         ------
         TableError
@@ -328,10 +363,30 @@ def load_posterior(path: str | PathLike[str]) -> Posterior:
     Files without a checksum are refused, early ones of version 0.1.0 among them, as nobody can tell whether they were
     changed: solve and save again.
 
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Posterior
+        Without its knowledge, its multipliers and its log, which are not in the file.
+
     Raises
     ------
     TableError
         If the file is not one, or not as it was written: damaged, cut, or edited.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pathlib, tempfile
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mx.MaxEnt(release).solve().save(pathlib.Path(folder, "post.parquet"))
+    ...     post = mx.load_posterior(pathlib.Path(folder, "post.parquet"))
+    >>> round(post.prob("Flu", given={"Gender": "male"}), 6), post.certificate.holds
+    (0.305556, True)
     """
     space, counts, about = read_terms(path)
     try:

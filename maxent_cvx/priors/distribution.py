@@ -94,9 +94,25 @@ class QIDistribution:
             How many people are added to each value of every signature that occurs. With 0, the default, what nobody
             of a signature has is held to be impossible, and possible worlds with it are ruled out.
 
+        Returns
+        -------
+        QIDistribution
+
         Raises
         ------
         UnknownName, TableError, BadProbability
+            If a column is missing or misses values, or `smoothing` is negative or no number.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> print(G["Gender"].round(3))
+        Disease  Breast Cancer    Flu    HIV  Lung Cancer  Pneumonia
+        Gender
+        female           0.333  0.111  0.222        0.222      0.111
+        male             0.091  0.364  0.182        0.091      0.273
         """
         smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
         found = {}
@@ -124,12 +140,61 @@ class QIDistribution:
         return table if table.index.nlevels > 1 else table.set_axis(table.index.get_level_values(0))
 
     def select(self, attributes: AttributeSet) -> Self:
-        """Keep one attribute set."""
+        """Keep one attribute set.
+
+        Parameters
+        ----------
+        attributes : str or several
+            Its attributes, in any order.
+
+        Returns
+        -------
+        QIDistribution
+
+        Raises
+        ------
+        UnknownName
+            If the prior has no such set.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=[["Gender"], ["Gender", "Degree"]], sa="Disease", smoothing=1)
+        >>> G.attribute_sets, G.select("Gender").attribute_sets
+        ([('Gender',), ('Gender', 'Degree')], [('Gender',)])
+        """
         key = self.attribute_set(attributes)
         return type(self)({key: self.tables[key]}, about=self.about)
 
     def signatures(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.Index:
-        """The signature of every tuple: its values of an attribute set (Definition 1), a row of `people` each."""
+        """The signature of every tuple: its values of an attribute set (Definition 1), a row of `people` each.
+
+        Parameters
+        ----------
+        people : DataFrame
+            With the attributes as columns; a row a tuple.
+        attributes : str or several, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        MultiIndex
+            One signature a row of `people`.
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a tuple's signature.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> G.signatures(hospital.head(3)).to_list()
+        [('male',), ('male',), ('female',)]
+        """
         arguments.table(people, "people")
         key = self.attribute_set(attributes)
         return self.tables[key].index.take(self.rows(people, key))
@@ -144,10 +209,26 @@ class QIDistribution:
         attributes : str or several, optional
             The attribute set; may be left out if there is one.
 
+        Returns
+        -------
+        DataFrame
+            A row a tuple, a column a sensitive value.
+
         Raises
         ------
         UnknownName
             If nothing is said about a tuple's signature.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> print(G.of(hospital.head(3))[["Flu", "HIV"]].round(3))
+        Disease    Flu    HIV
+        0        0.364  0.182
+        1        0.364  0.182
+        2        0.111  0.222
         """
         arguments.table(people, "people")
         key = self.attribute_set(attributes)
@@ -161,6 +242,24 @@ class QIDistribution:
         people : DataFrame or MultiIndex
             With a column, or a level, for every attribute.
         attributes : str or several, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        ndarray of int, one a tuple
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a tuple's signature.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> G.rows(hospital.head(3)).tolist()
+        [1, 1, 0]
         """
         key = self.attribute_set(attributes)
         code, distinct = _distinct(people, key)
@@ -177,12 +276,48 @@ class QIDistribution:
         return at[code]
 
     def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
-        """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values)."""
+        """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values).
+
+        Parameters
+        ----------
+        tuples : MultiIndex
+            The view's `quasi_identifiers`.
+        values : Index
+            Its `sensitive_values`.
+        attributes : str or several, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a signature, or a value.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> G.of_tuples(release.quasi_identifiers, release.sensitive_values).round(2)[[0, 3]].tolist()
+        [[0.33, 0.11, 0.22, 0.22, 0.11], [0.09, 0.36, 0.18, 0.09, 0.27]]
+        """
         key = self.attribute_set(attributes)
         return self.tables[key].to_numpy()[self.rows(tuples, key)][:, self.columns(values)]
 
     def columns(self, values: pd.Index) -> np.ndarray:
         """The position of every sensitive value of a view in the tables.
+
+        Parameters
+        ----------
+        values : Index
+
+        Returns
+        -------
+        ndarray of int, one a value
 
         Raises
         ------
@@ -196,6 +331,15 @@ class QIDistribution:
 
     def attribute_set(self, attributes: AttributeSet | None = None) -> tuple[str, ...]:
         """Find an attribute set, its attributes in any order; None is the only one.
+
+        Parameters
+        ----------
+        attributes : str or several, optional
+
+        Returns
+        -------
+        tuple of str
+            As in `tables`.
 
         Raises
         ------

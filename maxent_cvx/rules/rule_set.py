@@ -60,6 +60,19 @@ class RuleSet:
     Notes
     -----
     Published rules, section V.A. See also :func:`maxent_cvx.disguise.mine_rules`.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+    >>> table = pd.DataFrame({"Education": ["Doctorate", None], "Gender": [None, "Female"], "Salary": ["50K+", "50K-"],
+    ...     "confidence": [0.875, 0.625]})             # each sets one of two attributes
+    >>> rules = mx.RuleSet(table, qi=["Education", "Gender"], sa="Salary", support=0.1, confidence=0.6)
+    >>> rules.rounded(1).table["confidence"].to_dict()
+    {'Education=Doctorate => 50K+': 0.9, 'Gender=Female => 50K-': 0.6}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rules.head(1).to_csv(pathlib.Path(folder, "rules.csv"))
+    ...     mx.RuleSet.from_csv(pathlib.Path(folder, "rules.csv"))
+    <RuleSet: 1 rules (Education, Gender) => Salary; some of the rules with support >= 0.1, confidence >= 0.6>
     """
 
     def __init__(
@@ -107,12 +120,40 @@ class RuleSet:
         return len(self.table)
 
     def head(self, n: int) -> RuleSet:
-        """The first n rules; unless they are all, what is missing is no longer known to be none."""
+        """The first n rules; unless they are all, what is missing is no longer known to be none.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If `n` is no whole number from 0 on.
+        """
         arguments.whole(n, "n", 0)
         return self.at(np.arange(len(self)) < n)
 
     def at(self, rules: np.ndarray) -> RuleSet:
-        """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete."""
+        """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete.
+
+        Parameters
+        ----------
+        rules : ndarray of bool or of int
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If it is neither a mask of the rules nor positions of some.
+        """
         kept = self.table.iloc[arguments.places(rules, "rules", len(self))]
         return self._with(kept, complete=self.complete and len(kept) == len(self))
 
@@ -121,13 +162,36 @@ class RuleSet:
         return self._with(self.table, complete=False)
 
     def without_scores(self, *names: str) -> RuleSet:
-        """Withhold some scores, by default both: users then know the thresholds alone."""
+        """Withhold some scores, by default both: users then know the thresholds alone.
+
+        Parameters
+        ----------
+        *names : "support" or "confidence"
+
+        Returns
+        -------
+        RuleSet
+        """
         for name in names:
             arguments.choice(name, "a score", SCORES)
         return self._with(self.table.drop(columns=[n for n in names or SCORES if n in self.table]), self.complete)
 
     def rounded(self, decimals: int) -> RuleSet:
-        """Print the scores to so many decimals."""
+        """Print the scores to so many decimals.
+
+        Parameters
+        ----------
+        decimals : int
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If `decimals` is no whole number from 0 to 300.
+        """
         whole(decimals, "decimals", 0, MOST_DECIMALS)
         scores = [name for name in SCORES if name in self.table]
         return self._with(
@@ -135,7 +199,17 @@ class RuleSet:
         )
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the rules for :meth:`from_csv`, and others; the first line, "# {...}", says what they are."""
+        """Write the rules for :meth:`from_csv`, and others; the first line, "# {...}", says what they are.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        TableError
+            If the file cannot be written, or the empty text is a value.
+        """
         write_rules(self, path)
 
     @classmethod
@@ -148,6 +222,10 @@ class RuleSet:
         **said
             The arguments of :class:`RuleSet`, as far as the file's first line, which :meth:`to_csv` writes, does not
             say them. Values are texts, and are found in a view by how they are written.
+
+        Returns
+        -------
+        RuleSet
 
         Raises
         ------
@@ -188,10 +266,27 @@ class RuleSet:
         qi, sa, support, confidence, strict, complete, attributes
             See :class:`RuleSet`.
 
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        UnknownName, TableError, StatementError, BadProbability
+            If it is no such table, an item is of no attribute or of several, or a rule is no rule by the thresholds.
+
         Warns
         -----
         RulesLeftOut
             If rules are not of the form QI => SA, but say something of the sensitive attribute.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> left, right = frozenset({"Gender_Male"}), frozenset({"Salary_50K+"})
+        >>> mined = pd.DataFrame({"antecedents": [left], "consequents": [right], "support": 0.35, "confidence": 0.875})
+        >>> mx.RuleSet.from_mlxtend(mined, qi="Gender", sa="Salary", support=0.1, confidence=0.6).table.index.to_list()
+        ['Gender=Male => 50K+']
         """
         arguments.text(separator, "separator")
         qi, sa = names(qi, "qi"), names(sa, "sa")

@@ -38,6 +38,24 @@ class Source(ABC):
 
     Subclasses state their equation in the first line of their docstring, take their data in the
     constructor, and emit it in :meth:`rows`.
+
+    Examples
+    --------
+    Knowledge of your own: what an l-diverse publisher promises.
+
+    >>> import maxent_cvx as mx
+    >>> class AtMost(mx.Source):
+    ...     def __init__(self, limit):
+    ...         self.limit = limit
+    ...     def rows(self, space):
+    ...         yield space.conditional("s", given="q") <= self.limit
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release)
+    >>> before, after = model.solve(), model.add(AtMost(0.4)).solve()
+    >>> [round(float(post.conditional().max(axis=None)), 3) for post in (before, after)]
+    [0.417, 0.4]
     """
 
     @property
@@ -47,7 +65,24 @@ class Source(ABC):
 
     @abstractmethod
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
-        """Emit labelled rows over the terms of `space`, or CVXPY constraints."""
+        """Emit labelled rows over the terms of `space`, or CVXPY constraints.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model that the source is added to; :meth:`Space.marginal`, :meth:`Space.conditional` and
+            :meth:`Space.prob` are the linear expressions over them.
+
+        Returns
+        -------
+        iterable of Rows or CVXPY constraints
+            Values are probabilities, or whatever the source counts in. A generator will do.
+
+        Raises
+        ------
+        MaxEntError
+            Any error of :mod:`maxent_cvx.errors`, if what the source says does not fit the view: nothing is added then.
+        """
 
     @property
     def identity(self) -> Hashable:

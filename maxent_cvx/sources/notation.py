@@ -34,7 +34,15 @@ __all__ = ["read_knowledge", "read_probability", "read_statement"]
 
 
 def read_statement(text: str) -> Statement:
-    """Read one statement in the papers' notation.
+    """Read one statement in the papers' notation; the grammar is that of the module.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Statement
 
     Raises
     ------
@@ -60,10 +68,23 @@ def read_statement(text: str) -> Statement:
 def read_probability(text: str) -> Probability:
     """Read a probability, or a linear combination of some: ``P(Flu | Gender=male) - P(Flu | Gender=female)``.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Probability
+
     Raises
     ------
     StatementError
         If it cannot be read, pointing at the character.
+
+    Examples
+    --------
+    >>> read_probability("P(Flu | Gender=male) - 2 P(HIV)").attainable()
+    (-2.0, 1.0)
     """
     reader = Reader(text)
     found = reader.sum()
@@ -75,11 +96,32 @@ def read_probability(text: str) -> Probability:
 def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
     """Read a file of statements, one a line; empty lines and what follows a ``#`` are left out.
 
+    The notation is that of the papers, ``help("maxent_cvx.sources.notation")`` is its grammar.
+
+    Parameters
+    ----------
+    path : str or path
+        A text in UTF-8.
+
+    Returns
+    -------
+    list of Statement
+        In the order of the lines, for ``model.add(*statements)``.
+
     Raises
     ------
     StatementError, BadProbability
         If there is no such file, or a line cannot be read, naming file and line; so does the error that a model raises
         when it has no such value or attribute.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "gossip.txt")
+    ...     written = path.write_text("P(Flu | Gender=male) = 0.3 +- 0.05  # from the bakery", encoding="utf-8")
+    ...     mx.read_knowledge(path)
+    [<Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>]
     """
     text = arguments.text_of_file(path, "path", StatementError)
     found = []

@@ -31,6 +31,15 @@ class SameValue(Source):
     at_least : float
         The probability c that both have the same value: 0.5 says "more often than not".
 
+    Raises
+    ------
+    BadProbability
+        If `at_least` is no probability.
+    StatementError
+        If a name cannot be one, or both are the same; when added to a model, if the two can share more than 12 values.
+    UnknownName
+        When added to a model, if it names nobody so.
+
     Notes
     -----
     A pair of distributions has a joint one in which the two agree with probability c if and only if all these rows
@@ -48,7 +57,7 @@ class SameValue(Source):
     >>> pair = pd.DataFrame({"Q": ["A", "B"], "S": ["x", "y"], "Bucket": [1, 1]})
     >>> release = mx.Release.from_buckets(pair, qi="Q", sa="S", bucket="Bucket")
     >>> model = mx.MaxEnt(release, people={"Alice": {"Q": "A"}, "Bob": {"Q": "B"}})
-    >>> model.add(SameValue("Alice", "Bob", at_least=1)).solve().people().loc["Alice"].round(6).to_dict()
+    >>> model.add(mx.SameValue("Alice", "Bob", at_least=1)).solve().people().loc["Alice"].round(6).to_dict()
     {'x': 0.5, 'y': 0.5}
     """
 
@@ -70,7 +79,25 @@ class SameValue(Source):
         return f"{written(self.first)} and {written(self.second)} alike with P >= {self.at_least:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every set of values that both can have, with all that only the first can have."""
+        """Emit a row for every set of values that both can have, with all that only the first can have.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(V | i) - P(V | j) <= 1 - c, probabilities; if c is 1, P(s | i) - P(s | j) = 0 for every value.
+
+        Raises
+        ------
+        UnknownName
+            If the model names nobody so.
+        StatementError
+            If it names nobody at all, or the two can share more than 12 values.
+        """
         first, second = (self._by_value(space, name) for name in (self.first, self.second))
         has_first, has_second = (np.diff(p.indptr) > 0 for p in (first, second))
         values, view = space.view.sensitive_values, space.view

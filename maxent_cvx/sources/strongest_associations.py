@@ -35,12 +35,40 @@ class StrongestAssociations(Source):
     Raises
     ------
     StatementError
-        If there are fewer associations than asked for.
+        If an argument cannot be read; when added to a model, if there are fewer associations than asked for, or the
+        records are not those of the view.
+    UnknownName, TableError
+        When added to a model, if the table has not the view's columns.
 
     Notes
     -----
     Privacy-MaxEnt, section 4.4, Top-(K+, K-). Associations are ordered by confidence, then support,
     then fewer attributes, then names, so that a larger K says everything that a smaller one does.
+
+    Examples
+    --------
+    What somebody infers who knows the two strongest associations of each sign, and which they are:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> source = mx.StrongestAssociations(hospital, positive=2, negative=2, min_support=2)
+    >>> mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
+    >>> print(mined.table(2, 2)[["rule", "confidence", "support"]].round(2))
+                                   rule  confidence  support
+    0                Gender=male => Flu         0.5        3
+    1    Gender=female => Breast Cancer         0.5        2
+    2  Gender=male => not Breast Cancer         1.0        6
+    3    Gender=male => not Lung Cancer         1.0        6
+    >>> print(mx.MaxEnt(release).add(source).solve().conditional()[["Flu", "HIV"]].round(2))
+    Disease              Flu   HIV
+    Gender Degree
+    female college      0.00  0.25
+           graduate     0.00  0.50
+           junior       0.00  0.00
+    male   college      0.44  0.17
+           graduate     1.00  0.00
+           high school  0.33  0.25
     """
 
     def __init__(
@@ -66,7 +94,23 @@ class StrongestAssociations(Source):
         return f"Top-({self.positive}, {self.negative}) strongest associations"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row for each positive association, then one for each negative one."""
+        """Emit one row for each positive association, then one for each negative one.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(S | Q) = n(Q, S) / n(Q), probabilities, also of Q => not S.
+
+        Raises
+        ------
+        StatementError
+            If there are fewer associations than asked for, or the records are not those of the view.
+        """
         mined = self._mined(space)
         q, s = self._same_people(mined, space)
         for ranked, negative in mined.top(self.positive, self.negative):

@@ -26,6 +26,7 @@ def inference_channels(
     Parameters
     ----------
     series : ReleaseSeries
+        Releases of people with pseudonyms.
     tolerance : float
         Smaller differences are not listed; an answer is certified to 1e-4.
     blame : bool
@@ -46,10 +47,28 @@ def inference_channels(
     ------
     StatementError
         If it is no series.
+    BadProbability
+        If the tolerance is negative.
+    Infeasible, Inaccurate, SolverError
+        As of :meth:`MaxEnt.solve`.
 
     Notes
     -----
     Re-publishing, Definition 2.2.
+
+    Examples
+    --------
+    Two releases of the same patients. What the first alone says of three of them with 1/3 both tell for certain:
+
+    >>> import maxent_cvx as mx
+    >>> series = mx.ReleaseSeries(
+    ...     mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+    ...     for table in mx.datasets.load_patients())
+    >>> print(mx.inference_channels(series, progress=False).head(3).round(2))
+       person        value  release  alone  together  change  because  without
+    0       7     Diabetes        1   0.33       1.0    0.67        2     0.33
+    1      10  Lung Cancer        1   0.33       1.0    0.67        2     0.33
+    2      13     Diabetes        1   0.33       1.0    0.67        2     0.33
     """
     arguments.optional_flag(progress, "progress")
     arguments.flag(blame, "blame")

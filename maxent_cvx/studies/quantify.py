@@ -59,11 +59,30 @@ def quantify(
     Raises
     ------
     StatementError
-        If a bound is not a pair, or there are fewer associations than it asks for.
+        If a bound is not a pair, or there are fewer associations than it asks for; or if `original` is not the table
+        that was published.
+    UnknownName, TableError
+        If `original` has not the release's columns.
+    Infeasible, Inaccurate, SolverError
+        As of :meth:`MaxEnt.solve`.
 
     Notes
     -----
     Privacy-MaxEnt, sections 4.3 and 4.4.
+
+    Examples
+    --------
+    The score falls, as somebody who knows more infers something nearer to the truth:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> scores = mx.quantify(release, hospital, [(0, 0), (2, 2), (4, 8)], min_support=2, progress=False)
+    >>> print(scores[["K+", "K-", "score", "entropy"]].round(3))
+       K+  K-  score  entropy
+    0   0   0  1.197    3.239
+    1   2   2  0.321    2.632
+    2   4   8  0.034    2.355
     """
     arguments.instance(release, Release, "release")
     arguments.table(original, "original")

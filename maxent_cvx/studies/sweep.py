@@ -62,6 +62,24 @@ def sweep(
     ------
     StatementError
         If no value is given and the model holds none; or if the model's other errors apply.
+    BadProbability
+        If a value cannot be that of the probability.
+
+    Examples
+    --------
+    How sure somebody can be of Grace, the only junior, by what share of the men is said to have breast cancer:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> table = mx.sweep(mx.MaxEnt(release), "P(Breast Cancer | Gender=male)", value=[0, 0.1, 0.3, 0.5],
+    ...     measure={"Grace": lambda post: post.prob("Breast Cancer", given={"Degree": "junior"})})
+    >>> print(table[["value", "status", "entropy", "Grace"]].round(3))
+       value      status  entropy  Grace
+    0    0.0     optimal    2.823  1.000
+    1    0.1     optimal    3.128  0.727
+    2    0.3     optimal    3.210  0.125
+    3    0.5  infeasible      NaN    NaN
     """
     if not isinstance(model, MaxEnt):
         raise StatementError(f"a sweep solves a MaxEnt model, not {shown(model)}")

@@ -90,6 +90,16 @@ class Associations:
     def top(self, positive: int | None, negative: int | None) -> Iterator[tuple[np.ndarray, bool]]:
         """Take the strongest associations of each sign; None is all of them.
 
+        Parameters
+        ----------
+        positive, negative : int or None
+            How many.
+
+        Yields
+        ------
+        (ndarray, bool)
+            The associations, as in `positive` and `negative`, and whether they are negative: first those that are not.
+
         Raises
         ------
         StatementError
@@ -116,10 +126,20 @@ class Associations:
     def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
         """Write the strongest associations as a table.
 
+        Parameters
+        ----------
+        positive, negative : int or None
+            How many of each sign, the positive ones first; None is all.
+
         Returns
         -------
         DataFrame
             rule ("Gender=male => not Flu"), attributes (how many), confidence, support (records).
+
+        Raises
+        ------
+        StatementError
+            If there are not that many, or negative ones were not mined.
         """
         parts = []
         for ranked, is_negative in self.top(positive, negative):
@@ -172,6 +192,11 @@ def mine_associations(
     negative : bool
         Mine Q => not S, too.
 
+    Returns
+    -------
+    Associations
+        ``.table(positive, negative)`` lists the strongest; :class:`~maxent_cvx.StrongestAssociations` takes it, too.
+
     Raises
     ------
     UnknownName, TableError
@@ -183,6 +208,20 @@ def mine_associations(
     -----
     Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
     attributes, without those that fall short of the support already where fewer attributes are set.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
+    >>> len(mined.positive), len(mined.negative)
+    (4, 32)
+    >>> print(mined.table(positive=3, negative=1).round(2))
+                                   rule  attributes  confidence  support
+    0                Gender=male => Flu           1         0.5        3
+    1    Gender=female => Breast Cancer           1         0.5        2
+    2             Degree=college => HIV           1         0.4        2
+    3  Gender=male => not Breast Cancer           1         1.0        6
     """
     arguments.flag(negative, "negative")
     data = Microdata(table, names(qi, "qi"), names(sa, "sa"))

@@ -40,6 +40,19 @@ class Block:
         The labels of the rows.
     label : str
         What the rows are, "P(Gender, Disease)" say.
+
+    Examples
+    --------
+    A published table, P(Disease | Gender), is knowledge; its entries may be in any order:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> block = mx.MaxEnt(release).space.conditional("Disease", given="Gender")
+    >>> table = pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index").stack()
+    >>> model = mx.MaxEnt(release).add(block == table)
+    >>> round(model.solve().prob("Flu", given={"Degree": "college"}), 3)
+    0.267
     """
 
     space: Space
@@ -79,13 +92,68 @@ class Block:
         raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
 
     def between(self, low: pd.Series | float, high: pd.Series | float) -> Rows:
-        """Say ``low <= block <= high``, each side a Series or a number."""
+        """Say ``low <= block <= high``, each side a Series or a number.
+
+        Parameters
+        ----------
+        low, high : Series or float
+            Probabilities, one a label, or one for all.
+
+        Returns
+        -------
+        Rows
+
+        Raises
+        ------
+        LabelMismatch
+            If a Series has not exactly the labels of the block, or what is given has none.
+        BadProbability
+            If a value is no probability, or a low one is above its high one.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> mx.MaxEnt(release).add(space.conditional("Disease", given="Gender").between(0.05, 0.6)).solve().status.value
+        'optimal'
+        """
         return self._rows(self._align(low), self._align(high))
 
     def about(self, value: pd.Series | float, eps: float) -> Rows:
         """Say ``value - eps <= block <= value + eps``; a side outside [0, 1] says nothing and is left out.
 
         Privacy-MaxEnt, section 4.5.
+
+        Parameters
+        ----------
+        value : Series or float
+            Probabilities, one a label, or one for all.
+        eps : float
+            The vagueness, not negative.
+
+        Returns
+        -------
+        Rows
+            Those that say something.
+
+        Raises
+        ------
+        LabelMismatch
+            If a Series has not exactly the labels of the block, or what is given has none.
+        BadProbability
+            If a value is no probability, or eps is negative.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> shares = hospital["Disease"].value_counts(normalize=True)
+        >>> rows = mx.MaxEnt(release).space.marginal("Disease").about(shares, eps=0.15)
+        >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()
+        ([0.05, 0.15, 0.05, -inf, 0.05], [0.35, 0.45, 0.35, 0.25, 0.35])
         """
         middle, eps = self._align(value), number(eps, f"eps for {self.label}")
         if eps < 0:
@@ -96,7 +164,31 @@ class Block:
         return Rows(self.matrix[said], low[said], high[said], self.label, self.index[said], self.space.view)
 
     def at(self, rows: np.ndarray) -> Block:
-        """Keep some of the rows, by a mask or by position."""
+        """Keep some of the rows, by a mask or by position.
+
+        Parameters
+        ----------
+        rows : ndarray of bool or of int
+
+        Returns
+        -------
+        Block
+
+        Raises
+        ------
+        StatementError
+            If it is neither a mask of the rows nor positions of some.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> block = mx.MaxEnt(release).space.marginal(["Gender", "Disease"])
+        >>> men = block.at(block.index.get_level_values("Gender") == "male")
+        >>> len(block), len(men)
+        (10, 5)
+        """
         rows = arguments.places(rows, "rows", len(self))
         return replace(self, matrix=self.matrix[rows], index=self.index[rows])
 

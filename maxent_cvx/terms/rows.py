@@ -40,6 +40,26 @@ class Rows:
         What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
     exact : bool
         Whether coefficients and sides are what is meant, and not what a source has rounded.
+
+    Raises
+    ------
+    StatementError
+        If the arrays do not fit together, or the label is no text.
+    BadProbability
+        If something is NaN, or a low side is above its high one.
+
+    Examples
+    --------
+    Rows are made by comparing a block, and added to a model as they are:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> rows = mx.MaxEnt(release).space.conditional("Disease", given="Gender") <= 0.45
+    >>> len(rows), rows.relation, rows.name(2)
+    (10, '<=', 'P(Disease | Gender): Flu, female')
+    >>> round(mx.MaxEnt(release).add(rows).solve().prob("Flu", given={"Gender": "male"}), 3)
+    0.306
     """
 
     matrix: sp.csr_array
@@ -95,14 +115,60 @@ class Rows:
         return ">=" if np.isposinf(self.high).all() else "between"
 
     def at(self, rows: np.ndarray) -> Rows:
-        """Keep some of the rows, by a mask or by position."""
+        """Keep some of the rows, by a mask or by position.
+
+        Parameters
+        ----------
+        rows : ndarray of bool or of int
+
+        Returns
+        -------
+        Rows
+
+        Raises
+        ------
+        StatementError
+            If it is neither a mask of the rows nor positions of some.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> rows = mx.MaxEnt(release).space.marginal("Disease") <= 0.25
+        >>> rows.at(rows.index == "Flu").name(0)
+        'P(Disease): Flu'
+        """
         rows = arguments.places(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         return replace(kept, typed=self.typed if len(kept) else None)
 
     def name(self, i: int) -> str:
-        """The label of row `i`, made when asked for: a release has tens of thousands of rows."""
+        """The label of row `i`, made when asked for: a release has tens of thousands of rows.
+
+        Parameters
+        ----------
+        i : int
+            From 0; negative numbers count from the end.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        StatementError
+            If there is no such row.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> (mx.MaxEnt(release).space.marginal(["q", "Bucket"]) == release.p_qb).name(0)
+        'P(Gender, Degree, Bucket): female, college, 1'
+        """
         arguments.whole(i, "the number of a row", -len(self), len(self) - 1)
         if self.index is None:
             return self.label if len(self) == 1 else f"{self.label} [{i + 1}]"
@@ -110,14 +176,64 @@ class Rows:
         return f"{self.label}: {', '.join(map(str, at)) if isinstance(at, tuple) else at}"
 
     def same_as(self, other: Rows) -> bool:
-        """Whether the other rows say exactly the same: matrix, order and values."""
+        """Whether the other rows say exactly the same: matrix, order and values.
+
+        Parameters
+        ----------
+        other : Rows
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        StatementError
+            If it is no Rows.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> block = mx.MaxEnt(release).space.marginal("Disease")
+        >>> (block <= 0.3).same_as(block <= 0.3), (block <= 0.3).same_as(block <= 0.4)
+        (True, False)
+        """
         arguments.instance(other, Rows, "what rows are compared with")
         if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
             return False
         return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 
     def residual(self, p: np.ndarray) -> np.ndarray:
-        """How far each row is from holding at `p`, >= 0, in the unit of its value."""
+        """How far each row is from holding at `p`, >= 0, in the unit of its value.
+
+        Parameters
+        ----------
+        p : ndarray, one a term
+            Probabilities P(q, s, b).
+
+        Returns
+        -------
+        ndarray, one a row
+
+        Raises
+        ------
+        StatementError
+            If `p` has not a number for every term.
+
+        Examples
+        --------
+        How far the answer to a model without knowledge is from a statement:
+
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(release).solve()
+        >>> rows = post.space.conditional("Disease", given="Gender") <= 0.3
+        >>> rows.residual(post.counts / post.space.n_records).max().round(4).item()
+        0.0056
+        """
         p = arguments.array(p, "p", self.matrix.shape[1])
         value = self.matrix @ p
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)

@@ -47,6 +47,18 @@ class Space:
         "who" among the names, if people are named.
     prior : ndarray or None
         For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> space = mx.MaxEnt(release).space
+    >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
+    9
+    >>> of_gender = space.conditional("Disease", given="Gender")  # and what is true, from the records:
+    >>> pd.Series(of_gender.matrix @ space.count(hospital) / 10, of_gender.index).round(2).head(3).to_dict()
+    {('Breast Cancer', 'female'): 0.5, ('Breast Cancer', 'male'): 0.0, ('Flu', 'female'): 0.0}
     """
 
     view: View
@@ -179,15 +191,6 @@ class Space:
         ------
         UnknownName
             If a name is neither a column of the view nor a role.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> space = mx.MaxEnt(release).space
-        >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
-        9
         """
         names = several_names(by)
         axes = [self.axes.of(name) for name in names]
@@ -211,6 +214,11 @@ class Space:
         given : str or list of str
             QI attributes, or "q" for all of them: P(given) is known from the release
             (Privacy-MaxEnt, section 4.1), which makes the expression linear. Or "who", for named people.
+
+        Returns
+        -------
+        Block
+            Probabilities, sorted by label.
         """
         of, given = several_names(of), several_names(given)
         if given == ["who"] and len(self.people):

@@ -34,6 +34,19 @@ class View(ABC):
         What it is called in messages.
     is_conditional : bool
         Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
+
+    Examples
+    --------
+    A release, a table of quasi-identifiers alone and a series are views, with the same properties:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=["Flu", "HIV"])
+    >>> for view in (release, table):
+    ...     print(view.noun, view.n_records, view.n_q.tolist(), view.n_s, list(view.axes))
+    release 10 [2, 1, 1, 3, 1, 2] [2 3 2 1 2] ['q', 's', 'bucket']
+    QI table 10 [2, 1, 1, 3, 1, 2] None ['q', 's']
     """
 
     qi: tuple[str, ...]
@@ -75,14 +88,41 @@ class View(ABC):
 
     @abstractmethod
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms that can be non-zero: codes of every role, sorted by bucket, if any, then q, then s."""
+        """Number the terms that can be non-zero: codes of every role, sorted by bucket, if any, then q, then s.
+
+        Returns
+        -------
+        dict of str to ndarray of int
+            For every role the position of each term's label in the role's index.
+        """
 
     def named(self, who: object) -> np.ndarray | None:
-        """Mark the QI tuples of people by their pseudonyms, where the view has these; else None."""
+        """Mark the QI tuples of people by their pseudonyms, where the view has these; else None.
+
+        Parameters
+        ----------
+        who : object
+            One pseudonym, or a list of them.
+
+        Returns
+        -------
+        ndarray of bool, one a QI tuple, or None
+        """
         return None
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark QI tuples by something else than a quasi-identifier, if the view knows it by this name; else None."""
+        """Mark QI tuples by something else than a quasi-identifier, if the view knows it by this name; else None.
+
+        Parameters
+        ----------
+        attribute : str
+        chosen : object
+            A value, several, or an interval.
+
+        Returns
+        -------
+        ndarray of bool, one a QI tuple, or None
+        """
         return None
 
     @property

@@ -39,6 +39,41 @@ class GroupedRelease(View):
         Records of each value in each group, counts.
     cover : csr_array
         1 for the population's QI tuples that each group covers, shape (groups, QI tuples).
+
+    Parameters
+    ----------
+    qi, sensitive : tuple of str
+        Column names.
+    quasi_identifiers : MultiIndex
+        The population's distinct QI tuples.
+    n_q : ndarray
+        People of the population with each of them, counts.
+    sensitive_values, buckets : Index
+        The values and the groups of the release.
+    n_sb, cover : csr_array
+        As above, of the release alone.
+
+    See Also
+    --------
+    Release.from_generalized : Makes one from tables.
+
+    Examples
+    --------
+    Two records of a group of people in their twenties, and a voter list of three such people and a fourth:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
+    >>> voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
+    >>> release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
+    >>> release
+    <GroupedRelease: 2 records in 1 groups, of a population of 4 people; 4 distinct (Age), 3 values of 'Disease'>
+    >>> print(mx.MaxEnt(release).solve().conditional().round(3))
+    Disease    Flu    HIV  (not in the release)
+    Age
+    21       0.333  0.333                 0.333
+    24       0.333  0.333                 0.333
+    28       0.333  0.333                 0.333
+    45       0.000  0.000                 1.000
     """
 
     noun: ClassVar[str] = "release"
@@ -90,7 +125,13 @@ class GroupedRelease(View):
         return {("q",): pd.Series(self._n_q, index, name="N P(q)"), ("s", "bucket"): n_sb}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s."""
+        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s.
+
+        Returns
+        -------
+        dict
+            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+        """
         by_bucket = self.n_sb.tocsc()
         b, q = self.cover.nonzero()
         width = np.diff(by_bucket.indptr)[b]
@@ -101,7 +142,13 @@ class GroupedRelease(View):
         return {role: code[order].astype(np.int64) for role, code in found.items()}
 
     def members(self) -> sp.csr_array | None:
-        """People of each QI tuple in each group, if that is known: if one group covers each, and is full."""
+        """People of each QI tuple in each group, if that is known: if one group covers each, and is full.
+
+        Returns
+        -------
+        csr_array or None
+            Counts, shape (QI tuples, groups).
+        """
         covered = np.asarray(self.cover @ self._n_q)
         if (covered != self.n_sb.sum(axis=0)).any() or (self.cover.sum(axis=0) != 1).any():
             return None

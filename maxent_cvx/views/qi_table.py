@@ -47,10 +47,16 @@ class QITable(View):
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"]})
-    >>> QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"])
+    >>> mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"])
     <QITable: 3 people; 2 distinct (Education), 2 values of 'Salary'>
+
+    If it is published that two of them earn more, everybody does with probability 2/3, as far as one can know:
+
+    >>> told = mx.QITable(people, qi="Education", sa="Salary", sa_distribution=pd.Series({"50K+": 2, "50K-": 1}))
+    >>> mx.MaxEnt(told).solve().conditional().round(3)["50K+"].to_dict()
+    {'Doctorate': 0.667, 'Masters': 0.667}
     """
 
     noun: ClassVar[str] = "QI table"
@@ -109,7 +115,13 @@ class QITable(View):
         return np.arange(len(self.sensitive_values)) if self._n_s is None else np.flatnonzero(self._n_s)
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value."""
+        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value.
+
+        Returns
+        -------
+        dict
+            Codes of "q" and "s", one of each a term.
+        """
         n_q = len(self._n_q)
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
 

@@ -44,6 +44,19 @@ class Release(View):
         Who is in it, by pseudonym, if pseudonyms are published: what a :class:`ReleaseSeries` is made of.
     generalized : bool
         Whether QI are published generalised only.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
+    >>> release = mx.Release.from_buckets(hospital, **roles)
+    >>> qi_table, sa_table = release.to_tables()
+    >>> mx.Release.from_tables(qi_table, sa_table, count="Count", **roles)
+    <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+    >>> young = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"]})
+    >>> mx.Release.from_generalized(young, qi="Age", sa="Disease").buckets.to_list()
+    ['Age=*', 'Age=[20, 29]']
     """
 
     qi: tuple[str, ...]
@@ -85,6 +98,7 @@ class Release(View):
         Raises
         ------
         UnknownName, TableError
+            If a column is missing, has two roles, or misses values, or a count is not a whole number.
         """
         qi, alone = _with_id(qi, id)
         table, each = _each(table, count, id, {"qi": names(qi, "qi"), "sa": names(sa, "sa"), "bucket": (bucket,)})
@@ -143,8 +157,7 @@ class Release(View):
             raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
         _check_roles(qi, sa, bucket)
         return cls._count(
-            qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)],
-            qi_table[bucket], sa_table[bucket], n_qb, n_sb,
+            qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,
             None if id is None else qi_table[id], counterfeits,
         )  # fmt: skip
 
@@ -320,7 +333,10 @@ class Release(View):
         }
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people."""
+        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
+
+        `count` names their column of counts; a TableError says that the release has such a column already.
+        """
         arguments.text(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(

@@ -57,10 +57,17 @@ class ReleaseSeries(View):
     --------
     >>> import maxent_cvx as mx
     >>> tables = mx.datasets.load_patients()
-    >>> mx.ReleaseSeries(
+    >>> series = mx.ReleaseSeries(
     ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
     ... )
+    >>> series
     <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 39 terms>
+    >>> series.mcs(7), series.mcs(5)          # in both of their buckets; what the buckets' counts say is more
+    (['Diabetes', 'Flu', 'Pneumonia'], ['Flu', 'Pneumonia'])
+    >>> series.bucket_name(1, 0), int(series.named([7, 5]).sum()), int(series.described("release", 2).sum())
+    ('bucket 1 of release 2', 2, 12)
+    >>> mx.MaxEnt(series).solve().people().loc[[7, 5], "Diabetes"].round(3).to_dict()
+    {7: 1.0, 5: 0.0}
     """
 
     noun: ClassVar[str] = "series"
@@ -118,7 +125,13 @@ class ReleaseSeries(View):
         return {("q",): pd.Series(1, index=index, name="N P(q)")}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3))."""
+        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3)).
+
+        Returns
+        -------
+        dict
+            Codes of "q", a person each, and "s", one of each a term.
+        """
         return self._terms
 
     @cached_property
@@ -145,7 +158,33 @@ class ReleaseSeries(View):
         return block, inside
 
     def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them."""
+        """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them.
+
+        Parameters
+        ----------
+        release : int
+            From 0, in the order of `releases`.
+
+        Returns
+        -------
+        bucket, value, number : ndarray of int
+            Positions in the release's `buckets` and in the series' `sensitive_values`; records.
+
+        Raises
+        ------
+        StatementError
+            If there is no such release.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> series = mx.ReleaseSeries(
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> bucket, value, number = series.values_in(0)
+        >>> [(series.sensitive_values[s], int(n)) for b, s, n in zip(bucket, value, number) if b == 0]
+        [('Diabetes', 1), ('Flu', 2), ('Pneumonia', 1)]
+        """
         arguments.whole(release, "release", 0, len(self.releases) - 1)
         s, bucket = self.releases[release].n_sb.nonzero()
         s, number = self._value[release][s], self.releases[release].n_sb.data
@@ -153,12 +192,36 @@ class ReleaseSeries(View):
         return bucket[order], s[order], number[order]
 
     def mcs(self, person: object) -> list[object]:
-        """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2)."""
+        """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2).
+
+        Parameters
+        ----------
+        person : str or int
+            The pseudonym.
+
+        Returns
+        -------
+        list
+            Sensitive values, in the order of `sensitive_values`.
+
+        Raises
+        ------
+        UnknownName
+            If nobody has such a pseudonym.
+        """
         at = self.named(person)
         return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
 
     def named(self, who: object) -> np.ndarray:
         """Mark people by pseudonym: one, or several in a list.
+
+        Parameters
+        ----------
+        who : str, int, or a list of them
+
+        Returns
+        -------
+        ndarray of bool, one a person
 
         Raises
         ------
@@ -171,14 +234,45 @@ class ReleaseSeries(View):
         return np.asarray(self.persons.isin(wanted))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark people by release, which are numbered from 1: those who are in one of some releases."""
+        """Mark people by release, which are numbered from 1: those who are in one of some releases.
+
+        Parameters
+        ----------
+        attribute : str
+            Nothing is marked unless it is "release".
+        chosen : int, list of int, or Interval
+
+        Returns
+        -------
+        ndarray of bool, one a person, or None
+
+        Raises
+        ------
+        UnknownName
+            If there is no such release.
+        """
         if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
             return None
         numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
         return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
 
     def bucket_name(self, release: int, bucket: int) -> str:
-        """Name a bucket in a message."""
+        """Name a bucket in a message: "bucket 'A' of release 2".
+
+        Parameters
+        ----------
+        release, bucket : int
+            Positions, from 0.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        StatementError
+            If there is no such release or bucket.
+        """
         arguments.whole(release, "release", 0, len(self.releases) - 1)
         arguments.whole(bucket, "bucket", 0, len(self.releases[release].buckets) - 1)
         return f"bucket {listing([self.releases[release].buckets[bucket]])} of release {release + 1}"

@@ -37,6 +37,10 @@ class PublishedRuleList(Source):
     ------
     StatementError
         If a rule cannot be read, or, when added to a model, decides for nobody or for no whole number of people.
+    BadProbability
+        If a confidence is no probability.
+    UnknownName
+        When added to a model, if it has no such attribute or value.
 
     Notes
     -----
@@ -44,7 +48,19 @@ class PublishedRuleList(Source):
 
     Examples
     --------
-    >>> source = PublishedRuleList([({"Education": "Doctorate"}, "50K+", 0.83), ({}, "50K-", 0.6)], decimals=2)
+    Of ten people six have a doctorate, of whom the list says that 83% earn more, and of those who are left that 50% do
+    not: five of six and two of four.
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Education": ["Doctorate", "Masters"], "People": [6, 4]})
+    >>> view = mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"], count="People")
+    >>> rules = [({"Education": "Doctorate"}, "50K+", 0.83), ({}, "50K-", 0.5)]
+    >>> post = mx.MaxEnt(view).add(mx.PublishedRuleList(rules, decimals=2)).solve()
+    >>> print(post.conditional().round(3))
+    Salary      50K+   50K-
+    Education
+    Doctorate  0.833  0.167
+    Masters    0.500  0.500
     """
 
     def __init__(
@@ -76,7 +92,25 @@ class PublishedRuleList(Source):
         return f"list of {len(self.rules)} rules"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every rule whose confidence is published."""
+        """Emit a row for every rule whose confidence is published.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(Q and none before, x), probabilities, between the numbers of people that a confidence may stand for.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute or value.
+        StatementError
+            If a rule decides for nobody, or for no whole number of people.
+        """
         view = space.view
         left, members, names = np.ones(len(view.n_q), dtype=bool), [], []
         for i, (given, value, _) in enumerate(self.rules, 1):

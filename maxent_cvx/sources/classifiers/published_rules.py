@@ -46,7 +46,7 @@ class PublishedRules(Source):
     Raises
     ------
     StatementError
-        If the set is not complete, and non-rules are asked for.
+        If an argument cannot be read, or the set is not complete, and non-rules are asked for.
     Infeasible
         When added to a model, if the rules cannot be those of its people: by their scores they would be no rules, or
         patterns that are missing would be.
@@ -54,6 +54,21 @@ class PublishedRules(Source):
     Notes
     -----
     Published rules, Eqs. (3), (4) and (6), Theorems 1 and 3. P(Q) is known from everybody's QI.
+
+    Examples
+    --------
+    One rule is published, about doctorates. That there is none about women tells the salary of the third person:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"],
+    ...     "Gender": ["Female", "Male", "Female"], "Salary": ["50K+", "50K+", "50K-"]})
+    >>> rules = mx.disguise.mine_rules(people, qi=["Education", "Gender"], sa="Salary", support=0.6, confidence=0.9)
+    >>> view = mx.QITable(people, qi=["Education", "Gender"], sa="Salary", sa_values=["50K+", "50K-"])
+    >>> source = mx.PublishedRules(rules)
+    >>> round(mx.MaxEnt(view).add(source).solve().prob("50K-", given={"Education": "Masters"}), 6)
+    1.0
+    >>> source.counts.to_dict()
+    {'ar': 1, 'nar': 13, 'nar_pruned': 7, 'nar_binding': 3}
     """
 
     def __init__(
@@ -120,7 +135,25 @@ class PublishedRules(Source):
         return counts.copy()
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a rule (AR-constraints), and a row for each pattern that is none, if it can bind (NAR)."""
+        """Emit a row a rule (AR-constraints), and a row for each pattern that is none, if it can bind (NAR).
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(Q, X), probabilities: of the rules, then of the patterns that are none.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            If the view has not the attributes or values of the rules, or the scores that are asked for are not there.
+        Infeasible
+            If the rules cannot be those of its people.
+        """
         view, n = space.view, space.n_records
         found = rule_patterns(self.rules, view)
         low, high = self._rule_bounds(found, n)

@@ -47,6 +47,25 @@ class PublishedTree(Source):
     -----
     Published rules, section VII (future work). The people of a leaf are known from everybody's QI. Of classes that are
     equally frequent a tree takes the first.
+
+    Examples
+    --------
+    A tree of one split, fitted on five people; its leaves say that three of those below 40 earn 30, and one of the
+    others. Ages within a leaf it does not tell apart:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> people = pd.DataFrame({"Age": [25, 28, 35, 47, 52], "Salary": ["30", "30", "30", "30", "50"]})
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=2, min_samples_leaf=2).fit(people[["Age"]], people["Salary"])
+    >>> view = mx.QITable(people, qi="Age", sa="Salary", sa_values=["30", "50"])
+    >>> print(mx.MaxEnt(view).add(mx.PublishedTree(tree)).solve().conditional().round(3))
+    Salary   30   50
+    Age
+    25      1.0  0.0
+    28      1.0  0.0
+    35      1.0  0.0
+    47      0.5  0.5
+    52      0.5  0.5
     """
 
     def __init__(
@@ -82,7 +101,25 @@ class PublishedTree(Source):
         return f"decision tree with {self.tree.get_n_leaves()} leaves"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every leaf and value, or every leaf and value that is not its class."""
+        """Emit a row for every leaf and value, or every leaf and value that is not its class.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(leaf, x), or P(leaf, x) - P(leaf, y), probabilities.
+
+        Raises
+        ------
+        StatementError
+            If the tree cannot take the view's people, or was fitted on others, or on weighted ones.
+        UnknownName
+            If a class is no sensitive value of the view.
+        """
         view = space.view
         leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
         members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))

@@ -28,9 +28,25 @@ class BucketInvariants(PublishedRows):
     ----------
     release : Release
 
+    Raises
+    ------
+    StatementError
+        If it is no release.
+
     Notes
     -----
     Privacy-MaxEnt, Eqs. (4), (5) and (6). The zero-invariants (6) need no rows: such terms do not exist.
+
+    Examples
+    --------
+    Every model of a release holds them already, as its first source: nine pairs (q, b), and nine (s, b).
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> source, space = mx.BucketInvariants(release), mx.MaxEnt(release).space
+    >>> [(rows.label, rows.relation, len(rows)) for rows in source.rows(space)]
+    [('P(Gender, Degree, Bucket)', '==', 9), ('P(Disease, Bucket)', '==', 9)]
     """
 
     def __init__(self, release: Release) -> None:
@@ -43,7 +59,18 @@ class BucketInvariants(PublishedRows):
         return "published buckets"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the QI-invariants, then the SA-invariants."""
+        """Emit the QI-invariants, then the SA-invariants.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
+        """
         yield space.marginal(["q", "bucket"]) == self.release.p_qb
         values = space.marginal(["s", "bucket"]) == self.release.p_sb
         at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
@@ -54,6 +81,11 @@ class BucketInvariants(PublishedRows):
 
         Somebody with QI tuple q has of it what each of the n(q) people has.
 
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+
         Returns
         -------
         counts : ndarray, one a term
@@ -61,6 +93,15 @@ class BucketInvariants(PublishedRows):
         multipliers : ndarray, one a row of :meth:`rows`
             With x = w exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
             QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> counts, _ = mx.BucketInvariants(release).closed_form(mx.MaxEnt(release).space)
+        >>> counts[:4].round(2).tolist()                # people in the terms of bucket 1
+        [0.25, 0.5, 0.25, 0.5]
         """
         release = self.release
         n_b = np.asarray(release.n_qb.sum(axis=0))
@@ -77,6 +118,28 @@ class BucketInvariants(PublishedRows):
 
         Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
         together (Frechet).
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+        at : ndarray of int
+            Terms: in every bucket all of some QI tuples with some values.
+
+        Returns
+        -------
+        low, high : float
+            People.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> flu_of_men = space.row("Flu", {"Gender": "male"}).indices
+        >>> mx.BucketInvariants(release).closed_bounds(space, flu_of_men)     # of six men
+        (1.0, 3.0)
         """
         bucket, n = space.codes["bucket"][at], []
         for axis, table in (("q", self.release.n_qb), ("s", self.release.n_sb)):

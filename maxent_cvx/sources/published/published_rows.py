@@ -17,7 +17,20 @@ class PublishedRows(Source):
 
     @abstractmethod
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """The maximum-entropy answer when nothing else is known: people a term, and a multiplier a row."""
+        """The maximum-entropy answer when nothing else is known: people a term, and a multiplier a row.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the view.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            People; NaN where no closed form is known.
+        multipliers : ndarray, one a row
+            As of `multipliers` of :class:`maxent_cvx.Posterior`.
+        """
 
     @abstractmethod
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
@@ -28,4 +41,9 @@ class PublishedRows(Source):
         space : Space
         at : ndarray of int
             Terms: in every bucket all of some QI tuples with some values.
+
+        Returns
+        -------
+        low, high : float
+            People.
         """

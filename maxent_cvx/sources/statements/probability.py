@@ -57,6 +57,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
 
     Examples
     --------
+    >>> from maxent_cvx import P
     >>> P("Flu", given={"Gender": "male"}) == 0.3
     <Statement: P(Flu | Gender=male) = 0.3>
     >>> P("HIV", given={"Gender": "male"}) <= 2 * P("Flu", given={"Gender": "female"})
@@ -95,6 +96,11 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     who : list of str or int
         Names of people, each once.
 
+    Returns
+    -------
+    Probability
+        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, as of :func:`P`.
+
     Raises
     ------
     StatementError
@@ -111,6 +117,7 @@ def Count(value: object, who: Iterable[object]) -> Probability:
 
     Examples
     --------
+    >>> from maxent_cvx import Count
     >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
 
@@ -150,7 +157,26 @@ def _names(who: object) -> frozenset[object]:
 
 @dataclass(frozen=True, eq=False)
 class Probability:
-    """A linear combination of probabilities P(value | given), plus a constant."""
+    """A linear combination of probabilities P(value | given), plus a constant.
+
+    Made by :func:`P` and :func:`Count`, and by sums, differences and multiples of these.
+
+    Attributes
+    ----------
+    terms : dict of Event to float
+        What is spoken of, and its coefficient.
+    constant : float
+        Added to it.
+
+    Examples
+    --------
+    >>> from maxent_cvx import P
+    >>> more = P("Flu", given={"Gender": "male"}) - P("Flu", given={"Gender": "female"})
+    >>> more >= 0.1
+    <Statement: P(Flu | Gender=male) - P(Flu | Gender=female) >= 0.1>
+    >>> more.attainable()
+    (-1.0, 1.0)
+    """
 
     terms: Mapping[Event, float]
     constant: float = 0.0
@@ -224,13 +250,51 @@ class Probability:
         return hash((frozenset(self.terms.items()), self.constant))
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is the same combination (``==`` makes a statement instead)."""
+        """Whether `other` is the same combination (``==`` makes a statement instead).
+
+        Parameters
+        ----------
+        other : object
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> (P("Flu") + P("HIV")).same_as(P("HIV") + P("Flu"))
+        True
+        """
         if not isinstance(other, Probability):
             return False
         return dict(self.terms) == dict(other.terms) and self.constant == other.constant
 
     def about(self, value: float, eps: float) -> Statement:
-        """|self - value| <= eps; a side that lies outside what is possible says nothing, and is left out."""
+        """|self - value| <= eps; a side that lies outside what is possible says nothing, and is left out.
+
+        Parameters
+        ----------
+        value : float
+            A probability, or a number of people of a :func:`Count`.
+        eps : float
+            The vagueness, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        BadProbability
+            If the value cannot be attained, or eps is negative.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> P("Flu").about(0.2, eps=0.1), P("Flu").about(0.05, eps=0.1)
+        (<Statement: 0.1 <= P(Flu) <= 0.3>, <Statement: P(Flu) <= 0.15>)
+        """
         value, eps = number(value, "the value"), number(eps, "eps")
         if eps < 0:
             raise BadProbability(f"eps must not be negative: {eps:.12g}")
@@ -240,7 +304,28 @@ class Probability:
         return self._statement(low if low > least else -math.inf, high if high < most else math.inf)
 
     def between(self, low: float, high: float) -> Statement:
-        """The statement ``low <= self <= high``."""
+        """The statement ``low <= self <= high``, which Python does not let anybody write in this way.
+
+        Parameters
+        ----------
+        low, high : float
+            Probabilities, or numbers of people of a :func:`Count`.
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        BadProbability
+            If one of them cannot be attained, or low is above high.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> P("Flu", given={"Gender": "male"}).between(0.2, 0.4)
+        <Statement: 0.2 <= P(Flu | Gender=male) <= 0.4>
+        """
         low, high = number(low, "the lower value"), number(high, "the upper value")
         if low > high:
             raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")

@@ -79,6 +79,15 @@ class Statement(Source):
         The values as typed; a side may be infinite.
     where : str
         Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
+    >>> said.label, said.high
+    ('P(Flu | Gender=male) <= 0.3', 0.3)
+    >>> said == (0.3 >= mx.P(["Flu"], given={"Gender": "male"}))
+    True
     """
 
     terms: frozenset[tuple[Event, float]]
@@ -130,7 +139,22 @@ class Statement(Source):
         return hash(self.key)
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is a statement that says the same."""
+        """Whether `other` is a statement that says the same.
+
+        Parameters
+        ----------
+        other : object
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> (mx.P("Flu") <= 2 * mx.P("HIV")).same_as(2 * mx.P("HIV") - mx.P("Flu") >= 0)
+        True
+        """
         return self == other
 
     def __bool__(self) -> bool:
@@ -140,7 +164,34 @@ class Statement(Source):
         )
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row; vagueness that allows everything emits none."""
+        """Emit one row; vagueness that allows everything emits none.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= sum_k a_k P(value_k | given_k) <= high, as typed, in rational numbers that are rounded once.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute or value, or the model names nobody so.
+        StatementError
+            If nobody is as described, or the statement cannot be one of this view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
+        >>> [(rows.relation, rows.high.tolist(), rows.matrix.shape) for rows in said.rows(mx.MaxEnt(release).space)]
+        [('<=', [0.3], (1, 27))]
+        """
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:

@@ -66,9 +66,21 @@ class AnsweredQueries(Source):
 
     Examples
     --------
-    >>> import pandas as pd
+    Two means of salaries, rounded to thousands. That of the twenties is next to the lowest salary, which leaves both
+    people hardly another one; with it, the mean of the women points to the salary of the elder:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> staff = pd.DataFrame({"Age": [25, 28, 41, 47], "Sex": ["F", "M", "F", "M"]})
+    >>> view = mx.QITable(staff, qi=["Age", "Sex"], sa="Salary", sa_values=[30, 40, 50])
     >>> twenties = {"Age": pd.Interval(20, 29, closed="both")}
-    >>> source = AnsweredQueries([twenties, {"Sex": "F"}], [31.5, 42], of="mean", eps=0.5)
+    >>> source = mx.AnsweredQueries([twenties, {"Sex": "F"}], [30, 40], of="mean", eps=0.5)
+    >>> print(mx.MaxEnt(view).add(source).solve().conditional().round(2))
+    Salary     30    40    50
+    Age Sex
+    25  F    0.92  0.07  0.01
+    28  M    0.99  0.01  0.00
+    41  F    0.02  0.14  0.84
+    47  M    0.33  0.33  0.33
     """
 
     def __init__(
@@ -118,7 +130,26 @@ class AnsweredQueries(Source):
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a query, in the unit of its answer; a count that may be any emits none."""
+        """Emit a row a query, in the unit of its answer; a count that may be any emits none.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            answer - eps <= N sum w(s) P(q, s) <= answer + eps; wider by the quantiles of the noise, if there is any.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If the view has no such attribute or value, or values are no numbers.
+        StatementError
+            If a query is about nobody, a mean is of a population or of sensitive values, or no whole number is an
+            answer.
+        """
         view = space.view
         inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
         if self.of == "mean" and not inside.all():

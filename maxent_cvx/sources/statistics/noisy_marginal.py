@@ -58,10 +58,18 @@ class NoisyMarginal(Source):
 
     Examples
     --------
-    >>> import pandas as pd, scipy.stats
+    Two counts of the hospital's patients, with the noise of a differentially private release: the published buckets
+    alone leave a man the flu with a probability from 1/6 to 1/2; with the counts it is 1/3 at least.
+
+    >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> flu = pd.Series([4.2, -0.7], index=pd.MultiIndex.from_tuples(
     ...     [("male", "Flu"), ("female", "Flu")], names=["Gender", "Disease"]))
-    >>> source = NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
+    >>> source = mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
+    >>> low, high = mx.MaxEnt(release).add(source).bounds("P(Flu | Gender=male)")
+    >>> round(low, 3), round(high, 3)
+    (0.333, 0.5)
     """
 
     def __init__(self, counts: pd.Series, noise: Noise, confidence: float = 0.95, integer: bool = True) -> None:
@@ -87,7 +95,25 @@ class NoisyMarginal(Source):
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; cells that nobody can be in emit one only if the noise does not explain them."""
+        """Emit a row a cell; cells that nobody can be in emit one only if the noise does not explain them.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= P(by) <= high, probabilities.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute, or none of its values.
+        StatementError
+            If with `integer` no whole number of people is within the noise of a count.
+        """
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         low, high = noisy - self.most, noisy - self.least

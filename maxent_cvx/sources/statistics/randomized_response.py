@@ -51,9 +51,20 @@ class RandomizedResponse(Source):
 
     Examples
     --------
-    >>> import pandas as pd
+    Of 1,000 people 340 say yes; everybody says the truth with probability 3/4. If shares are taken for exact, 180 mean
+    it, as .75 * 180 + .25 * 820 = 340; and of those who say yes 135 do.
+
+    >>> import maxent_cvx as mx, pandas as pd
     >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
-    >>> source = RandomizedResponse(honest, reported="Answer", confidence=0.95)
+    >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
+    >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
+    >>> exact = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
+    >>> mx.MaxEnt(view).add(exact).solve().conditional().round(3)["yes"].to_dict()
+    {'no': 0.068, 'yes': 0.397}
+    >>> vague = mx.RandomizedResponse(honest, reported="Answer", confidence=0.95)
+    >>> low, high = mx.MaxEnt(view).add(vague).bounds("P(yes)")
+    >>> round(low, 3), round(high, 3)
+    (0.053, 0.381)
     """
 
     def __init__(
@@ -93,7 +104,25 @@ class RandomizedResponse(Source):
         return f"randomised response {self.reported!r}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every group of people, true value and reported value."""
+        """Emit a row for every group of people, true value and reported value.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            Probabilities, a block of rows a family of `by`; rows that say nothing are left out.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such quasi-identifiers.
+        StatementError
+            If several attributes are sensitive, or `transition` lacks a value of the view.
+        """
         view = space.view
         if self.reported not in view.qi:
             raise unknown_name(f"quasi-identifier of the {view.noun} (given as reported)", self.reported, view.qi)
