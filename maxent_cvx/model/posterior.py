@@ -179,7 +179,7 @@ class Posterior:
         Parameters
         ----------
         value, given, who
-            As of :meth:`maxent_cvx.space.Space.prob`; or as `value` alone a combination, ``P("Flu") - P("HIV")``.
+            As of :meth:`maxent_cvx.Space.prob`; or as `value` alone a combination, ``P("Flu") - P("HIV")``.
 
         Returns
         -------

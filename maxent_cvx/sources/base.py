@@ -81,7 +81,7 @@ class Source(ABC):
         Raises
         ------
         MaxEntError
-            Any error of :mod:`maxent_cvx.errors`, if what the source says does not fit the view: nothing is added then.
+            Any error of ``maxent_cvx.errors``, if what the source says does not fit the view: nothing is added then.
         """
 
     @property
