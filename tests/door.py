@@ -10,7 +10,7 @@ from typing import Any
 
 import maxent_cvx as mx
 
-__all__ = ["CLOSED", "Door", "drawn", "on_a_copy", "operation", "public"]
+__all__ = ["CLOSED", "Door", "drawn", "on_a_copy", "operation", "own_backend", "public", "registered_once"]
 
 #: Doors that are not knocked at, and why.
 CLOSED = {
@@ -160,3 +160,20 @@ def on_a_copy(model: mx.MaxEnt, method: str) -> Callable[..., Any]:
 def operation(left: Any, name: str) -> Callable[..., Any]:
     """An operator with something on its left."""
     return lambda other: getattr(left, name)(other)
+
+
+def own_backend() -> Any:
+    """A solver that is the default one by another name."""
+    newton = mx.solvers.find("DUAL_NEWTON")
+    return type("Own", (), {"name": "OWN", "solve": lambda _, form, start=None: newton.solve(form, start)})()
+
+
+@wraps(mx.solvers.register)
+def registered_once(backend: Any) -> Any:
+    """Register a solver, and forget it."""
+    before = dict(mx.solvers.SOLVERS)
+    try:
+        return mx.solvers.register(backend)
+    finally:
+        mx.solvers.SOLVERS.clear()
+        mx.solvers.SOLVERS.update(before)

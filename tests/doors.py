@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 import scipy.stats
-from door import Door, drawn, on_a_copy, operation
+from door import Door, drawn, on_a_copy, operation, own_backend, registered_once
 from rules import EXAMPLE_1, people_of
 from series import patients
 from techniques import people
@@ -84,6 +84,9 @@ def doors() -> dict[str, Door]:
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
         "mx.MaxEnt.solve": Door(model.solve, {}, {**solve, "nonsense": 1}),
+        "mx.MaxEnt.certify": Door(
+            model.certify, {"counts": post.counts, "multipliers": dict(post.multipliers)}
+        ),
         "mx.MaxEnt.bounds": Door(model.bounds, {"asked": "P(Flu | Gender=male)", "progress": False}),
         "mx.MaxEnt.relax": Door(model.relax, {}),
         "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
@@ -275,6 +278,7 @@ def doors() -> dict[str, Door]:
             mx.sdc.record_bounds, {"system": np.array([[1, 1]]), "sums": np.array([6.0]), "low": 1.0, "high": 5.0}
         ),
         "mx.solvers.find": Door(mx.solvers.find, {"name": "auto"}),
+        "mx.solvers.register": Door(registered_once, {"backend": own_backend()}),
         "mx.sweep": Door(
             mx.sweep,
             {"model": model, "probability": P("Flu", given={"Gender": "male"}), "value": 0.3},

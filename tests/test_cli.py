@@ -72,8 +72,8 @@ def test_solvers(run):
     """Every solver is listed, with whether it is installed."""
     text = run("solvers")
     for name, solver in mx.solvers.SOLVERS.items():
-        line = next(line for line in text.splitlines() if line.startswith(name))
-        assert line.endswith(str(solver.installed))
+        line = next(line for line in text.splitlines() if line.split()[0] == name)
+        assert line.split()[1] == str(solver.installed)
 
 
 def expected_numbers(hospital) -> dict[str, str]:

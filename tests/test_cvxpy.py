@@ -167,7 +167,7 @@ def test_not_installed(solver: str):
 
 def test_available():
     """The table of solvers is the table of names that solve takes, and "auto" is its first."""
-    assert list(available().index) == list(SOLVERS)
+    assert list(available().index)[: len(SOLVERS)] == list(SOLVERS)
     assert find("auto").name == DEFAULT
     assert available().loc[INSTALLED, "installed"].all()
 

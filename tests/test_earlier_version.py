@@ -14,7 +14,11 @@ import maxent_cvx as mx
 
 HERE = Path(__file__).parent
 #: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
-WIDER: dict[str, str] = {}
+WIDER = {
+    "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
+    "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
+    "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",
+}
 
 
 def test_no_public_name_is_lost():

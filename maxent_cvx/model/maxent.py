@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .. import arguments
 from ..errors import Infeasible, SolverError, StatementError, shown
 from ..priors import QIDistribution
-from ..solvers import find
+from ..solvers import Certificate, find
 from ..solvers.cvxpy.problem import Convex, entropy_problem
 from ..solvers.diagnosis.conflict import conflict
 from ..solvers.diagnosis.failure import contradiction
@@ -25,12 +26,13 @@ from ..solvers.solving.solve import run
 from ..sources import PriorZeros, Probability, read_probability
 from ..system.progress import progress_bar
 from ..terms.people import People
-from ..terms.rows import Rows
 from ..views import GroupedRelease, ReleaseSeries, View
 from .adversary import Adversary
 from .bounds import intervals
+from .certifying import certified
 from .explain.relaxation import Relaxation, moved, prices, relaxed
 from .posterior import Posterior
+from .warm_start import first_multipliers
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -117,7 +119,7 @@ class MaxEnt(Adversary):
 
     def solve(
         self,
-        solver: str = "auto",
+        solver: str | object = "auto",
         *,
         presolve: bool = True,
         allow_inaccurate: bool = False,
@@ -129,8 +131,9 @@ class MaxEnt(Adversary):
 
         Parameters
         ----------
-        solver : str
-            "auto", or a name that ``maxent-cvx solvers`` lists.
+        solver : str or object
+            "auto", or a name that ``maxent-cvx solvers`` lists; or a solver of one's own, as
+            :func:`maxent_cvx.solvers.register` takes it.
         presolve : bool
             Take out forced terms (zeros, above all), redundant rows, and buckets that no knowledge speaks
             of, and lump terms that no row tells apart, before the solver sees the problem.
@@ -183,10 +186,43 @@ class MaxEnt(Adversary):
             convex=Convex(self.space.counts, self.convex) if self.convex else None,
             allow_inaccurate=allow_inaccurate,
             polish=polish,
-            start=None if warm_start is None else self._start(warm_start, closed_form[1]),
+            start=None if warm_start is None else first_multipliers(self, warm_start, closed_form[1]),
             **options,
         )
         return Posterior.of(self.space, solution, self.form, self.copy())
+
+    def certify(
+        self, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None = None
+    ) -> Certificate:
+        """Bound how far counts from anywhere are from the maximum-entropy answer, as of an answer of :meth:`solve`.
+
+        Parameters
+        ----------
+        counts : array or Series
+            N P(q, s, b), records, one a term in the order of ``model.space.index``; a Series is aligned by that index.
+        multipliers : dict, optional
+            By label of rows, as in ``Posterior.multipliers``; by default those that the default solver finds.
+
+        Returns
+        -------
+        Certificate
+
+        Raises
+        ------
+        TableError, SolverError
+            If there is not a number for each term and each row; if a constraint of the model is not linear.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
+        >>> counts = 10 * model.solve().joint().round(4)                 # from a table that somebody has printed
+        >>> model.certify(counts).bound < 0.01
+        True
+        """
+        return certified(self, counts, multipliers)
 
     def bounds(
         self,
@@ -353,25 +389,6 @@ class MaxEnt(Adversary):
         twin._replace(facts | entries, {entry.source.identity: name for name, entry in (facts | entries).items()})
         return Relaxation(twin, changes)
 
-    def _start(self, earlier: Posterior, alone: np.ndarray) -> np.ndarray:
-        """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
-        if not isinstance(earlier, Posterior):
-            raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
-        if not earlier.multipliers:
-            raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
-        if earlier.space.view is not self.view:
-            raise StatementError("warm_start is a posterior of another release; start from one of this release")
-        default = self.form.by_label(np.concatenate([alone, np.zeros(self.form.shape[0] - len(alone))]))
-        known, rows = earlier.multipliers, self.form.labelled
-        before = {} if earlier.model is None else earlier.model.form.labelled
-        written = np.concatenate(
-            [
-                value if label not in known else matched(known[label], value, before.get(label), rows[label])
-                for label, value in default.items()
-            ]
-        )
-        return self.form.standing(written)
-
     def __repr__(self) -> str:
         sources = f"{len(self._entries)} source{'s' * (len(self._entries) > 1)}"
         return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
@@ -379,13 +396,3 @@ class MaxEnt(Adversary):
     def _repr_html_(self) -> str:
         size = f"{len(self.space)} terms {self.space.term}, {self.view.n_records} people"
         return f"<p>{size}</p>{self.describe().to_html(border=0)}"
-
-
-def matched(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:
-    """Take multipliers from the rows that had a label to those that have it now, row by row where they have names."""
-    if len(known) == 0 or before is now:
-        return known if before is now else default
-    if before is not None and before.index is not None and now.index is not None and before.index.is_unique:
-        at = before.index.get_indexer(now.index)
-        return np.where(at >= 0, known[at], default)
-    return known if len(known) == len(default) else default

@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from .answer import Answer, Status
 from .certificate.certificate import ACCURACY, Certificate
-from .registry import SOLVERS, available, find
+from .registry import SOLVERS, available, find, register
 from .solving.solve import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton
 
-__all__ = ["ACCURACY", "SOLVERS", "Answer", "Certificate", "DualNewton", "Solution", "Status", "available", "find"]
+__all__ = [
+    "ACCURACY",
+    "SOLVERS",
+    "Answer",
+    "Certificate",
+    "DualNewton",
+    "Solution",
+    "Status",
+    "available",
+    "find",
+    "register",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -74,10 +74,10 @@ class Answer:
     status: Status
     counts: np.ndarray | None
     multipliers: np.ndarray | None
-    iterations: int
-    compile_seconds: float
-    solve_seconds: float
-    message: str
+    iterations: int = 0
+    compile_seconds: float = 0.0
+    solve_seconds: float = 0.0
+    message: str = ""
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
     corner: Corner | None = None

@@ -8,15 +8,16 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from ..errors import SolverError, shown, unknown_name
+from ..errors import SolverError, unknown_name
 from .answer import Answer
 from .cvxpy.backend import CvxpyBackend
 from .dual.backend import DualBackend
 from .dual.lbfgs import lbfgs
 from .dual.newton import newton
+from .own_backend import OwnBackend, adapted
 from .program.linear_form import LinearForm
 
-__all__ = ["SOLVERS", "Backend", "available", "find"]
+__all__ = ["SOLVERS", "Backend", "available", "find", "register", "registered"]
 
 
 class Backend(Protocol):
@@ -30,6 +31,21 @@ class Backend(Protocol):
     @property
     def installed(self) -> bool:
         """Whether it can be called on this machine."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used although it is installed; empty if it can."""
+        ...
+
+    @property
+    def takes_inequalities(self) -> bool:
+        """Whether rows may have a low side, a high side, or two that differ."""
+        ...
+
+    @property
+    def takes_convex(self) -> bool:
+        """Whether it takes convex constraints on the counts, as ``convex=``."""
         ...
 
     def check(self, options: Mapping[str, Any]) -> None:
@@ -55,13 +71,56 @@ SOLVERS: dict[str, Backend] = {
 }
 
 
-def find(name: str) -> Backend:
-    """Look a solver up by name; "auto" is the default one.
+def register(backend: Any) -> Any:
+    """Add a solver of one's own to those that are found by name, compared and listed.
 
     Parameters
     ----------
-    name : str
-        As :func:`available` lists it, or "auto".
+    backend : object
+        With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
+        sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
+        m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
+        ``takes_inequalities = False``, and ``takes_convex = True``. Whatever it answers is certified.
+
+    Returns
+    -------
+    object
+        The backend, so that ``register`` may decorate a class's instance where it is made.
+
+    Raises
+    ------
+    SolverError
+        If it is no such object, or another solver has the name.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> newton = mx.solvers.find("DUAL_NEWTON")
+    >>> class Careful:
+    ...     name = "CAREFUL"
+    ...     def solve(self, form, start=None):
+    ...         return newton.solve(form, start, tolerance=1e-12)
+    >>> careful = mx.solvers.register(Careful())
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve("CAREFUL").solver
+    'CAREFUL'
+    >>> del mx.solvers.SOLVERS["CAREFUL"]                         # and forget it again
+    """
+    found = adapted(backend)
+    before = SOLVERS.get(found.name)
+    if before is not None and getattr(before, "own", None) is not backend:
+        raise SolverError(f"there is a solver {found.name!r} already; give yours another name")
+    SOLVERS[found.name] = found
+    return backend
+
+
+def find(name: str | object) -> Backend:
+    """Look a solver up by name; "auto" is the default one. An object that solves is taken as it is.
+
+    Parameters
+    ----------
+    name : str or object
+        As :func:`available` lists it, or "auto"; or a backend as :func:`register` takes it.
 
     Returns
     -------
@@ -73,7 +132,7 @@ def find(name: str) -> Backend:
     UnknownName
         If there is no such solver.
     SolverError
-        If it is not installed, or `name` is no text.
+        If it is not installed, or what is given is neither a name nor a solver.
 
     Examples
     --------
@@ -85,36 +144,63 @@ def find(name: str) -> Backend:
     ...
     maxent_cvx.errors.UnknownName: 'Clarabel' is not a solver; did you mean 'CLARABEL'?
     """
-    if not isinstance(name, str):
-        raise SolverError(f"a solver is chosen by name, one of {list(SOLVERS)}, not by {shown(name)}")
-    found = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name)
-    if found is None:
-        raise unknown_name("solver", name, ["auto", *SOLVERS])
+    if isinstance(name, str):
+        entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)
+        if entry is None:
+            raise unknown_name("solver", name, ["auto", *SOLVERS])
+        name = entry
+    found = _as_backend(name)
     if not found.installed:
         raise SolverError(
-            f"solver {name} is not installed; install it, or choose one of "
-            f"{[backend.name for backend in SOLVERS.values() if backend.installed]}"
+            f"solver {found.name} is not installed; install it, or choose one of "
+            f"{[backend.name for backend in registered() if backend.installed]}"
         )
     return found
 
 
+def registered() -> list[Backend]:
+    """Every solver that has an entry, the default first."""
+    return [_as_backend(backend) for backend in SOLVERS.values()]
+
+
+def _as_backend(backend: object) -> Backend:
+    return backend if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend) else adapted(backend)
+
+
+def _of_cvxpy(name: str) -> Backend | None:
+    """A solver that CVXPY knows, and that takes exponential cones, without an entry of ours."""
+    from cvxpy.constraints import ExpCone
+    from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
+
+    known = SOLVER_MAP_CONIC.get(name)
+    return CvxpyBackend(name) if known is not None and ExpCone in known.SUPPORTED_CONSTRAINTS else None
+
+
+def _installed_with_cvxpy() -> list[Backend]:
+    """The solvers that CVXPY has here, and that have no entry of ours."""
+    import cvxpy as cp
+
+    others = [_of_cvxpy(name) for name in cp.installed_solvers() if name not in SOLVERS]
+    return [backend for backend in others if backend is not None]
+
+
 def available() -> pd.DataFrame:
-    """Every solver by name, and whether it is installed here.
+    """Every solver by name, whether it is installed here, and why it cannot be used if it is and cannot.
 
     Returns
     -------
     DataFrame
-        By `solver`, the default first: `installed`, True or False.
+        By `solver`, the default first: `installed`, True or False; `note`, mostly empty. Solvers of CVXPY's that take
+        exponential cones are listed where they are installed.
 
     Examples
     --------
     >>> import maxent_cvx as mx
-    >>> print(mx.solvers.available().loc[["DUAL_NEWTON", "DUAL_LBFGS", "CLARABEL"]])
-                 installed
-    solver
-    DUAL_NEWTON       True
-    DUAL_LBFGS        True
-    CLARABEL          True
+    >>> print(mx.solvers.available().loc[["DUAL_NEWTON", "DUAL_LBFGS", "CLARABEL"], "installed"].to_list())
+    [True, True, True]
     """
-    rows = [(backend.name, backend.installed) for backend in SOLVERS.values()]
-    return pd.DataFrame(rows, columns=["solver", "installed"]).set_index("solver")
+    rows = []
+    for backend in [*registered(), *_installed_with_cvxpy()]:
+        trouble = backend.trouble if backend.installed else ""
+        rows.append((backend.name, backend.installed, f"installed, but not usable: {trouble}" if trouble else ""))
+    return pd.DataFrame(rows, columns=["solver", "installed", "note"]).set_index("solver")

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ STATUS = {
     "solver_error": Status.FAILED,
 }
 
+#: Solvers that need no license, and are not tried before they are listed.
+FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
 #: Characters of another program's words that a message shows.
 MOST = 200
 
@@ -49,6 +51,8 @@ class CvxpyBackend:
 
     name: str
     options: dict[str, Any] = field(default_factory=dict, hash=False)
+    takes_inequalities: ClassVar[bool] = True
+    takes_convex: ClassVar[bool] = True
 
     @property
     def installed(self) -> bool:
@@ -56,6 +60,17 @@ class CvxpyBackend:
         import cvxpy as cp
 
         return self.name in cp.installed_solvers()
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used although it is installed, for want of a license for instance; empty if it can."""
+        if self.name in FREE:
+            return ""
+        try:
+            _tiny().solve(solver=self.name, **self.options)
+        except Exception as error:  # what solvers raise is theirs to choose
+            return words(error)
+        return ""
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver refuses: only it knows its own, so that it is asked, by a tiny problem.
@@ -71,12 +86,10 @@ class CvxpyBackend:
             return
         import cvxpy as cp
 
-        x = cp.Variable(2)
-        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                problem.solve(solver=self.name, **{**self.options, **options})
+                _tiny().solve(solver=self.name, **{**self.options, **options})
         except cp.error.SolverError:
             pass
         except Exception as error:
@@ -128,6 +141,14 @@ class CvxpyBackend:
             solving,
             problem.status,
         )
+
+
+def _tiny() -> Any:
+    """A problem that every solver can try its options, and its license, on."""
+    import cvxpy as cp
+
+    x = cp.Variable(2)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
 
 
 def words(error: BaseException) -> str:

@@ -32,6 +32,9 @@ class DualBackend:
     name: str
     function: Callable[..., Answer]
     installed: ClassVar[bool] = True
+    trouble: ClassVar[str] = ""
+    takes_inequalities: ClassVar[bool] = True
+    takes_convex: ClassVar[bool] = False
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the function does not have, and values that are none of theirs."""

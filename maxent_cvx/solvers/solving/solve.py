@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import Infeasible, SolverError
-from ..cvxpy.backend import CvxpyBackend
 from ..cvxpy.problem import Convex
 from ..program.linear_form import LinearForm
-from ..registry import SOLVERS, find
+from ..registry import Backend, find, registered
 from .attempts import Solution, Solve
 
 __all__ = ["Solution", "run"]
@@ -20,7 +19,7 @@ def run(
     form: LinearForm,
     closed_form: tuple[np.ndarray, np.ndarray],
     groups: tuple[np.ndarray, np.ndarray],
-    solver: str,
+    solver: str | object,
     *,
     presolve: bool,
     convex: Convex | None,
@@ -50,11 +49,7 @@ def run(
     Infeasible, Inaccurate, SolverError
     """
     backend = find("CLARABEL" if convex and solver == "auto" else solver)
-    if convex and not isinstance(backend, CvxpyBackend):
-        raise SolverError(
-            f"{backend.name} takes linear rows only, and the model holds a convex constraint of your own; "
-            f"choose one of {[b.name for b in SOLVERS.values() if isinstance(b, CvxpyBackend) and b.installed]}"
-        )
+    require_able(backend, form, bool(convex))
     if convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
@@ -67,3 +62,22 @@ def run(
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return best.found
+
+
+def require_able(backend: Backend, form: LinearForm, convex: bool) -> None:
+    """Refuse a problem that a backend says it does not take, with those that do.
+
+    Raises
+    ------
+    SolverError
+    """
+    inequalities = np.flatnonzero(~form.is_equation)
+    if convex and not backend.takes_convex:
+        able, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
+    elif len(inequalities) and not backend.takes_inequalities:
+        able, takes = "takes_inequalities", "equations"
+        holds = f"{len(inequalities)} inequalities, {form.name(int(inequalities[0]))!r} among them"
+    else:
+        return
+    others = [one.name for one in registered() if getattr(one, able) and one.installed]
+    raise SolverError(f"{backend.name} takes {takes} only, and the model holds {holds}; choose one of {others}")

@@ -1,0 +1,64 @@
+"""Certify counts from anywhere against a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ..errors import SolverError, TableError, listing, shown
+from ..solvers.certificate.certificate import Certificate, certify
+from ..solvers.solving.presolving import presolved
+from ..terms.space import Space
+
+if TYPE_CHECKING:
+    from .maxent import MaxEnt
+
+__all__ = ["certified"]
+
+
+def certified(
+    model: MaxEnt, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None
+) -> Certificate:
+    """Bound how far counts are from the maximum-entropy answer of a model."""
+    if model.convex:
+        raise SolverError("what is certified has linear rows, and the model holds a convex constraint of your own")
+    x, form = in_records(model.space, counts), model.form
+    by_label = model.solve().multipliers if multipliers is None else multipliers
+    m = form.standing(of_rows(form.by_label(np.zeros(form.shape[0])), by_label))
+    settled = presolved(form, model.invariants.closed_form(model.space), model.view.n_records)
+    width = np.where(settled.fixed, settled.width + np.abs(settled.counts - np.maximum(x, 0.0)), 0.0)
+    return certify(form, x, form.closed(m), settled.fixed, *model.space.groups, width=width)
+
+
+def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
+    """One finite number of records for each term, in the order of the space."""
+    if isinstance(counts, pd.Series):
+        at = counts.index.get_indexer(space.index) if counts.index.is_unique else np.array([-1])
+        if len(counts) != len(space) or (at < 0).any():
+            raise TableError(f"counts must be labelled by the {len(space)} terms of the model, each once")
+        counts = counts.to_numpy()[at]
+    try:
+        found = np.asarray(counts, dtype=float)
+    except (TypeError, ValueError):
+        raise TableError(f"counts must be {len(space)} numbers of records, not {shown(counts)}") from None
+    if found.shape != (len(space),) or not np.isfinite(found).all():
+        raise TableError(f"counts must be {len(space)} finite numbers of records, one a term, not {shown(counts)}")
+    return found
+
+
+def of_rows(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> np.ndarray:
+    """One multiplier a row, from arrays by label."""
+    if not isinstance(given, Mapping) or set(given) != set(expected):
+        labels = listing(list(expected))
+        raise TableError(f"multipliers must be arrays by label, of {labels}, not {shown(given)}")
+    found = []
+    for label, zeros in expected.items():
+        one = np.asarray(given[label])
+        if one.shape != zeros.shape or one.dtype.kind not in "fiu" or not np.isfinite(one).all():
+            raise TableError(f"the multipliers of {label!r} must be {len(zeros)} finite numbers, not {shown(one)}")
+        found.append(one.astype(float))
+    return np.concatenate(found)

@@ -1,0 +1,107 @@
+"""A solver of one's own as a backend: an object with a name and a ``solve``; what it does not say has a default."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import SolverError, shown, unknown_name
+from .answer import Answer, Status
+from .program.linear_form import LinearForm
+
+__all__ = ["OwnBackend", "adapted"]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnBackend:
+    """An object with ``name`` and ``solve(form, start=None, **options)``, which returns an ``Answer``.
+
+    Attributes
+    ----------
+    own : object
+        It may have ``installed`` (True unless it says otherwise), ``trouble``, which says why it is of no use here,
+        ``check(options)``, ``takes_inequalities`` (True) and ``takes_convex`` (False).
+    """
+
+    own: Any
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return str(self.own.name)
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be called on this machine."""
+        return bool(getattr(self.own, "installed", True))
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used although it is installed; empty if it can."""
+        return str(getattr(self.own, "trouble", ""))
+
+    @property
+    def takes_inequalities(self) -> bool:
+        """Whether rows may have a low side, a high side, or two that differ."""
+        return bool(getattr(self.own, "takes_inequalities", True))
+
+    @property
+    def takes_convex(self) -> bool:
+        """Whether ``solve`` has an argument ``convex``, CVXPY constraints on the counts."""
+        return bool(getattr(self.own, "takes_convex", False))
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the solver refuses or, if it has no ``check``, that its ``solve`` has no name for."""
+        if callable(check := getattr(self.own, "check", None)):
+            check(options)
+            return
+        parameters = list(inspect.signature(self.own.solve).parameters.values())
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            return
+        has = [p.name for p in parameters[2:]]
+        if unknown := set(options) - set(has):
+            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), has)
+
+    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
+        """Ask it, and check that what it returns is an answer to this problem."""
+        answer = self.own.solve(form, start, **options)
+        if not isinstance(answer, Answer):
+            raise SolverError(
+                f"{self.name}.solve must return a maxent_cvx.solvers.Answer, not {shown(answer)}: "
+                "Answer(status, counts, multipliers)"
+            )
+        if answer.counts is None or answer.multipliers is None:
+            return answer
+        rows, terms = form.shape
+        for name, found, size in (("counts", answer.counts, terms), ("multipliers", answer.multipliers, rows)):
+            if not isinstance(found, np.ndarray) or found.shape != (size,) or found.dtype.kind != "f":
+                raise SolverError(
+                    f"{self.name} answered with {name} {shown(found)}; an array of {size} floats is expected"
+                )
+            if not np.isfinite(found).all():
+                message = f"{answer.message or answer.status}, with {name} that are no numbers"
+                return Answer(Status.FAILED, None, None, answer.iterations, 0.0, 0.0, message)
+        return answer
+
+
+def adapted(backend: object) -> OwnBackend:
+    """Take an object for a backend.
+
+    Raises
+    ------
+    SolverError
+        If it has no name that is a text, or nothing that solves.
+    """
+    name = getattr(backend, "name", None)
+    if isinstance(backend, type) or not isinstance(name, str) or not name.strip() or name == "auto":
+        raise SolverError(
+            f"a solver is chosen by name, or is an object with a name and solve(form, start=None, **options); "
+            f"{shown(backend)} has no such name"
+        )
+    if not callable(getattr(backend, "solve", None)):
+        raise SolverError(f"solver {name!r} has no solve(form, start=None, **options), which returns an Answer")
+    return OwnBackend(backend)
