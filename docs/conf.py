@@ -78,5 +78,5 @@ html_theme_options = {
     "navigation_with_keys": False,
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "guide", "changes")}  # nothing is below them
+html_sidebars = {page: [] for page in ("index", "guide", "architecture", "contributing", "changes")}  # nothing is below them
 html_show_sourcelink = False
