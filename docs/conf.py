@@ -78,5 +78,6 @@ html_theme_options = {
     "navigation_with_keys": False,
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "guide", "changes")}  # nothing is below them
+# Nothing is below these.
+html_sidebars = {page: [] for page in ("index", "guide", "architecture", "contributing", "changes")}
 html_show_sourcelink = False
