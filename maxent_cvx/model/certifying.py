@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,22 +12,19 @@ from ..errors import SolverError, TableError, listing, shown
 from ..solvers.certificate.certificate import Certificate, certify
 from ..solvers.solving.presolving import presolved
 from ..terms.space import Space
-
-if TYPE_CHECKING:
-    from .maxent import MaxEnt
+from .adversary import Adversary
 
 __all__ = ["certified"]
 
 
 def certified(
-    model: MaxEnt, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None
+    model: Adversary, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray]
 ) -> Certificate:
     """Bound how far counts are from the maximum-entropy answer of a model."""
     if model.convex:
         raise SolverError("what is certified has linear rows, and the model holds a convex constraint of your own")
     x, form = in_records(model.space, counts), model.form
-    by_label = model.solve().multipliers if multipliers is None else multipliers
-    m = form.standing(of_rows(form.by_label(np.zeros(form.shape[0])), by_label))
+    m = form.standing(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
     settled = presolved(form, model.invariants.closed_form(model.space), model.view.n_records)
     width = np.where(settled.fixed, settled.width + np.abs(settled.counts - np.maximum(x, 0.0)), 0.0)
     return certify(form, x, form.closed(m), settled.fixed, *model.space.groups, width=width)

@@ -222,7 +222,7 @@ class MaxEnt(Adversary):
         >>> model.certify(counts).bound < 0.01
         True
         """
-        return certified(self, counts, multipliers)
+        return certified(self, counts, self.solve().multipliers if multipliers is None else multipliers)
 
     def bounds(
         self,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +18,6 @@ from ..system.files import write_beside
 from ..tables.microdata import names
 from .thresholds import exact
 
-if TYPE_CHECKING:
-    from .rule_set import RuleSet
-
 __all__ = ["SCORES", "read_items", "read_rules", "write_rules"]
 
 #: The columns of a rule's published scores.
@@ -28,20 +26,25 @@ SCORES = ("support", "confidence")
 NEEDED = ("qi", "sa", "support", "confidence")
 
 
-def write_rules(rules: RuleSet, path: str | PathLike[str]) -> None:
-    """Write a first line that says what the rules are, then a row a rule."""
-    for column in (*rules.qi, *rules.sensitive):
-        if (rules.table[column] == "").any():
+def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write a first line that says what the rules are, then a row a rule.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row a rule; the empty text in a column of an attribute that is not set.
+    said : dict
+        By the names of RuleSet's arguments; ``qi`` and ``sa`` as lists, thresholds exactly.
+    path : str or path-like
+    """
+    for column in (*said["qi"], *said["sa"]):
+        if (table[column] == "").any():
             raise TableError(
                 f"the empty text is a value of {column!r}, which a file cannot tell from an attribute that is not set; "
                 "give that value a name"
             )
-    thresholds = {name: _written(getattr(rules.thresholds, name)) for name in SCORES}
-    said = {
-        "qi": list(rules.qi), "sa": list(rules.sensitive), **thresholds,
-        "strict": rules.strict, "complete": rules.complete, "attributes": rules.attributes,
-    }  # fmt: skip
-    text = f"# {json.dumps(said)}\n{rules.table.to_csv(index=False)}"
+    first = {name: _written(value) if name in SCORES else value for name, value in said.items()}
+    text = f"# {json.dumps(first)}\n{table.to_csv(index=False)}"
     write_beside(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 

@@ -210,7 +210,9 @@ class RuleSet:
         TableError
             If the file cannot be written, or the empty text is a value.
         """
-        write_rules(self, path)
+        said = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
+        more = {"strict": self.strict, "complete": self.complete, "attributes": self.attributes}
+        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **said, **more}, path)
 
     @classmethod
     def from_csv(cls, path: str | PathLike[str], **said: Any) -> RuleSet:

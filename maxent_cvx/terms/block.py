@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,24 @@ from .rows import Rows
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from .space import Space
-
 __all__ = ["Block"]
 
 #: Rounding that a published probability is forgiven.
 ROUNDING = 1e-12
+
+
+class Variables(Protocol):
+    """What a block's expressions are of: a :class:`~maxent_cvx.Space`."""
+
+    @property
+    def view(self) -> object:
+        """The published view that the terms are of."""
+        ...
+
+    @property
+    def p(self) -> cp.Expression:
+        """The probabilities, one a term."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +67,7 @@ class Block:
     0.267
     """
 
-    space: Space
+    space: Variables
     matrix: sp.csr_array
     index: pd.Index
     label: str

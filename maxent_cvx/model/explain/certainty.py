@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,7 @@ from ...system.progress import progress_bar
 from ...tables.selection import choose
 from ...terms.people import OTHERS
 from ...terms.space import Space
-
-if TYPE_CHECKING:
-    from ..posterior import Posterior
+from .solved import Solved
 
 __all__ = ["Key", "Subjects", "certain_table", "is_said", "name_of", "subjects"]
 
@@ -80,7 +78,7 @@ class Inference(NamedTuple):
         return *self.group, self.value, self.probability
 
 
-def certain_table(post: Posterior, progress: bool | None) -> pd.DataFrame:
+def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
     form, closed_form = model.form, model.invariants.closed_form(space)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
@@ -14,9 +12,7 @@ from ...solvers.linear.integrality import settled_whole
 from ...solvers.presolve.reduce import remaining
 from ...solvers.solving.presolving import presolved
 from .certainty import Key, Subjects, is_said, name_of, subjects
-
-if TYPE_CHECKING:
-    from ..posterior import Posterior
+from .solved import Solved
 
 __all__ = ["whole_certain_table"]
 
@@ -24,7 +20,7 @@ __all__ = ["whole_certain_table"]
 KEY = ["kind", "group", "value", "probability"]
 
 
-def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
+def whole_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
     """List what whole assignments force, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
     if model.convex:
@@ -50,7 +46,7 @@ def whole_certain_table(post: Posterior, seconds: float) -> pd.DataFrame:
     return _table(post, empty, undecided)
 
 
-def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+def _table(post: Solved, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """Write what is certain of everybody who had a choice, and what was not decided."""
     found = pd.concat([_of(post, whom, empty, undecided) for whom in subjects(post.space)], ignore_index=True)
     keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
@@ -61,7 +57,7 @@ def _table(post: Posterior, empty: np.ndarray, undecided: np.ndarray) -> pd.Data
     return found.set_index(index)[["probability", "posterior", "people", "decided"]]
 
 
-def _of(post: Posterior, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+def _of(post: Solved, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """What is certain, or not decided, of everybody of one kind: what the terms of all of them say together."""
     code, n_values = whom.code, len(post.space.view.sensitive_values)
     terms = np.flatnonzero(code < len(whom.people))

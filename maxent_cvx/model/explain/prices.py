@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,12 @@ from ... import arguments
 from ...errors import Inaccurate, SolverError
 from ...solvers.diagnosis.multipliers import pricing
 from ...system.progress import progress_bar
-
-if TYPE_CHECKING:
-    from ..posterior import Posterior
+from .solved import Solved
 
 __all__ = ["price_table"]
 
 
-def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posterior], float] | None) -> pd.DataFrame:
+def price_table(post: Solved, leave_one_out: bool, measure: Callable[[Any], float] | None) -> pd.DataFrame:
     """List the statements with their prices, see :meth:`maxent_cvx.Posterior.prices`."""
     model = post.model
     if model.convex:
@@ -48,7 +46,7 @@ def price_table(post: Posterior, leave_one_out: bool, measure: Callable[[Posteri
     return table.iloc[order]
 
 
-def _measured(measure: Callable[[Posterior], float] | None) -> Callable[[Posterior], float]:
+def _measured(measure: Callable[[Any], float] | None) -> Callable[[Any], float]:
     """What is measured; by default the entropy."""
     if measure is None:
         return lambda posterior: posterior.entropy

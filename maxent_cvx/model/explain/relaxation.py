@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,10 +15,8 @@ from ...solvers.presolve.aggregation import lump
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Statement
 from ...terms.rows import Rows
+from ..adversary import Adversary
 from ..entry import Changed, Entry
-
-if TYPE_CHECKING:
-    from ..maxent import MaxEnt
 
 __all__ = ["Relaxation", "moved", "prices", "relaxed"]
 
@@ -40,7 +37,7 @@ class Relaxation:
         the `move` from the one to the other, in the unit of its value. Empty if nothing had to move.
     """
 
-    model: MaxEnt
+    model: Adversary
     changes: pd.DataFrame
 
     def __repr__(self) -> str:
