@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
 import maxent_cvx as mx
-
-# The tests' own modules (strategies, helpers) are imported by their plain names, package or not.
-sys.path.insert(0, str(Path(__file__).parent))
 
 # How long an example takes is a matter of what else the computer does, and no failure: of any test, whatever its own
 # settings say of other things. Without this each example has 200 ms.

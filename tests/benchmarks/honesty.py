@@ -9,20 +9,14 @@ wrong if any P(s | q) is further from the oracle's than the certificate's bound.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from oracle import Oracle, oracle
 
 from maxent_cvx import (
     Inaccurate,
@@ -41,6 +35,8 @@ from maxent_cvx import (
 from maxent_cvx.sources import Probability
 from maxent_cvx.sources.statements.statement import Event
 from maxent_cvx.terms.rows import Rows
+
+from ..support.oracle import Oracle, oracle
 
 __all__ = ["Outcome", "drawn", "judged"]
 

@@ -10,7 +10,6 @@ import argparse
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -18,10 +17,7 @@ from pathlib import Path
 
 import maxent_cvx as mx
 
-# The tests' own modules are imported by their plain names, also where pytest has not seen to it.
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from saving import in_child, posteriors, room_for, which
+from ..support.saving import in_child, posteriors, room_for, which
 
 
 def killed(path: Path, known: list[mx.Posterior], times: int, draw: random.Random) -> None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # where the tests' own modules are found
-
-from doors import doors
-from wrong_calls import Outcome, calls, outcome
+from ..support.doors import doors
+from ..support.wrong_calls import Outcome, calls, outcome
 
 #: Seconds that one call may take.
 LONGEST = 10

@@ -1,0 +1,40 @@
+"""Nothing public is lost from version to version, and what an earlier one saved is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from support import public_api
+from support.stored_views import KINDS
+
+SUPPORT = Path(public_api.__file__).parent
+#: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
+WIDER = {
+    "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
+    "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
+    "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",
+}
+
+
+def test_no_public_name_is_lost():
+    """Every name, signature and attribute of 0.1.0 is there, with the same parameters."""
+    before = (SUPPORT / "public_api_0.1.0.txt").read_text(encoding="utf-8").splitlines()
+    assert len(before) > 500
+    lost = {WIDER.get(line, line) for line in before} - set(public_api.lines())
+    assert not lost
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_an_earlier_version_saved_is_read(kind: str):
+    """Posteriors of every kind of view, saved by 0.1.0, are those that are solved for now."""
+    earlier = mx.load_posterior(SUPPORT / "saved" / "0.1.0" / f"{kind}.parquet")
+    now = KINDS[kind]().solve()
+    assert type(earlier.space.view) is type(now.space.view)
+    pd.testing.assert_index_equal(earlier.joint().index, now.joint().index)
+    bound = earlier.certificate.bound + now.certificate.bound + 1e-12
+    np.testing.assert_allclose(earlier.conditional(), now.conditional(), atol=bound)

@@ -1,0 +1,197 @@
+"""How far from the truth: the paper's estimation accuracy, and the divergence over the terms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, P, TableError, UnknownName
+from maxent_cvx.measures import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
+from support.helpers import refused
+from support.strategies import microdata, publish, quasi, tally
+
+PROPERTY = settings(deadline=None, max_examples=30)
+QI = ["Gender", "Degree"]
+
+
+def shares(frame: pd.DataFrame, post: mx.Posterior) -> list[tuple[dict, int, list[tuple[float, float]]]]:
+    """For every QI tuple: what it is, its people, and (P, P*) for each of their sensitive values, counted by hand."""
+    qi, sa = list(post.space.view.qi), post.space.view.sa
+    joint = tally(frame, [*qi, sa])
+    found = []
+    for q, people in sorted(tally(frame, qi).items(), key=str):
+        given = dict(zip(qi, q, strict=True))
+        pairs = [(n / people, post.prob(key[-1], given)) for key, n in joint.items() if key[:-1] == q]
+        found.append((given, people, pairs))
+    return found
+
+
+def kullback_leibler(pairs: list[tuple[float, float]], base: float) -> float:
+    return sum(p * math.log(p / inferred, base) for p, inferred in pairs)
+
+
+@PROPERTY
+@given(microdata(), st.sampled_from([2, math.e, 10]))
+def test_overall_divergence(frame, base):
+    """Estimation accuracy is sum P(q) sum P(s|q) log P(s|q) / P*(s|q), over the people's own values (section 7.1)."""
+    post = mx.MaxEnt(publish(frame)).solve()
+    expected = sum(n / len(frame) * kullback_leibler(pairs, base) for _, n, pairs in shares(frame, post))
+    assert overall_divergence(post, frame, base) == pytest.approx(expected, abs=1e-12)
+
+
+def test_overall_divergence_by_hand(hospital, release):
+    """Without knowledge the ten patients of Fig. 1 are as far from the truth as Eq. (1) makes them: bits by default."""
+    post = mx.MaxEnt(release).solve()
+    eq_1 = {  # P*(s | q) of each person's own value: the share of s in the buckets of q, and the true P(s | q)
+        "Allen": (1 / 3, (2 * 2 / 4 + 0) / 3), "Brian": (1 / 3, (2 * 1 / 4 + 1 / 3) / 3), "Ethan": (1 / 3, 1 / 3 / 3),
+        "Cathy": (1 / 2, 1 / 4 / 2), "Helen": (1 / 2, 1 / 3 / 2), "David": (1 / 2, 2 / 4 / 2),
+        "Frank": (1 / 2, (1 / 4 + 1 / 3) / 2), "Grace": (1, 1 / 3), "Iris": (1, 1 / 3), "James": (1, 1 / 3),
+    }  # fmt: skip
+    expected = sum(math.log2(p / inferred) for p, inferred in eq_1.values()) / 10
+    assert overall_divergence(post, hospital) == pytest.approx(expected, abs=1e-12)
+    assert estimation_accuracy(post, hospital) == pytest.approx(expected, abs=1e-12)
+
+
+@PROPERTY
+@given(microdata(), st.sampled_from([2, math.e]))
+def test_individual_divergence(frame, base):
+    """Every QI tuple has its own divergence, labelled as P(s | q) is, and the mean over people is the overall one."""
+    post = mx.MaxEnt(publish(frame)).solve()
+    found = individual_divergence(post, frame, base)
+    assert found.index.equals(post.conditional().index)
+    weighted = 0.0
+    for q, people, pairs in shares(frame, post):
+        label = tuple(q.values()) if len(q) > 1 else next(iter(q.values()))
+        assert found.loc[label] == pytest.approx(kullback_leibler(pairs, base), abs=1e-12)
+        weighted += found.loc[label] * people / len(frame)
+    assert overall_divergence(post, frame, base) == pytest.approx(weighted, abs=1e-12)
+
+
+def test_false_knowledge_is_infinitely_far(hospital, release):
+    """Section 3.1's knowledge is false of Cathy and David in Fig. 1(a): infinitely far there, and never NaN."""
+    post = mx.MaxEnt(release).solve()
+    assert np.isfinite(individual_divergence(post, hospital)).all()
+    model = mx.MaxEnt(release)
+    model.add(P("Breast Cancer", given={"Gender": "female", "Degree": "college"}) == 0)  # P(s1 | q2) = 0
+    model.add(P(["Breast Cancer", "Flu"], given={"Gender": "male", "Degree": "high school"}) == 0)  # P(s1 or s2 | q3)
+    post = model.solve()
+    found = individual_divergence(post, hospital)
+    assert set(found[np.isposinf(found)].index) == {("female", "college"), ("male", "high school")}
+    assert not found.isna().any()
+    assert overall_divergence(post, hospital) == math.inf
+    assert term_divergence(post, hospital) == math.inf
+
+
+@PROPERTY
+@given(microdata())
+def test_who_knows_everything_is_at_zero(frame):
+    """An adversary who knows every association of the original data knows P(s | q): divergence 0."""
+    model = mx.MaxEnt(publish(frame)).add(mx.StrongestAssociations(frame, None, None, min_support=1))
+    post = model.solve()
+    assert overall_divergence(post, frame) == pytest.approx(0, abs=1e-6)
+    assert individual_divergence(post, frame).to_numpy() == pytest.approx(0, abs=1e-6)
+
+
+@PROPERTY
+@given(microdata(), st.integers(0, 6), st.integers(0, 6))
+def test_term_divergence_is_the_entropy_that_is_left(frame, positive, negative):
+    """With true equations as knowledge, the divergence over the terms is H(P*) - H(truth)."""
+    mined = mx.mine_associations(frame, qi=quasi(frame), sa="S", min_support=1)
+    bounds = min(positive, len(mined.positive)), min(negative, len(mined.negative))
+    post = mx.MaxEnt(publish(frame)).add(mx.StrongestAssociations(mined, *bounds)).solve()
+    cells = tally(frame, [*quasi(frame), "S", "K"]).values()
+    h_truth = -sum(n / len(frame) * math.log(n / len(frame)) for n in cells)
+    assert term_divergence(post, frame, math.e) == pytest.approx(post.entropy - h_truth, abs=1e-6)
+    assert term_divergence(post, frame) == pytest.approx((post.entropy - h_truth) / math.log(2), abs=1e-6)
+
+
+@PROPERTY
+@given(microdata())
+def test_forgetting_the_buckets_brings_nearer(frame):
+    """Terms tell more than P(s | q) does: the divergence over them is at least the one over q (chain rule)."""
+    post = mx.MaxEnt(publish(frame)).solve()
+    assert term_divergence(post, frame) >= overall_divergence(post, frame) - 1e-9
+
+
+def test_row_order_and_index_mean_nothing(hospital, release):
+    """The original records may come in any order, with any row labels and further columns."""
+    post = mx.MaxEnt(release).solve()
+    shuffled = hospital.sample(frac=1, random_state=1).set_axis(list("aabbccddee"), axis=0).assign(Note=None)
+    for measure in (overall_divergence, term_divergence):
+        assert measure(post, shuffled) == pytest.approx(measure(post, hospital), abs=1e-12)
+
+
+def changed(hospital: pd.DataFrame, who: str, column: str, value: object) -> pd.DataFrame:
+    return hospital.assign(**{column: hospital[column].where(hospital["Name"] != who, value)})
+
+
+@pytest.mark.parametrize(
+    ("who", "column", "value", "says"),
+    [
+        ("Grace", "Degree", "graduate", "counts"),  # every tuple that is left was published
+        ("Iris", "Degree", "college", "counts"),
+        ("Grace", "Degree", "doctorate", "not in the release"),
+        ("Helen", "Disease", "Gout", "not in the release"),
+        ("James", "Disease", "HIV", "counts"),  # one Flu less and one HIV more than the release holds
+    ],
+)
+def test_other_people_are_refused(hospital, release, who, column, value, says):
+    """A truth that the release was not made from is refused: the divergence from it would mean nothing."""
+    with refused(TableError, says, "pass the table that was published"):
+        overall_divergence(mx.MaxEnt(release).solve(), changed(hospital, who, column, value))
+
+
+def test_fewer_people_are_refused(hospital, release):
+    """The truth about nine of ten people is refused, with both numbers."""
+    with refused(TableError, "9", "10", "pass the table that was published"):
+        overall_divergence(mx.MaxEnt(release).solve(), hospital.iloc[:9])
+
+
+@pytest.mark.parametrize(
+    ("who", "column", "value"),
+    [
+        ("James", "Bucket", 2),  # no male graduate in bucket 2
+        ("James", "Disease", "HIV"),  # a term of the release, but bucket 3 holds one HIV and one Flu
+        ("Ethan", "Degree", "high school"),  # a term again, but bucket 2 holds one high school and one college man
+    ],
+)
+def test_other_buckets_are_refused(hospital, release, who, column, value):
+    """Records whose counts per bucket are not the published ones are no truth of this release."""
+    with refused(TableError, "pass the table that was published"):
+        term_divergence(mx.MaxEnt(release).solve(), changed(hospital, who, column, value))
+
+
+@pytest.mark.parametrize("column", ["Gender", "Disease"])
+def test_missing_column(hospital, release, column):
+    """The original data need the release's columns, under its names."""
+    with refused(UnknownName, repr(column)):
+        overall_divergence(mx.MaxEnt(release).solve(), hospital.drop(columns=column))
+
+
+def test_terms_need_buckets(hospital, release):
+    """Over the terms the bucket of every record is needed; over q it is not."""
+    post = mx.MaxEnt(release).solve()
+    without = hospital.drop(columns="Bucket")
+    with refused(UnknownName, "'Bucket'"):
+        term_divergence(post, without)
+    assert overall_divergence(post, without) == pytest.approx(overall_divergence(post, hospital))
+
+
+@pytest.mark.parametrize("base", [0, 1, -2, math.nan, math.inf])
+@pytest.mark.parametrize("measure", [overall_divergence, individual_divergence, term_divergence])
+def test_base(hospital, release, measure, base):
+    """What is not the base of a logarithm is refused by every divergence, with what is usual."""
+    with refused(BadProbability, f"base={base!r}", "2 is bits"):
+        measure(mx.MaxEnt(release).solve(), hospital, base)
+
+
+def test_decreasing_logarithm(hospital, release):
+    """A base below 1 would make every divergence negative, and the best adversary look like the worst: refused."""
+    with refused(BadProbability, "base=0.5"):
+        overall_divergence(mx.MaxEnt(release).solve(), hospital, base=0.5)

@@ -1,0 +1,197 @@
+"""Knowledge written in CVXPY: affine constraints are rows like any others, convex ones go to a solver behind CVXPY."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from maxent_cvx import Infeasible, MaxEnt, P, SolverError, Space, StatementError
+from support.depot import CUBE, p, publish
+from support.solving import CONIC, DEFAULT, error
+
+Q1, Q2 = {"Q": "q1"}, {"Q": "q2"}
+#: Another two by two: n(q1, s1) = x, then 4 - x, 4 - x, x - 2. Eq. (9) is x = 16/6; the sum of squares is least at 2.5.
+BUCKETS = (("q1*4 q2*2", "s1*4 s2*2"),)
+
+
+def table(x: float) -> np.ndarray:
+    return np.array([x, 4 - x, 4 - x, x - 2])
+
+
+def model() -> MaxEnt:
+    return MaxEnt(publish(BUCKETS))
+
+
+def a(space: Space) -> cp.Expression:
+    return space.prob("s1", Q1)
+
+
+def b(space: Space) -> cp.Expression:
+    return space.prob("s1", Q2)
+
+
+def both(space: Space) -> cp.Expression:
+    return cp.hstack([a(space), b(space)])
+
+
+def square(space: Space, order: str) -> cp.Expression:
+    """Four probabilities as a matrix, not symmetric: P(s1 | q1), P(s1 | q2), P(s2 | q1), P(s2 | q2) in that order."""
+    flat = [space.prob(s, q) for s in ("s1", "s2") for q in (Q1, Q2)]
+    return cp.reshape(cp.hstack(flat), (2, 2), order=order)
+
+
+A, B = p("s1", "q1"), p("s1", "q2")
+FOUR = (A, B, p("s2", "q1"), p("s2", "q2"))
+SIDES = [0.71, 0.72, 0.73, 0.74]
+FOUR_AT_MOST = [one <= side for one, side in zip(FOUR, SIDES, strict=True)]
+
+#: What is written in CVXPY, and the statements that say the same.
+AFFINE: dict[str, tuple[Callable[[Space], Any], list[Any]]] = {
+    "=": (lambda space: a(space) == 0.6, [A == 0.6]),
+    "<=": (lambda space: a(space) <= 0.6, [A <= 0.6]),
+    ">=": (lambda space: a(space) >= 0.6, [A >= 0.6]),
+    "number <=": (lambda space: 0.6 <= a(space), [A >= 0.6]),  # noqa: SIM300
+    "number >=": (lambda space: 0.6 >= a(space), [A <= 0.6]),  # noqa: SIM300
+    "both sides": (lambda space: a(space) <= 2 * b(space) - 0.1, [A - 2 * B <= -0.1]),
+    "a constant": (lambda space: 2 * a(space) + 0.1 == 1.3, [A == 0.6]),
+    "minus": (lambda space: -a(space) <= -0.6, [A >= 0.6]),
+    "Zero": (lambda space: cp.Zero(a(space) - 0.6), [A == 0.6]),
+    "NonNeg": (lambda space: cp.NonNeg(a(space) - 0.6), [A >= 0.6]),
+    "counts": (lambda space: space.counts[0] <= 2.4, [A <= 0.6]),  # n(q1, s1) of 4 people
+    "p": (lambda space: space.p[0] <= 0.4, [A <= 0.6]),  # of all 6
+    "parameter": (lambda space: a(space) <= cp.Parameter(value=0.6), [A <= 0.6]),
+    "vector =": (lambda space: both(space) == [0.6, 0.8], [A == 0.6, B == 0.8]),
+    "vector <=": (lambda space: both(space) <= np.array([0.6, 0.8]), [A <= 0.6, B <= 0.8]),
+    "vector >=": (lambda space: both(space) >= np.array([0.6, 0.7]), [A >= 0.6, B >= 0.7]),
+    "vector and number": (lambda space: both(space) <= 0.7, [A <= 0.7, B <= 0.7]),
+    "number and vector": (lambda space: a(space) <= np.array([0.6, 0.7]), [A <= 0.6, A <= 0.7]),
+    "block": (lambda space: space.conditional("s", "q").expr[:2] <= 0.7, [A <= 0.7, B <= 0.7]),
+    "matrix by columns": (lambda space: square(space, "F") <= np.reshape(SIDES, (2, 2), order="F"), FOUR_AT_MOST),
+    "matrix by rows": (lambda space: square(space, "C") <= np.reshape(SIDES, (2, 2)), FOUR_AT_MOST),
+    "several": (lambda space: [a(space) <= 0.6, b(space) >= 0.7], [A <= 0.6, B >= 0.7]),
+}
+
+
+@pytest.mark.parametrize("name", AFFINE)
+def test_affine_is_rows(name: str):
+    """An affine constraint is violated by any counts by as much as the statements that say the same."""
+    constraint, statements = AFFINE[name]
+    mine, theirs = model().add(constraint), model()
+    for i, statement in enumerate(statements):
+        theirs.add(statement, label=str(i))
+    assert not mine.convex
+    assert mine.form.shape == theirs.form.shape
+    for x in np.random.default_rng(0).uniform(0, 4, (20, 4)):
+        violated = np.sort(mine.form.residual(x)), np.sort(theirs.form.residual(x))
+        np.testing.assert_allclose(*violated, atol=1e-12)
+
+
+def test_affine_in_the_answer():
+    """What CVXPY's words say comes true in the answer: 0.6 of q1's four people is x = 2.4."""
+    for name in ("=", "<=", "number >=", "Zero", "counts", "p", "parameter"):
+        post = model().add(AFFINE[name][0]).solve()
+        assert error(post, table(2.4)) <= post.certificate.bound + 1e-6, name
+
+
+CONVEX: dict[str, tuple[Callable[[Space], Any], float]] = {
+    # The sum of squares is 2 (4-x)^2 + x^2 + (x-2)^2, least at 2.5: at most its value at 2.6 means 2.4 <= x <= 2.6.
+    "squares": (lambda space: cp.sum_squares(space.counts) <= (table(2.6) ** 2).sum(), 2.6),
+    # A ball around x = 2.3 up to x = 2.5, in Kullback and Leibler's distance.
+    "divergence": (lambda space: cp.sum(cp.kl_div(space.counts, table(2.3))) <= kl(2.5, 2.3), 2.5),
+    # |x - 2.3| four times is at most 0.4.
+    "absolute": (lambda space: cp.norm1(space.counts - table(2.3)) <= 0.4, 2.4),
+    # |x / 4 - 0.5| <= 0.1.
+    "one absolute": (lambda space: cp.abs(a(space) - 0.5) <= 0.1, 2.4),
+    "largest": (lambda space: cp.max(cp.hstack([a(space), 0.1 * b(space)])) <= 0.6, 2.4),
+    "largest norm": (lambda space: cp.norm_inf(cp.hstack([a(space), 0.1 * b(space)])) <= 0.6, 2.4),
+    # Two at once, of which each row is its own constraint: x^2 <= 2.4^2 binds, (4 - x)^2 <= 9 does not.
+    "vector": (lambda space: cp.square(space.counts[:2]) <= np.array([2.4**2, 9]), 2.4),
+    # Concave from below is convex: the answer without it, x = 8/3, has entropy enough.
+    "entropy": (lambda space: cp.sum(cp.entr(space.p)) >= 1, 8 / 3),
+    "inactive": (lambda space: cp.sum_squares(space.counts) <= 100, 8 / 3),
+}
+
+
+def kl(x: float, y: float) -> float:
+    """Sum of x log(x / y) - x + y over the two tables."""
+    return float((table(x) * np.log(table(x) / table(y)) - table(x) + table(y)).sum())
+
+
+@pytest.mark.parametrize("solver", CONIC)
+@pytest.mark.parametrize("name", CONVEX)
+def test_convex(name: str, solver: str):
+    """A convex constraint that is not affine is part of the problem, and of what the certificate is about."""
+    constraint, x = CONVEX[name]
+    known = model().add(constraint)
+    assert len(known.convex) == 1
+    try:
+        post = known.solve(solver)
+    except SolverError:
+        post = known.solve(solver, allow_inaccurate=True)
+        assert post.certificate.bound > 5e-5, "refused without need"
+    assert error(post, table(x)) <= post.certificate.bound + 1e-6
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_convex_needs_cvxpy(name: str):
+    """The default for such a model is a solver behind CVXPY; this package's own takes linear rows only, and says so."""
+    with pytest.raises(SolverError, match=f"{DEFAULT}.*convex.*CLARABEL"):
+        model().add(CONVEX[name][0]).solve(DEFAULT)
+
+
+def test_convex_by_default():
+    """Without a name, a solver that can is chosen."""
+    post = model().add(CONVEX["squares"][0]).solve()
+    assert post.solver in CONIC
+    assert post.certificate.holds
+
+
+def test_convex_with_rows():
+    """Convex constraints and statements hold together: 2.4 <= x <= 2.6 with 0.6 <= x / 4 or with x / 4 <= 0.62."""
+    for statement, x in ((A >= 0.6, 2.6), (A <= 0.62, 2.48)):
+        post = model().add(CONVEX["squares"][0], statement).solve()
+        assert error(post, table(x)) <= post.certificate.bound + 1e-6
+
+
+@pytest.mark.parametrize("solver", CONIC)
+def test_convex_contradictions(solver: str):
+    """A ball too small, or one that the statements do not meet, is a contradiction."""
+    with pytest.raises(Infeasible):
+        model().add(lambda space: cp.sum_squares(space.counts) <= 10.9).solve(solver)  # 11 at x = 2.5
+    with pytest.raises(Infeasible):
+        model().add(CONVEX["squares"][0], A >= 0.7).solve(solver)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        lambda space: cp.sum_squares(space.p) >= 0.5,
+        lambda space: cp.entr(space.p[0]) <= 0.1,
+        lambda space: space.p[0] <= cp.Variable(),
+        lambda space: cp.Variable() <= 1,
+        lambda space: cp.SOC(space.p[0], space.p[1:]),
+        lambda space: space.prob("s1"),
+        lambda space: space.prob("s1").value,
+        lambda space: MaxEnt(space.view).space.prob("s1") <= 0.5,
+        lambda space: space.prob("s1") <= cp.Parameter(),
+    ],
+    ids=["not convex", "concave", "two variables", "another variable", "a cone",
+         "no comparison", "nothing", "another model", "unset"],
+)  # fmt: skip
+def test_refused(constraint: Callable[[Space], Any]):
+    """What is not a convex comparison over this model's terms is refused, and the model stays as it was."""
+    known = model()
+    with pytest.raises(StatementError):
+        known.add(constraint)
+    assert not known.knowledge
+    assert error(known.solve(), table(8 / 3)) <= 1e-6
+
+
+def test_redundant_in_cvxpy():
+    """What is true anyway changes nothing, in CVXPY's words either."""
+    known = MaxEnt(publish(CUBE)).add(lambda space: cp.sum(space.p) == 1, P(["s1", "s2", "s3"]) == 1)
+    np.testing.assert_allclose(known.solve().counts, 1 / 3, atol=1e-6)

@@ -1,0 +1,212 @@
+"""Files that are not what Posterior.save wrote, and saving that goes wrong: typed errors, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import TableError
+from maxent_cvx.model.storage import checksum, storage
+from maxent_cvx.model.storage.labels import same_labels
+from support.helpers import refused
+from support.saving import posteriors, room_for
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such limits and files")
+
+
+@pytest.fixture(scope="module")
+def known() -> list[mx.Posterior]:
+    """Two posteriors of one release."""
+    return posteriors()
+
+
+@pytest.fixture
+def path(tmp_path, known) -> Path:
+    """The first of them in a file."""
+    known[0].save(tmp_path / "post.parquet")
+    return tmp_path / "post.parquet"
+
+
+def written_again(path: Path, table: pa.Table) -> None:
+    """Write another table with the metadata of a file, the checksum included."""
+    pairs = pq.read_metadata(path).metadata
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({checksum.KEY: pairs[checksum.KEY.encode()].decode()})
+
+
+def test_every_cut_is_refused(path):
+    """No beginning of a file is taken for one, nor is a file to which something was added."""
+    whole = path.read_bytes()
+    for size in reversed(range(len(whole))):
+        os.truncate(path, size)
+        with refused(TableError, "post.parquet", "Posterior.save"):
+            mx.load_posterior(path)
+    for more in (b"\0", b"PAR1", whole):
+        path.write_bytes(whole + more)
+        with refused(TableError, "post.parquet", "Posterior.save"):
+            mx.load_posterior(path)
+
+
+def test_flipped_bits_are_refused(path):
+    """Whichever bit is flipped, of labels, counts, sizes or the checksum itself: the file is refused."""
+    whole, draw = path.read_bytes(), random.Random(17)
+    mark = whole.index(checksum.KEY.encode())
+    last = range(len(whole) - 8, len(whole))  # the length of the footer
+    for at in (*draw.sample(range(len(whole)), 600), *range(mark, mark + len(checksum.KEY) + 66), *last):
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << draw.randrange(8)
+        path.write_bytes(flipped)
+        with refused(TableError, "post.parquet", "Posterior.save"):
+            mx.load_posterior(path)
+
+
+def test_nothing_is_decoded_before_the_checksum(path, monkeypatch):
+    """A damaged file could claim any size: Parquet never sees one."""
+    whole = bytearray(path.read_bytes())
+    whole[100] ^= 1
+    path.write_bytes(whole)
+    monkeypatch.setattr(pq, "read_table", lambda *_: pytest.fail("the file was decoded"))
+    with refused(TableError, "its checksum does not match"):
+        mx.load_posterior(path)
+
+
+def test_edited_files_are_refused(path):
+    """A count that was changed, a row left out or a label renamed with another program is found, the metadata kept."""
+    table = pq.read_table(path)
+    last = table.column_names[-1]
+    counts = table[last].to_numpy().copy()
+    counts[0] += 1e-9
+    for edited in (
+        table.set_column(len(table.column_names) - 1, last, pa.array(counts)),
+        table.slice(1),
+        table.set_column(0, "Gender", pa.array(["male"] * len(table))),
+    ):
+        written_again(path, edited)
+        with refused(TableError, "post.parquet", "checksum does not match"):
+            mx.load_posterior(path)
+
+
+def test_files_without_a_checksum(path):
+    """A file of an early version, or one that another program wrote, is refused, and what to do is said."""
+    pq.write_table(pq.read_table(path), path)
+    with refused(TableError, "post.parquet", "no checksum", "save"):
+        mx.load_posterior(path)
+
+
+def test_the_checksum_is_found_among_labels_like_it(tmp_path):
+    """A label that looks like the checksum's place does not stand in for it."""
+    mark = f"{checksum.KEY}\x18@{'0' * 64}"
+    frame = pd.DataFrame({mark: [mark, "b", mark, "b"], "S": [mark, "y", "y", mark], "K": [1, 1, 2, 2]})
+    post = mx.MaxEnt(mx.Release.from_buckets(frame, qi=mark, sa="S", bucket="K")).solve()
+    post.save(tmp_path / "post.parquet")
+    pd.testing.assert_series_equal(mx.load_posterior(tmp_path / "post.parquet").joint(), post.joint())
+
+
+def test_other_programs_read_the_file(path, known):
+    """The checksum is metadata like any other; the table is the posterior's."""
+    assert len(pq.read_metadata(path).metadata[checksum.KEY.encode()]) == checksum.DIGITS
+    table = pd.read_parquet(path)
+    assert (table.iloc[:, -1] / 10).tolist() == known[0].joint().tolist()
+
+
+def test_other_formats_and_words(path, known, monkeypatch):
+    """Whole files of another version, that lay out or say other things, are told from damaged ones."""
+    monkeypatch.setattr(storage, "FORMAT", 1)
+    with refused(TableError, "of format 2", "reads format 1", "save again"):
+        mx.load_posterior(path)
+    monkeypatch.undo()
+    space, counts, about = storage.read_terms(path)
+    about["certificate"]["luck"] = 1.0
+    storage.write_terms(path, space, counts, about)
+    with refused(TableError, "another version", "post.parquet", "luck"):
+        mx.load_posterior(path)
+
+
+@pytest.mark.parametrize("name", [None, 5, b"post.parquet", "", "a\0b", ["post.parquet"], pd.DataFrame()])
+def test_names_that_are_none(known, name):
+    """What is no name of a file is refused in either direction."""
+    with refused(TableError, "file"):
+        known[0].save(name)
+    with refused(TableError, "file"):
+        mx.load_posterior(name)
+
+
+def test_what_is_no_file(tmp_path, known):
+    """A folder, an empty file and a file in no folder are refused."""
+    (tmp_path / "empty.parquet").touch()
+    for name, says in (
+        ("", "no ordinary file"),
+        ("empty.parquet", "no whole Parquet file"),
+        ("no/x", "there is no file"),
+    ):
+        with refused(TableError, says):
+            mx.load_posterior(tmp_path / name)
+    for name in ("", "no/x"):
+        with refused(TableError, "cannot write"):
+            known[0].save(tmp_path / name)
+
+
+@posix
+def test_devices_and_pipes(tmp_path, known):
+    """A pipe is not waited for, an endless device not read, and neither is replaced."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", "/dev/full"):
+        with refused(TableError, "no ordinary file"):
+            mx.load_posterior(path)
+        with refused(TableError, "no ordinary file"):
+            known[0].save(path)
+
+
+@posix
+def test_a_full_disk(path, known):
+    """Where a posterior has no room, the one that was there stays, and nothing beside it."""
+    for room in (0, 5, 1000):
+        with refused(TableError, "cannot write", "post.parquet", "unchanged"), room_for(room):
+            known[1].save(path)
+        assert mx.load_posterior(path).joint().equals(known[0].joint())
+        assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_does_not_come_back_is_not_written(path, known, monkeypatch):
+    """What is written is read again before it replaces a file: a view that would be another one is refused."""
+    read = storage.read_view
+    monkeypatch.setattr(storage, "read_view", lambda frame, parts: read(frame.assign(Disease="Flu"), parts))
+    with refused(TableError, "what was written"):
+        known[1].save(path)
+    monkeypatch.undo()
+    assert mx.load_posterior(path).joint().equals(known[0].joint())
+
+
+def test_views_of_somebodys_own(path, known, hospital):
+    """A subclass would come back as another class: refused before anything is written."""
+
+    class OwnTable(mx.QITable):
+        pass
+
+    table = OwnTable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+    with refused(TableError, "OwnTable", "cannot be saved"):
+        mx.MaxEnt(table).solve().save(path)
+    assert mx.load_posterior(path).joint().equals(known[0].joint())
+
+
+def test_labels_are_compared_with_their_types():
+    """1, 1.0 and True are three labels, and order counts; a NumPy number is the number."""
+    for one, other, same in (
+        ([1, 2], [1, 2], True),
+        ([1, 2], [np.int64(1), 2], True),
+        ([1, 2], [1.0, 2], False),
+        ([1, 0], [True, 0], False),
+        (["a", "b"], ["b", "a"], False),
+        ([(1,), (2,)], [[1], [2]], False),
+    ):
+        indices = [pd.Index(pd.Series([*labels, None], dtype=object)[:2], dtype=object) for labels in (one, other)]
+        assert same_labels(*indices) == same

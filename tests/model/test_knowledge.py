@@ -1,0 +1,207 @@
+"""What a model takes for knowledge: statements, sources, rows, constraints, functions; and what it refuses."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, P, Source, StatementError, StrongestAssociations
+from support.helpers import refused
+
+FLU = P("Flu", given={"Gender": "male"})
+
+
+@pytest.fixture
+def model(release):
+    """A model that knows nothing yet."""
+    return MaxEnt(release)
+
+
+class AtMost(Source):
+    """P(s | q) <= limit for every q and s."""
+
+    def __init__(self, limit):
+        self.limit = limit
+
+    def rows(self, space):
+        yield space.conditional("s", given="q") <= self.limit
+
+
+def several(space):
+    yield space.prob("HIV") <= 0.3
+    yield P("Flu") == 0.3
+    yield space.marginal("s") <= 0.9
+
+
+@pytest.mark.parametrize(
+    ("function", "rows"),
+    [
+        (lambda space: space.marginal("s") <= 0.9, 5),
+        (lambda space: P("Flu") == 0.3, 1),
+        (lambda space: space.prob("HIV") <= 0.3, 1),
+        (lambda space: [space.prob(value) <= 0.5 for value in ("HIV", "Flu")], 2),
+        (lambda space: (space.prob(value) <= 0.5 for value in ("HIV", "Flu")), 2),
+        (lambda space: cp.abs(space.prob("HIV") - 0.2) <= 0.1, 0),
+        (lambda space: AtMost(0.9), 22),  # 27 terms, of which 5 pairs of q and s are in two buckets
+        (several, 7),
+    ],
+)
+def test_functions(model, function, rows):
+    """A function of the space may return rows, a statement, a CVXPY constraint, a source, or several of them."""
+    name = "your own" if function.__name__ == "<lambda>" else function.__name__
+    model.add(function)
+    assert list(model.knowledge) == [name]
+    assert model.describe().loc[name, "rows"] == rows
+    assert len(model.convex) == (rows == 0)
+
+
+HIV_OF_MALES = P("HIV", given={"Gender": "male"})
+TWINS = [
+    (lambda flu, hiv: flu == 0.25, FLU == 0.25),
+    (lambda flu, hiv: flu <= 0.25, FLU <= 0.25),
+    (lambda flu, hiv: flu >= 0.25, FLU >= 0.25),
+    (lambda flu, hiv: hiv - 2 * flu <= -0.5, HIV_OF_MALES - 2 * FLU <= -0.5),
+    (lambda flu, hiv: flu + hiv <= 0.5, FLU + HIV_OF_MALES <= 0.5),
+    (lambda flu, hiv: cp.constraints.NonNeg(flu - 0.25), FLU >= 0.25),
+    (lambda flu, hiv: cp.constraints.Zero(flu - 0.25), FLU == 0.25),
+]
+
+
+@pytest.mark.parametrize(("constraint", "statement"), TWINS)
+def test_affine_constraints_are_rows(model, constraint, statement):
+    """An affine CVXPY constraint is as far from holding, anywhere, as the statement that reads alike (section 4.1)."""
+    flu, hiv = (model.space.prob(value, given={"Gender": "male"}) for value in ("Flu", "HIV"))
+    form = model.add(constraint(flu, hiv), label="mine").form
+    (row,) = statement.rows(model.space)
+    found = mx.Rows(form.matrix[[18]], form.low[[18]], form.high[[18]], "mine")
+    # The form counts people, and may multiply a row by any positive number.
+    factor = abs(found.matrix).max() / abs(row.matrix).max()
+    for p in np.random.default_rng(0).dirichlet(np.ones(27), size=20):
+        assert found.residual(10 * p) == pytest.approx(10 * factor * row.residual(p))
+
+
+def test_constraint_with_many_entries(model):
+    """A CVXPY constraint on an array is a row an entry, in the array's order."""
+    limits = np.linspace(0.1, 0.2, 27)
+    form = model.add(model.space.p <= limits, label="mine").form
+    rows = mx.Rows(form.matrix[18:], form.low[18:], form.high[18:], "mine")
+    p = np.random.default_rng(1).dirichlet(np.full(27, 0.1))
+    assert (p > limits).sum() > 1
+    assert (rows.residual(10 * p) > 0).tolist() == (p > limits).tolist()
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (None, "None"),
+        (3, "3"),
+        ("gossip", "'gossip'"),
+        (FLU, "P(Flu | Gender=male)"),
+        ([FLU == 0.3], "[<Statement"),
+        (P, "'P' gives a Probability"),
+        (StrongestAssociations, "StrongestAssociations"),
+        (AtMost, "AtMost"),
+    ],
+)
+def test_what_is_no_knowledge(model, said, found):
+    """What says nothing about the terms is refused, with what was found; a class wants to be called."""
+    with refused(StatementError, found, "expected"):
+        model.add(said)
+    assert model.knowledge == {}
+
+
+@pytest.mark.parametrize("said", [True, np.False_])
+def test_comparison_of_plain_numbers(model, said):
+    """A comparison that came out as true or false was of a number, not of a probability; that is said."""
+    with refused(StatementError, repr(bool(said)), "compare P(...)", "not a plain number"):
+        model.add(said)
+
+
+def test_tables_are_no_knowledge(model, hospital):
+    """A table is refused by its type: the message prints no person's record."""
+    for table in (hospital, hospital["Disease"], model.space.marginal("s")):
+        with refused(StatementError, type(table).__name__, never="Pneumonia"):
+            model.add(table)
+
+
+@pytest.mark.parametrize(
+    ("returned", "found"),
+    [
+        (None, "None"),
+        (True, "True"),
+        (np.False_, "bool"),
+        (3, "int"),
+        ("P(Flu) = 0.3", "str"),
+        ([None], "NoneType"),
+        (FLU, "Probability"),
+        (cp.Variable(), "Variable"),
+    ],
+)
+def test_functions_that_return_no_knowledge(model, returned, found):
+    """A function that forgot to return its comparison, or returned something else, is told so by its name."""
+
+    def gossip(space):
+        return returned
+
+    with refused(StatementError, "'gossip'", found, "e.g. "):
+        model.add(gossip)
+    assert model.knowledge == {}
+
+
+def test_sources_that_emit_no_rows(model):
+    """A source of one's own that returns nothing, or rows without a list, is named, and told what to emit."""
+    for emitted in (None, 3, "text"):
+        broken = type("Broken", (Source,), {"rows": lambda self, space, emitted=emitted: emitted})
+        with pytest.raises(StatementError, match="Broken"):
+            model.add(broken())
+    bare = type("Bare", (Source,), {"rows": lambda self, space: space.marginal("s") <= 0.9})
+    try:
+        model.add(bare())
+    except StatementError:
+        assert model.knowledge == {}
+    else:
+        assert model.describe().loc["Bare", "rows"] == 5
+
+
+def test_constraints_that_do_not_fit(model, release):
+    """A CVXPY constraint must be convex, and speak of this model's terms only (section 3.3)."""
+    foreign, p = cp.Variable(27), model.space.p
+    other = MaxEnt(release).space.p
+    for constraint in (foreign <= 0.3, p + foreign <= 0.3, other[0] <= 0.3, cp.Constant(1) <= 2):
+        with refused(StatementError, "this model's space.p"):
+            model.add(constraint)
+    for constraint in (cp.sum_squares(p) >= 0.3, cp.sum_squares(p) == 0.3, cp.entr(p[0]) <= 0.1):
+        with refused(StatementError, "not convex"):
+            model.add(constraint)
+    with refused(StatementError, "SOC", "comparison of a convex expression with a number"):
+        model.add(cp.SOC(p[0], p[1:]))
+    assert model.knowledge == {}
+
+
+def test_parameter_without_a_value(model):
+    """A constraint whose CVXPY parameter has no value yet says nothing; that the value is missing is said."""
+    with pytest.raises(StatementError, match=r"Parameter|value"):
+        model.add(model.space.p[0] <= cp.Parameter())
+
+
+def test_rows_of_another_release(model, hospital):
+    """Rows over the terms of another release do not fit, however many there are."""
+    other = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
+    with refused(StatementError, "model has 27", "this model's own space"):
+        model.add(mx.Space.of(other).marginal("s") <= 0.9)
+
+
+def test_rows_of_a_release_with_as_many_terms(model, hospital):
+    """Rows over as many terms in another order would be read by position: refused."""
+    hospital["Disease"] = hospital["Disease"].replace("Flu", "Zoster")
+    other = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    with refused(StatementError, "this model's own space"):
+        model.add(mx.Space.of(other).marginal("s") <= 0.9)
+
+
+def test_errors_of_users_functions_are_theirs(model):
+    """An error inside a user's function is shown as it is, and adds nothing."""
+    with pytest.raises(ZeroDivisionError):
+        model.add(lambda space: 1 / 0)

@@ -1,0 +1,172 @@
+"""The model: knowledge goes in whole or not at all, under a label, and comes out again."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from maxent_cvx import (
+    DuplicateLabel,
+    LabelMismatch,
+    MaxEnt,
+    P,
+    RepeatedStatement,
+    StatementError,
+    StrongestAssociations,
+    UnknownName,
+)
+from support.helpers import refused
+
+FLU = P("Flu", given={"Gender": "male"})
+PUBLISHED = "published buckets"
+
+
+@pytest.fixture
+def model(release):
+    """A model that knows nothing yet."""
+    return MaxEnt(release)
+
+
+def test_published_data_come_first(model):
+    """A model starts with the invariants of its release, and with no knowledge (section 3.4)."""
+    assert model.knowledge == {}
+    assert model.describe().loc[PUBLISHED, ["source", "rows", "terms"]].tolist() == ["BucketInvariants", 18, 27]
+
+
+def test_knowledge_of_every_kind(model, hospital):
+    """Statements, sources, rows, constraints and functions are all knowledge; ``add`` returns the model."""
+    rows = model.space.marginal("s") <= 0.9
+    constraint = model.space.p[0] <= 0.2
+    statement, source = FLU == 0.3, StrongestAssociations(hospital, 1, 1)
+    assert model.add(statement, source) is model
+    model.add(rows, label="rows").add(constraint, label="constraint").add(lambda space: space.prob("HIV") <= 0.5)
+    assert model.knowledge[str(statement)] is statement
+    assert model.knowledge["Top-(1, 1) strongest associations"] is source
+    described = model.describe()
+    assert described["rows"].tolist() == [18, 1, 2, 5, 1, 1]
+    assert described.loc["constraint", "terms"] == 1
+    assert described.index.tolist()[-3:] == ["rows", "constraint", "your own"]
+
+
+def test_nothing_is_half_added(model):
+    """If one of several pieces of knowledge is bad none is added, and nothing that was known is lost."""
+    model.add(P("HIV") <= 0.3)
+    before = model.describe()
+    for bad, error in ((P("Fluu") <= 0.3, UnknownName), (3, StatementError), (P("HIV") <= 0.3, None)):
+        with pytest.raises(error) if error else pytest.warns(RepeatedStatement):
+            model.add(FLU == 0.3, bad)
+        if error:
+            pd.testing.assert_frame_equal(model.describe(), before)
+    assert list(model.knowledge) == ["P(HIV) <= 0.3", str(FLU == 0.3)]
+    with pytest.raises(LabelMismatch):
+        model.add(P("Flu") <= 0.4, lambda space: space.marginal("s") <= pd.Series({"Flu": 0.3}))
+    assert len(model.knowledge) == 2
+
+
+def test_repeated_statement(model):
+    """Knowing a thing twice is knowing it once, under any label: a warning, and no change."""
+    model.add(FLU == 0.3, label="gossip")
+    for again in ({}, {"label": "gossip"}, {"label": "news"}):
+        with pytest.warns(RepeatedStatement, match="'gossip'"):
+            assert model.add(FLU == 0.3, **again) is model
+    with pytest.warns(RepeatedStatement):
+        MaxEnt(model.view).add(FLU == 0.3, FLU == 0.3)
+    assert list(model.knowledge) == ["gossip"]
+
+
+def test_warnings_point_at_the_callers_line(model):
+    """Python shows the line that a warning is about: the one that added the statement again."""
+    with pytest.warns(RepeatedStatement) as caught:
+        model.add(FLU == 0.3).add(FLU == 0.3)
+    assert caught[0].filename == __file__
+
+
+def test_cells_that_run_twice(model, hospital):
+    """A function or source that emits the same rows again is not added again; other rows are, under a new name."""
+    for say in (lambda: lambda space: space.prob("HIV") <= 0.3, lambda: StrongestAssociations(hospital, 1, 1)):
+        model.add(say())
+        with pytest.warns(RepeatedStatement):
+            model.add(say())
+    model.add(lambda space: space.prob("HIV") <= 0.25)
+    assert list(model.knowledge) == ["your own", "Top-(1, 1) strongest associations", "your own (2)"]
+
+
+@pytest.mark.parametrize("other", [FLU == 0.4, FLU <= 0.3, P("HIV") == 0.2, lambda space: space.prob("HIV") <= 0.3])
+def test_one_label_for_two_statements(model, other):
+    """A label names one thing: another statement under it is refused, with both remedies."""
+    model.add(FLU == 0.3, label="gossip")
+    with refused(DuplicateLabel, "'gossip'", "label=...", "remove('gossip')"):
+        model.add(other, label="gossip")
+    assert list(model.knowledge) == ["gossip"]
+    assert model.knowledge["gossip"].same_as(FLU == 0.3)
+
+
+def test_label_of_the_published_data(model):
+    """The label of the invariants is taken; that they could be removed is no remedy, for they cannot."""
+    with refused(DuplicateLabel, repr(PUBLISHED), "label=...", never="remove("):
+        model.add(FLU == 0.3, label=PUBLISHED)
+
+
+def test_one_label_for_several(model):
+    """A label is for one piece of knowledge at a time."""
+    with refused(StatementError, "label='gossip' names one piece of knowledge, and 2 are given"):
+        model.add(FLU == 0.3, P("HIV") <= 0.3, label="gossip")
+
+
+@pytest.mark.parametrize("label", ["", 3, ["gossip"]])
+def test_label_that_is_no_text(model, label):
+    """A label is a text that errors and tables can show."""
+    with pytest.raises(StatementError, match="label"):
+        model.add(FLU == 0.3, label=label)
+
+
+def test_remove(model):
+    """What is taken out is gone from knowledge, rows and problem; a mistyped label is told apart."""
+    model.add(FLU == 0.3, label="gossip").add(P("HIV") <= 0.3, label="news")
+    assert model.form.shape[0] == 20
+    with refused(UnknownName, "'gosip' is not a label of the model's knowledge", "did you mean 'gossip'?"):
+        model.remove("gosip")
+    assert model.remove("gossip") is model
+    assert list(model.knowledge) == ["news"]
+    assert model.form.shape[0] == 19
+    model.add(FLU == 0.4, label="gossip")
+    assert list(model.knowledge) == ["news", "gossip"]
+
+
+def test_published_data_cannot_be_removed(model):
+    """The release was published: it cannot be unknown, and the message does not end in an empty list."""
+    with pytest.raises(UnknownName, match=PUBLISHED) as caught:
+        model.remove(PUBLISHED)
+    assert not str(caught.value).rstrip().endswith("expected one of")
+
+
+def test_copy(model):
+    """Copies part ways: what is added to or removed from one is not so in the other, solved before or not."""
+    model.add(FLU == 0.3, label="gossip")
+    assert len(model.problem.constraints) == 2
+    twin = model.copy().add(P("HIV") <= 0.3, label="news")
+    model.remove("gossip")
+    assert (list(model.knowledge), list(twin.knowledge)) == ([], ["gossip", "news"])
+    assert (model.form.shape[0], twin.form.shape[0]) == (18, 20)
+    assert twin.view is model.view
+
+
+def test_knowledge_is_read_only(model):
+    """What ``knowledge`` returns may be changed without changing the model."""
+    model.add(FLU == 0.3).knowledge.clear()
+    assert len(model.knowledge) == 1
+
+
+def test_describe_notes_what_touches_no_term(model):
+    """A statement about a record that cannot exist touches no term, and is noted (Eq. (6))."""
+    model.add(P("Lung Cancer", given={"Degree": "junior"}) <= 0.3, label="impossible")
+    described = model.describe()
+    assert described.loc["impossible", ["rows", "terms"]].tolist() == [1, 0]
+    assert "redundant" in described.loc["impossible", "note"]
+    assert described.loc[PUBLISHED, "note"] == ""
+
+
+def test_model_of_no_release(hospital):
+    """A model is of a published view: a table must be published first, and how is said."""
+    with refused(StatementError, "a published view, not a DataFrame", "Release.from_buckets(...)"):
+        MaxEnt(hospital)

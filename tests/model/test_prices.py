@@ -1,0 +1,190 @@
+"""Prices: what a unit of each statement's value is worth, checked by moving it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Infeasible, MaxEnt, P, Posterior, SolverError, Statement, StatementError
+from support.helpers import refused
+from support.random_models import random_model
+from support.solving import examples
+
+MEN = {"Gender": "male"}
+#: How far a value is moved.
+STEP = 1e-4
+
+
+def moved(model: MaxEnt, label: str, low: float, high: float) -> float:
+    """The entropy with one statement's sides moved; -inf if that contradicts the rest."""
+    said = model.knowledge[label]
+    assert isinstance(said, Statement)
+    other = model.copy().remove(label)
+    other.add(Statement(said.terms, said.low + low, said.high + high))
+    try:
+        return other.solve(allow_inaccurate=True).entropy
+    except Infeasible:
+        return -math.inf
+
+
+@examples(80)
+@given(seed=st.integers(0, 10_000))
+def test_finite_differences(seed: int):
+    """A finite price is the slope of H; an infinite one is steeper than any, in the only direction that can be gone."""
+    model, _ = random_model(seed, statements=4)
+    assume(model.knowledge)
+    post = model.solve()
+    prices = post.prices()
+    assert sorted(prices.index) == sorted(model.knowledge)
+    for label, said in prices.iterrows():
+        low = STEP if said["side"] in ("=", ">=") else 0.0
+        high = STEP if said["side"] in ("=", "<=") else 0.0
+        up, down = moved(model, str(label), low, high), moved(model, str(label), -low, -high)
+        if math.isinf(said["price"]):  # steeper the less it is moved, by log(1 / step)
+            towards = 1 if said["price"] > 0 else -1
+            rise = max(up if towards > 0 else down, -math.inf) - post.entropy
+            less = moved(model, str(label), towards * low / 100, towards * high / 100) - post.entropy
+            another = rise == pytest.approx(0, abs=1e-9) and np.isinf(prices["price"]).sum() > 1  # forces the same
+            assert math.isinf(rise) or another or less * 100 > rise * 1.2 > 0
+        elif not math.isinf(up) and not math.isinf(down):
+            size = 1 + abs(said["price"])
+            assert (up - down) / (2 * STEP) == pytest.approx(said["price"], abs=2e-2 * size)
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_leave_one_out(seed: int):
+    """Without a statement H is what the model without it has, never lower."""
+    model, _ = random_model(seed)
+    assume(model.knowledge)
+    post = model.solve()
+    prices = post.prices(leave_one_out=True)
+    for label, said in prices.iterrows():
+        other = model.copy().remove(str(label)).solve()
+        assert said["without"] == pytest.approx(other.entropy, abs=1e-6)
+        assert said["change"] == pytest.approx(other.entropy - post.entropy, abs=1e-6)
+    assert (prices["change"] >= -1e-9).all()
+    assert (prices["price"].abs().diff().dropna() <= 0).all()
+
+
+@pytest.fixture
+def post(release) -> Posterior:
+    model = MaxEnt(release).add("P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0")
+    return model.add("P(HIV | Gender=male) <= 0.18", "P(Flu) <= 0.9").solve()
+
+
+def test_table(post):
+    """Sorted by price: certain knowledge is beyond price, what has room is worth nothing."""
+    prices = post.prices()
+    assert prices.index.name == "statement"
+    assert prices.index[0] == "P(Breast Cancer | Gender=male) = 0"
+    assert prices["price"].iloc[0] == math.inf
+    assert prices.loc["P(Flu) <= 0.9"].tolist() == ["", 0]
+    assert prices.loc["P(HIV | Gender=male) <= 0.18", "side"] == "<="
+    assert prices.loc["P(HIV | Gender=male) <= 0.18", "price"] > 0
+
+
+def test_rows_that_presolve_decides(release):
+    """A value that settles its term by itself has a price, too: one term is all that P(HIV | Degree=junior) is."""
+    model = MaxEnt(release).add("P(HIV | Degree=junior) = 0.25")
+    post = model.solve()
+    assert post.certificate.forced > 0
+    price = post.prices()["price"].iloc[0]
+    up, down = (moved(model, "P(HIV | Degree=junior) = 0.25", d, d) for d in (STEP, -STEP))
+    assert price == pytest.approx((up - down) / (2 * STEP), rel=1e-3)
+    assert price != 0
+
+
+def test_repeats_share(release):
+    """Of two statements that say the same, each has half of the price of one."""
+    one = MaxEnt(release).add("P(Flu | Gender=male) = 0.4").solve().prices()["price"].iloc[0]
+    twice = MaxEnt(release).add("P(Flu | Gender=male) = 0.4").add("2 P(Flu | Gender=male) = 0.8").solve().prices()
+    assert twice["price"].tolist() == pytest.approx([one / 2, one / 4])  # 0.8 is moved by twice as much
+
+
+def test_measure(post):
+    """Something else than the entropy can be measured."""
+    prices = post.prices(leave_one_out=True, measure=lambda p: p.prob("Flu", MEN))
+    assert prices.loc["P(Flu) <= 0.9", "without"] == pytest.approx(0.4)
+    assert prices.loc["P(Flu | Gender=male) = 0.4", "change"] != pytest.approx(0)
+    with refused(StatementError, "leave_one_out=True"):
+        post.prices(measure=lambda p: p.entropy)
+
+
+def test_many_rows(hospital, release):
+    """Rows of a source are priced one by one."""
+    model = MaxEnt(release).add(mx.StrongestAssociations(hospital, positive=2, negative=2, min_support=1))
+    prices = model.solve().prices(leave_one_out=True)
+    assert len(prices) == 4
+    assert all("association" in name for name in prices.index)
+    assert np.isinf(prices["price"]).any()
+
+
+def test_without_knowledge(release, post, tmp_path):
+    """Nothing known, nothing to pay; a file holds no knowledge."""
+    assert MaxEnt(release).solve().prices().empty
+    post.save(tmp_path / "post.parquet")
+    with refused(StatementError, "loaded from a file", "solve it again"):
+        mx.load_posterior(tmp_path / "post.parquet").prices()
+
+
+def test_solved_model_is_kept(post):
+    """What is added to the model later does not change the prices of an earlier posterior."""
+    before = post.prices()
+    post.model.copy().add("P(HIV) <= 0.1")
+    pd.testing.assert_frame_equal(post.prices(), before)
+
+
+def test_answers_that_are_not_exact(release):
+    """A few millionths of a person, where nobody can be, do not make a price finite."""
+    model = MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4")
+    rough = model.solve("DUAL_LBFGS", presolve=False, allow_inaccurate=True)
+    assert 0 < rough.counts.min() < 1e-6
+    pd.testing.assert_frame_equal(rough.prices(), model.solve().prices(), atol=1e-3)
+
+
+def test_without_means_without(release):
+    """The posterior that is measured is that of the model without the statement."""
+    asked = P("Breast Cancer", given=MEN)
+    post = MaxEnt(release).add(asked == 0).solve()
+    prices = post.prices(leave_one_out=True, measure=lambda p: p.model.bounds(asked)[1])
+    assert prices["without"].iloc[0] == pytest.approx(1 / 3)
+    assert prices["change"].iloc[0] == pytest.approx(1 / 3)
+
+
+def test_rows_of_a_source_are_left_out_one_by_one(release):
+    """Of a source with many rows one is left out at a time, and the others stay."""
+    model = MaxEnt(release).add(lambda space: space.conditional("Disease", given="Gender") <= 0.3)
+    post = model.solve()
+    without = post.prices(leave_one_out=True)
+    assert len(without) == model.form.shape[0] - model.form.n_facts
+    assert (without["change"] >= -1e-9).all()
+    assert (without["change"] > 1e-6).any()
+    first = model.without_row(model.form.n_facts)
+    assert first.form.shape[0] == model.form.shape[0] - 1
+    assert list(first.knowledge) == list(model.knowledge)
+
+
+def test_convex_knowledge(release):
+    """A constraint that is no row has no price."""
+    model = MaxEnt(release).add(lambda space: space.prob("Flu", MEN) ** 2 <= 0.05)
+    with refused(SolverError, "prices are of linear knowledge"):
+        model.solve().prices()
+
+
+def test_what_the_release_says_already_has_no_price():
+    """A statement whose value the published data fix tells nothing: its price is 0, whatever is known besides."""
+    table = pd.DataFrame({"Sex": list("mmmff"), "S": list("aabab"), "B": [1, 1, 1, 2, 2], "Q": list("xyyxy")})
+    release = mx.Release.from_buckets(table, qi=["Sex", "Q"], sa="S", bucket="B")
+    known, told = P("a", given={"Sex": "m", "Q": "x"}) == 0.5, P("a", given={"Sex": "m"}) == 2 / 3
+    alone = mx.MaxEnt(release).add(known).solve().prices()["price"]
+    both = mx.MaxEnt(release).add(told, known, P("b", given={"Sex": "f"}) >= 0.5, P(["a", "b"]) == 1).solve().prices()
+    assert both["price"][str(known)] == pytest.approx(alone[str(known)], abs=1e-9)
+    assert (both["price"].drop(str(known)) == 0).all()
+    assert alone[str(known)] != 0

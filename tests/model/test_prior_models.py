@@ -1,0 +1,252 @@
+"""MaxEnt with a prior: the least relative entropy, which is not the posterior over possible worlds."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Infeasible, P, QIDistribution, StatementError
+from support.helpers import refused
+from support.strategies import microdata, publish, quasi
+from support.worlds import by_enumeration
+
+PROPERTY = settings(deadline=None, max_examples=40)
+
+
+@pytest.fixture
+def prior(hospital) -> QIDistribution:
+    """By gender, from the hospital's own records, nothing impossible."""
+    return QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+
+
+@pytest.fixture
+def strict(hospital) -> QIDistribution:
+    """By gender; what nobody has is impossible."""
+    return QIDistribution.estimate(hospital, qi="Gender", sa="Disease")
+
+
+def by_cvxpy(model: mx.MaxEnt, believed: np.ndarray) -> np.ndarray:
+    """The least sum of rel_entr(p, prior), over the rows, by a conic solver that knows nothing of this package."""
+    form = model.form
+    x = cp.Variable(form.shape[1], nonneg=True)
+    rows = form.matrix @ x
+    equal = form.low == form.high
+    constraints = [rows[equal] == form.low[equal]]
+    if (~equal).any():
+        finite = ~equal & np.isfinite(form.high)
+        constraints += [rows[finite] <= form.high[finite]] if finite.any() else []
+        finite = ~equal & np.isfinite(form.low)
+        constraints += [rows[finite] >= form.low[finite]] if finite.any() else []
+    n = model.view.n_records
+    weight = np.where(believed > 0, believed, 1.0)
+    cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(x, n * weight))), constraints).solve(solver="CLARABEL")
+    return x.value
+
+
+def of_terms(model: mx.MaxEnt, prior: QIDistribution) -> np.ndarray:
+    """The prior of every term, looked up by its labels."""
+    labels = model.space.index.to_frame(index=False)
+    table = prior["Gender"]
+    return np.array([table.loc[g, d] for g, d in zip(labels["Gender"], labels["Disease"], strict=True)])
+
+
+@pytest.mark.parametrize(
+    "knowledge",
+    [[], [P("Flu", given={"Gender": "male"}) == 0.4], [P("HIV") >= 0.1, P("Flu", given={"Degree": "college"}) <= 0.3]],
+)
+def test_least_relative_entropy(release, prior, knowledge):
+    """What another program finds from the formula; its value is H + sum p log(prior), and relative_entropy too."""
+    model = mx.MaxEnt(release, prior=prior).add(*knowledge)
+    post = model.solve()
+    believed = of_terms(model, prior)
+    np.testing.assert_allclose(post.counts, by_cvxpy(model, believed), atol=2e-5)
+    p = post.counts / release.n_records
+    assert model.problem.solve() == pytest.approx(post.entropy + p @ np.log(believed), abs=1e-6)
+    of_tuple = post.joint().groupby(level=["Gender", "Degree", "Bucket"]).transform("sum").to_numpy()
+    ratio = np.where(p > 0, p / (of_tuple * believed), 1.0)
+    assert post.relative_entropy == pytest.approx(float((p * np.log(ratio)).sum()), abs=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "DUAL_LBFGS", "SCS"])
+def test_every_solver(release, prior, solver):
+    """Backends agree within their certificates."""
+    model = mx.MaxEnt(release, prior=prior).add(P("Flu", given={"Gender": "male"}) == 0.4)
+    one, two = model.solve(), model.solve(solver=solver, allow_inaccurate=True)
+    assert np.abs(one.conditional() - two.conditional()).max(axis=None) <= one.certificate.bound + two.certificate.bound
+
+
+def test_two_tuples():
+    """In a group of two the odds are the square root of the exact ones: there maximum entropy understates the risk."""
+    frame = pd.DataFrame({"G": ["m", "f"], "D": ["yes", "no"], "B": [1, 1]})
+    prior = QIDistribution({"G": {"m": {"yes": 0.1, "no": 0.9}, "f": {"yes": 0.003, "no": 0.997}}})
+    release = mx.Release.from_buckets(frame, qi="G", sa="D", bucket="B")
+    said = mx.MaxEnt(release, prior=prior).solve().conditional().loc["m"]
+    exact = mx.worlds.linkage(release, prior)[1, "m"]
+    assert (said["yes"] / said["no"]) ** 2 == pytest.approx(exact["yes"] / exact["no"], rel=1e-8)
+    assert said["yes"] < exact["yes"]
+
+
+def test_repeated_values():
+    """Maximum entropy mostly understates the risk, not always: of {a, b, c, c} it says .562 where worlds say 1/2."""
+    people = pd.DataFrame({"Who": ["Ann", "Bob", "Cem", "Dan"], "S": list("abcc"), "B": 1})
+    believed = pd.DataFrame([[0.4, 0.0, 0.6]] + 3 * [[0.2, 0.2, 0.6]], columns=list("abc"), index=people["Who"])
+    prior = QIDistribution(believed)
+    release = mx.Release.from_buckets(people, qi="Who", sa="S", bucket="B")
+    by_hand = by_enumeration(believed.to_numpy(), [0, 1, 2, 2])
+    np.testing.assert_allclose(by_hand, [[1 / 2, 0, 1 / 2]] + 3 * [[1 / 6, 1 / 3, 1 / 2]])
+    assert mx.worlds.r_robustness(release, prior)["largest"].max() == pytest.approx(1 / 2)
+    said = mx.MaxEnt(release, prior=prior).solve().conditional()
+    assert said.loc["Ann", "c"] == said.max(axis=None) == pytest.approx(0.5616, abs=5e-5)
+    np.testing.assert_allclose(said, by_scaling(believed.to_numpy(), [1, 1, 2]), atol=1e-6)
+
+
+def by_scaling(table: np.ndarray, totals: list[int]) -> np.ndarray:
+    """Scale rows to 1 and columns to their totals, in turns (Deming and Stephan, 1940)."""
+    for _ in range(1_000):
+        table = table * (totals / table.sum(axis=0))
+        table = table / table.sum(axis=1, keepdims=True)
+    return table
+
+
+def test_same_for_everybody(release, hospital):
+    """A prior that does not tell people apart changes nothing: within buckets only odds between people count."""
+    shares = hospital["Disease"].value_counts(normalize=True)
+    same = QIDistribution({"Gender": {sex: dict(shares) for sex in ("male", "female")}})
+    pd.testing.assert_frame_equal(
+        mx.MaxEnt(release, prior=same).solve().conditional(), mx.MaxEnt(release).solve().conditional(), atol=1e-9
+    )
+
+
+def test_nothing_published(hospital, prior):
+    """Of people whose values are not published the posterior is the prior."""
+    table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=list(prior.values))
+    post = mx.MaxEnt(table, prior=prior).solve()
+    found = post.conditional()
+    for label, row in found.iterrows():
+        np.testing.assert_allclose(row[prior.values], prior["Gender"].loc[label[0]], rtol=1e-9)
+    assert post.relative_entropy == pytest.approx(0, abs=1e-12)
+
+
+def test_names_change_nothing(release, prior):
+    """Naming a person is no knowledge with a prior either."""
+    known = P("Flu", given={"Gender": "male"}) == 0.4
+    named = mx.MaxEnt(release, prior=prior, people={"Al": {"Gender": "male", "Degree": "college"}}).add(known).solve()
+    alone = mx.MaxEnt(release, prior=prior).add(known).solve()
+    np.testing.assert_allclose(named.conditional(), alone.conditional(), atol=1e-9)
+    np.testing.assert_allclose(named.people().loc["Al"], alone.conditional().loc["male", "college"], atol=1e-9)
+
+
+def test_series(hospital):
+    """The people of a series have priors by their QI; two releases of the same buckets say what one says."""
+    frame = hospital.assign(Name=[f"p{i}" for i in range(len(hospital))])
+    prior = QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    release = mx.Release.from_buckets(frame, qi=["Gender"], sa="Disease", bucket="Bucket", id="Name")
+    one = mx.MaxEnt(mx.ReleaseSeries([release]), prior=prior).solve().people()
+    plain = mx.Release.from_buckets(hospital, qi=["Gender"], sa="Disease", bucket="Bucket")
+    joint = mx.MaxEnt(plain, prior=prior).solve().joint()
+    for name, row in one.iterrows():
+        person = frame[frame["Name"] == name].iloc[0]
+        own = joint.loc[person["Gender"], :, person["Bucket"]]
+        np.testing.assert_allclose(row[own.index], own / own.sum(), atol=1e-8)
+
+
+# -- what a prior rules out ----------------------------------------------------------------------
+
+
+def test_what_is_impossible_stays_so(release, strict):
+    """A prior of 0 leaves nobody there, and what that forces is blamed on the prior."""
+    model = mx.MaxEnt(release, prior=strict)
+    post = model.solve()
+    assert (post.counts[of_terms(model, strict) == 0] == 0).all()
+    certain = post.certain()
+    assert certain.loc["P(Flu | Degree=graduate, Gender=male)", "probability"] == 1
+    assert certain.loc["P(Flu | Degree=graduate, Gender=male)", "because"] == ["prior: female, Flu"]
+    assert model.bounds("P(Flu | Gender=male)") == pytest.approx((0.5, 0.5))
+    assert "prior" in model.describe().index
+
+
+def test_contradictions_name_the_prior(release, strict):
+    """Knowledge that a prior rules out is contradictory, and both are named."""
+    model = mx.MaxEnt(release, prior=strict).add(P("Lung Cancer", given={"Gender": "male"}) == 0.1)
+    with refused(Infeasible, "prior: ", "'P(Lung Cancer | Gender=male) = 0.1' by 0.1 to 0,"):
+        model.solve()
+    assert any(name.startswith("prior: ") for name in model.diagnose().index)
+    relaxed = model.relax()
+    assert list(relaxed.changes.index) == ["P(Lung Cancer | Gender=male) = 0.1"]
+    assert relaxed.model.solve().prob("Lung Cancer", given={"Gender": "male"}) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_prior_stays(release, strict):
+    """It is no knowledge that comes and goes, in prices either."""
+    model = mx.MaxEnt(release, prior=strict).add(P("Flu") <= 0.9)
+    with refused(StatementError, "make a model without prior="):
+        model.remove("prior")
+    prices = model.solve().prices(leave_one_out=True)
+    ruled_out = prices.index.str.startswith("prior")
+    assert prices["without"].isna().eq(ruled_out).all()
+    own = mx.MaxEnt(release).add(P("Flu") <= 0.9, label="prior")
+    assert own.remove("prior").knowledge == {}
+
+
+@PROPERTY
+@given(microdata(), st.randoms(use_true_random=False))
+def test_true_data_satisfy_what_their_prior_rules_out(frame, random):
+    """A prior estimated from the data never rules them out; the posterior has the published counts."""
+    attribute = random.choice(quasi(frame))
+    prior = QIDistribution.estimate(frame, qi=attribute, sa="S")
+    release = publish(frame)
+    post = mx.MaxEnt(release, prior=prior).solve()
+    table = post.joint().groupby(level=["K", "S"], observed=True).sum() * len(frame)
+    counts = frame.groupby(["K", "S"], observed=True).size()
+    for label, n in counts.items():
+        assert table[label] == pytest.approx(n, abs=1e-6)
+    for label, row in mx.worlds.linkage(release, prior).groupby(level=[0, 1], observed=True):
+        assert row.sum() == pytest.approx(1, rel=1e-9), label
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
+def test_what_is_no_prior(release, hospital, prior):
+    """Another object, several attribute sets, and a population, of whom it is open who has a value."""
+    with refused(StatementError, "prior must be a QIDistribution"):
+        mx.MaxEnt(release, prior={"Gender": 1})
+    several = QIDistribution.estimate(hospital, qi=[["Gender"], ["Degree"]], sa="Disease")
+    with refused(StatementError, "2 attribute sets", "select"):
+        mx.MaxEnt(release, prior=several)
+    assert mx.MaxEnt(release, prior=several.select("Degree")).solve().certificate.holds
+    population = pd.concat([hospital, hospital])[["Gender", "Degree"]]
+    groups = mx.Release.from_generalized(hospital, qi=["Gender", "Degree"], sa="Disease", population=population)
+    with refused(StatementError, "population"):
+        mx.MaxEnt(groups, prior=prior)
+
+
+def test_without_a_prior(release, tmp_path, prior):
+    """There is nothing to compare with, nor in a file."""
+    with refused(StatementError, "no prior"):
+        _ = mx.MaxEnt(release).solve().relative_entropy
+    post = mx.MaxEnt(release, prior=prior).solve()
+    post.save(tmp_path / "post.parquet")
+    loaded = mx.load_posterior(tmp_path / "post.parquet")
+    assert loaded.entropy == pytest.approx(post.entropy, rel=1e-12)
+    with refused(StatementError, "no prior"):
+        _ = loaded.relative_entropy
+
+
+def test_what_contradicts_a_prior_is_told_what_helps():
+    """What a prior rules out cannot be made vague: the advice is to change the prior, and what is known, if any is."""
+    table = pd.DataFrame({"Sex": ["m", "f"], "S": ["a", "b"], "B": [1, 1]})
+    release = mx.Release.from_buckets(table, qi="Sex", sa="S", bucket="B")
+    no_a = mx.QIDistribution({"Sex": {"m": {"a": 0.0, "b": 1.0}, "f": {"a": 0.0, "b": 1.0}}})
+    with pytest.raises(mx.Infeasible, match="Change the prior") as caught:
+        mx.MaxEnt(release, prior=no_a).solve()
+    assert "vague" not in str(caught.value)
+    no_a_of_men = mx.QIDistribution({"Sex": {"m": {"a": 0.0, "b": 1.0}, "f": {"a": 0.5, "b": 0.5}}})
+    model = mx.MaxEnt(release, prior=no_a_of_men).add(mx.P("b", given={"Sex": "f"}) >= 0.5)
+    with pytest.raises(mx.Infeasible, match=r"vague with .about\(value, eps\), or remove it; or change the prior"):
+        model.solve()

@@ -1,0 +1,139 @@
+"""QI-based distributions: what an adversary believes before (Probabilistic Inference Protection, section II)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, QIDistribution, StatementError, TableError, UnknownName
+from support.helpers import refused
+
+#: Table IV.
+CANCER = {"Male": {"yes": 0.1, "no": 0.9}, "Female": {"yes": 0.003, "no": 0.997}}
+
+
+@pytest.fixture
+def voters() -> pd.DataFrame:
+    """Table II."""
+    return pd.DataFrame(
+        {"Gender": ["Male", "Female", "Female", "Female"], "Age": [41, 42, 63, 64]},
+        index=["Alan", "Betty", "Catherine", "Diana"],
+    )
+
+
+def test_every_form_is_read_alike(voters):
+    """A dictionary, a table in it, and a table whose index is named by its attributes are one prior."""
+    frame = pd.DataFrame(CANCER).T
+    forms = [
+        QIDistribution({"Gender": CANCER}),
+        QIDistribution({("Gender",): frame}),
+        QIDistribution(frame.rename_axis("Gender")),
+        QIDistribution({"Gender": {sex: pd.Series(row) for sex, row in CANCER.items()}}),
+    ]
+    for prior in forms:
+        assert prior.attribute_sets == [("Gender",)]
+        assert list(prior.values) == ["yes", "no"]
+        assert prior["Gender"].loc["Male", "yes"] == 0.1
+        assert prior.of(voters)["yes"].to_dict() == {"Alan": 0.1, "Betty": 0.003, "Catherine": 0.003, "Diana": 0.003}
+
+
+def test_signatures(voters):
+    """Every tuple has a signature by each attribute set (Definition 1), in whatever order it is named."""
+    by_both = {(sex, age): {"yes": 0.5, "no": 0.5} for sex, age in zip(voters["Gender"], voters["Age"], strict=True)}
+    prior = QIDistribution({"Gender": CANCER, ("Gender", "Age"): by_both})
+    assert list(prior.signatures(voters, "Gender")) == [("Male",), ("Female",), ("Female",), ("Female",)]
+    assert list(prior.signatures(voters, ["Age", "Gender"])) == list(by_both)
+    assert prior.select("Gender").attribute_sets == [("Gender",)]
+    with refused(StatementError, "2 attribute sets", "select"):
+        prior.of(voters)
+    with refused(UnknownName, "Sex"):
+        prior["Sex"]
+
+
+def test_levels_in_another_order():
+    """The levels of a table's index are put in the order of the attribute set."""
+    frame = pd.DataFrame(
+        {"yes": [0.1, 0.2], "no": [0.9, 0.8]},
+        pd.MultiIndex.from_tuples([(41, "Male"), (42, "Female")], names=["Age", "Sex"]),
+    )
+    prior = QIDistribution({("Sex", "Age"): frame})
+    assert prior["Sex", "Age"].loc[("Male", 41), "yes"] == 0.1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1.0, 0.5])
+def test_estimate(hospital, smoothing):
+    """(n(s, x) + a) / (n(s) + a |X|), counted with pandas."""
+    prior = QIDistribution.estimate(hospital, qi=[["Gender"], ["Gender", "Degree"]], sa="Disease", smoothing=smoothing)
+    for attributes in ["Gender"], ["Gender", "Degree"]:
+        n = hospital.groupby([*attributes, "Disease"]).size().unstack(fill_value=0)
+        expected = (n + smoothing).div(n.sum(axis=1) + smoothing * n.shape[1], axis=0)
+        found = prior[attributes]
+        np.testing.assert_allclose(found.to_numpy(), expected[found.columns].to_numpy(), rtol=1e-14)
+        assert list(found.index) == list(expected.index)
+    assert f"smoothing {smoothing:g}" in repr(prior)
+
+
+def test_one_set_or_several(hospital):
+    """A list of names is one attribute set, a list of lists several."""
+    assert QIDistribution.estimate(hospital, qi=["Gender", "Degree"], sa="Disease").attribute_sets == [
+        ("Gender", "Degree")
+    ]
+    assert QIDistribution.estimate(hospital, qi=[["Gender"], ["Degree"]], sa="Disease").attribute_sets == [
+        ("Gender",),
+        ("Degree",),
+    ]
+
+
+def test_rows_that_are_no_distribution():
+    """Entries outside [0, 1], missing ones, and rows that do not sum to 1 are errors that say where."""
+    with refused(BadProbability, "0.9", "'a'", "divide each row"):
+        QIDistribution({"G": {"a": {"x": 0.5, "y": 0.4}}})
+    with refused(TableError, "lacks entries (1)", "'y'", "write 0"):
+        QIDistribution({"G": {"a": {"x": 0.5, "y": 0.5}, "b": {"x": 1.0}}})
+    with refused(BadProbability, "1.5", "'x'"):
+        QIDistribution({"G": {"a": {"x": 1.5, "y": -0.5}}})
+    with refused(BadProbability, "numbers"):
+        QIDistribution({"G": {"a": {"x": "often"}}})
+    QIDistribution({"G": {"a": {"x": 0.1, "y": 0.2, "z": 0.7}}})  # 0.1 + 0.2 + 0.7 is not 1 in floating point
+
+
+def test_what_is_no_prior(hospital, voters):
+    """Unnamed indices, doubled signatures or values, other shapes, other values: told, with what to do."""
+    frame = pd.DataFrame(CANCER).T.rename_axis("Gender")
+    with refused(TableError, "no attribute set", "names of its index"):
+        QIDistribution(frame.rename_axis(None))
+    with refused(TableError, "signature twice"):
+        QIDistribution(pd.concat([frame, frame]))
+    with refused(TableError, "two tables"):
+        QIDistribution(frame, frame)
+    with refused(TableError, "two tables"):
+        QIDistribution({("A", "B"): {(1, 2): {"y": 1.0}}}, {("B", "A"): {(2, 1): {"y": 1.0}}})
+    with refused(TableError, "has no order"):
+        QIDistribution({frozenset(["Age", "Sex"]): {(1, "m"): {"y": 1.0}}})
+    with refused(TableError, "not of the same values", "maybe"):
+        QIDistribution(frame, {"Age": {41: {"yes": 0.5, "maybe": 0.5}}})
+    with refused(TableError, "a dictionary or a DataFrame, not 5"):
+        QIDistribution(5)
+    with refused(TableError, "3 for a signature"):
+        QIDistribution({"G": {"a": 3}})
+    with refused(TableError, "no table is given"):
+        QIDistribution()
+    with refused(TableError, "2 values are expected"):
+        QIDistribution({("A", "B"): {"a": {"x": 1.0}}})
+    with refused(BadProbability, "smoothing=-1"):
+        QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=-1)
+    with refused(UnknownName, "'diverse'", "Gender"):
+        QIDistribution(frame).of(voters.assign(Gender="diverse"))
+    both = QIDistribution({("Gender", "Age"): {("Male", 41): {"x": 1.0}, ("Female", 42): {"x": 1.0}}})
+    with refused(UnknownName, "no row for 1 of 1 signatures", "add their rows"):
+        both.of(pd.DataFrame({"Gender": ["Male"], "Age": [42]}))
+
+
+def test_release_without_an_entry(release):
+    """A prior that lacks a value of the release is refused, by the model and by the worlds."""
+    prior = QIDistribution({"Gender": {"male": {"Flu": 1.0}, "female": {"Flu": 1.0}}})
+    for use in (lambda: mx.MaxEnt(release, prior=prior), lambda: mx.worlds.r_robustness(release, prior)):
+        with refused(UnknownName, "value that the prior has an entry for", "Breast Cancer"):
+            use()

@@ -1,0 +1,196 @@
+"""Experiments: every cell is what one publication and one intruder give, whoever computes it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from fractions import Fraction
+from functools import partial
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, StatementError, TableError, UnknownName, sdc
+from support.helpers import refused
+from support.patience import AGES, PATIENT_DASK
+from support.techniques import Rounded, people
+
+TECHNIQUES = {sdc.Sampling: [0.2, 0.6], sdc.RangeQueries: [2, 8], sdc.BinomialNoise: [10, 60]}
+run = partial(sdc.experiment, confidential="Salary", progress=False)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return people(60)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return run(table, techniques=TECHNIQUES, repetitions=3, targets=4, seed=1, at=[10, 30])
+
+
+def test_every_cell_is_there(found):
+    """Technique x strength x repetition x attributes known x targets, in order, and all numbers in their range."""
+    assert len(found) == 6 * 3 * 4 * 4
+    cells = found.groupby(["technique", "strength", "repetition", "size"], sort=False).size()
+    assert (cells == 4).all()
+    assert list(cells.index)[:5] == [*(("Sampling", 0.2, 0, size) for size in range(4)), ("Sampling", 0.2, 1, 0)]
+    assert found["truth"].between(0, 1).all()
+    assert (found["H(30)"] <= found["H(10)"] + 1e-12).all()
+    assert (found["H(10)"] <= found["initial"] + 1e-12).all()
+    assert (found["attributes"].str.split(", ").map(lambda names: len([n for n in names if n])) == found["size"]).all()
+    assert found.loc[found["size"] == 0, "people"].eq(60).all()
+
+
+def test_one_cell_by_hand(table, found):
+    """A row is the equivocation of what the technique infers for that person."""
+    seed = int(np.random.default_rng([1, 2]).integers(2**31))
+    for name, strength in (("Sampling", 0.6), ("RangeQueries", 2), ("BinomialNoise", 60)):
+        technique = getattr(sdc, name)(strength, seed=seed)
+        published = technique.publish(table, "Salary")
+        cell = found.query("technique == @name and strength == @strength and repetition == 2 and size == 2")
+        attributes = cell["attributes"].iloc[0].split(", ")
+        possible = {}
+        for values, group in table.groupby(attributes):
+            p = technique.infer(published, dict(zip(attributes, values, strict=True)), table)
+            cae = mx.measures.equivocation(p)
+            for true in set(group["Salary"]):
+                possible[len(group), round(p[true], 9), round(cae.initial, 9), round(cae.area, 6), cae.eps_max] = True
+        for _, row in cell.iterrows():
+            key = row["people"], round(row["truth"], 9), round(row["initial"], 9), round(row["area"], 6), row["eps_max"]
+            assert key in possible
+
+
+def test_repetitions_are_paired(found):
+    """All techniques and strengths have the same targets, and the same order in which attributes become known."""
+    wide = found.assign(draw=found.groupby(["technique", "strength", "repetition", "size"]).cumcount())
+    for column in ("attributes", "people", "target"):
+        cells = wide.groupby(["repetition", "size", "draw"])[column].nunique()
+        assert (cells == 1).all(), column
+    assert (wide.groupby(["repetition", "draw"])["target"].nunique() == 1).all()
+    for _, some in wide.groupby(["repetition", "draw"]):
+        by_size = some.drop_duplicates("size").sort_values("size")
+        names = [set(text.split(", ")) - {""} for text in by_size["attributes"]]
+        assert all(a < b for a, b in itertools.pairwise(names))
+        assert by_size["people"].is_monotonic_decreasing  # the same person, of whom more is known
+
+
+def test_whoever_computes_it(table, found):
+    """Two processes, threads by joblib's context, and the same seed: the same table. Another seed: another one."""
+    again = partial(run, table, techniques=TECHNIQUES, repetitions=3, targets=4, at=[10, 30])
+    pd.testing.assert_frame_equal(again(seed=1, n_jobs=2), found)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        pd.testing.assert_frame_equal(again(seed=1), found)
+    assert not again(seed=2).equals(found)
+
+
+def test_on_a_dask_cluster(table, found):
+    """Joblib's Dask backend takes an experiment over unchanged."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    import dask
+
+    kind = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None, "memory_limit": 0}
+    with (
+        dask.config.set(PATIENT_DASK),
+        distributed.LocalCluster(**kind, silence_logs=logging.CRITICAL) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask", wait_for_workers_timeout=AGES),
+    ):
+        there = run(table, techniques=TECHNIQUES, repetitions=3, targets=4, at=[10, 30], seed=1)
+    pd.testing.assert_frame_equal(there, found)
+
+
+def test_your_own_technique(table):
+    """A class of your own, and a built-in one with settings, are techniques as well."""
+    maxent = partial(sdc.RangeQueries, distribution="maxent")
+    found = run(table, techniques={Rounded: ["Sex", "Age"], maxent: [4]}, repetitions=1, targets=2)
+    assert set(found["technique"]) == {"Rounded", "RangeQueries(distribution='maxent')"}
+
+
+def test_what_a_technique_does_to_its_table(table):
+    """A technique that spoils the table it is given spoils nobody else's; and sizes draw by themselves."""
+
+    class Spoiling(Rounded):
+        def publish(self, given, confidential):
+            said = super().publish(given, confidential)
+            given[confidential] = 10
+            return said
+
+    before = table.copy()
+    run(table, techniques={Spoiling: ["Sex"]}, repetitions=1, targets=2)
+    pd.testing.assert_frame_equal(table, before)
+    pairs = table.assign(Pair=list(zip(table["Sex"], table["Education"], strict=True)))
+    once = partial(run, pairs, techniques={sdc.Sampling: [0.5]}, known=["Pair", "Age"], repetitions=2, targets=3)
+    all_sizes, one_size = once(draw="values"), once(draw="values", sizes=[2])
+    pd.testing.assert_frame_equal(all_sizes[all_sizes["size"] == 2].reset_index(drop=True), one_size)
+
+
+def test_values_or_people():
+    """Drawn by people, who is common is a target more often; by values, every combination is as often."""
+    table = pd.DataFrame({"A": ["x"] * 27 + ["y", "z", "z"], "C": range(30)})
+    once = partial(run, confidential="C", techniques={sdc.Sampling: [1]}, sizes=[1], targets=400, repetitions=1)
+    for draw, share in (("people", 27 / 30), ("values", 1 / 3)):
+        found = once(table, draw=draw, known="A")
+        seen = (found["people"] == 27).mean()
+        assert abs(seen - share) < 5 * np.sqrt(share * (1 - share) / 400)
+
+
+def test_numbers_and_sets(table):
+    """What may be several may be one, or in any container; eps of any type are told apart by fifteen digits."""
+    once = partial(run, table, techniques={sdc.Sampling: [0.5]}, repetitions=1, targets=2)
+    assert set(once(sizes=1)["size"]) == {1}
+    assert set(once(sizes={0, 2})["size"]) == {0, 2}
+    columns = once(at=(eps for eps in (0.3, 0.1 + 0.2, 1e300, Fraction(1, 2)))).columns
+    assert list(columns[-3:]) == ["H(0.3)", "H(1e+300)", "H(0.5)"]
+
+
+def test_full_knowledge_of_a_full_sample(table):
+    """Who is alone with what is known of them, in a sample of all, is certain: H = 0, and the truth has P = 1."""
+    unique = table.assign(Id=range(60))
+    found = run(unique, techniques={sdc.Sampling: [1]}, known=["Id"], sizes=[1], repetitions=1, targets=5)
+    assert (found[["initial", "area", "eps_max"]] == 0).all(axis=None)
+    assert (found["truth"] == 1).all()
+    assert np.isinf(found["disclosure_risk"]).all()
+
+
+def test_what_is_refused(table):
+    """Each error says what was found and what is expected, before anything is published."""
+
+    class Lazy(Rounded):
+        def infer(self, published, known, population):
+            return pd.Series([0.5], index=[int(table["Salary"].min())])
+
+    def unseeded(strength):
+        return sdc.Sampling(strength)
+
+    class Mute:
+        def __init__(self, strength, seed):
+            pass
+
+    for changed, error, says in [
+        ({"techniques": [sdc.Sampling]}, StatementError, "dictionary {technique: strengths}"),
+        ({"techniques": {"Sampling": [1]}}, StatementError, "a class, or a function"),
+        ({"techniques": {sdc.Sampling: 0.5}}, StatementError, "list of at least one"),
+        ({"techniques": {lambda strength, seed: None: [1]}}, StatementError, "name of its own"),
+        ({"known": ["Salary"]}, StatementError, "no attribute besides 'Salary'"),
+        ({"sizes": [4]}, StatementError, "from 0 to 3"),
+        ({"draw": "records"}, StatementError, "'people' or 'values'"),
+        ({"repetitions": 0}, StatementError, "repetitions=0"),
+        ({"confidential": "Salery"}, UnknownName, "Salary"),
+        ({"confidential": "Sex"}, TableError, "real numbers"),
+        ({"known": ["Age", "Age"]}, StatementError, "each attribute once"),
+        ({"sizes": []}, StatementError, "at least one"),
+        ({"techniques": {unseeded: [1]}}, StatementError, "unseeded(strength, seed=0)"),
+        ({"sizes": [1, "a"]}, StatementError, "sizes='a'"),
+        ({"at": [-1]}, BadProbability, "eps=-1"),
+        ({"at": ["a"]}, BadProbability, "finite number"),
+        ({"n_jobs": 0}, StatementError, "n_jobs=0"),
+        ({"progress": "no"}, StatementError, "progress='no'"),
+        ({"techniques": {Mute: [1]}}, StatementError, "not both publish and infer"),
+        ({"techniques": {Lazy: ["Sex"]}}, TableError, "sum to 0.5"),
+    ]:
+        with refused(error, says):
+            run(**{"table": table, "techniques": TECHNIQUES, "repetitions": 1, **changed})

@@ -1,0 +1,240 @@
+"""Range queries: bounds are those of linear programs, maximum entropy that of the general model."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, Infeasible, StatementError, TableError, sdc
+from maxent_cvx.testing import check_source
+from support.helpers import refused
+from support.techniques import people
+
+#: Confidential attributes of any kind: whole, negative, constant, far apart, floats long and short.
+COLUMNS = {
+    "tens": lambda rng, n: rng.integers(0, 6, n) * 10,
+    "negative": lambda rng, n: rng.integers(-5, 5, n),
+    "constant": lambda rng, n: np.full(n, 7),
+    "skewed": lambda rng, n: rng.choice([1, 2, 3, 1000], n, p=[0.4, 0.3, 0.2, 0.1]),
+    "normal": lambda rng, n: rng.normal(size=n).round(3),
+    "short": lambda rng, n: rng.normal(size=n).astype(np.float32),
+}
+
+
+@given(st.sampled_from(list(COLUMNS)), st.integers(2, 24), st.integers(1, 4), st.integers(0, 10_000))
+def test_closed_form_is_the_linear_program(kind, n, half, seed):
+    """L and U of half-overlapping windows are those of two linear programs a record (CAE, section 5)."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"C": COLUMNS[kind](rng, max(n, 2 * half))})
+    answers = sdc.RangeQueries(2 * half, seed).publish(table, "C")
+    assert len(answers) == 2 * len(table) // (2 * half) - 1  # k = floor(2n/Q) - 1
+    system = np.zeros((len(answers), len(table)))
+    for row, (first, last) in enumerate(answers.table[["first", "last"]].to_numpy()):
+        system[row, first : last + 1] = 1
+    assert np.linalg.matrix_rank(system) == len(answers)  # "linearly independent equations"
+    true = table["C"].loc[answers.order].to_numpy()
+    np.testing.assert_allclose(system @ true.astype(float), answers.table["sum"], rtol=1e-12, atol=1e-12)
+    low, high = sdc.record_bounds(system, answers.table["sum"].to_numpy(), table["C"].min(), table["C"].max())
+    size = max(np.ptp(true.astype(float)), 1e-9)
+    np.testing.assert_allclose(answers.bounds["low"], low, atol=1e-6 * size)
+    np.testing.assert_allclose(answers.bounds["high"], high, atol=1e-6 * size)
+    slack = 1e-9 * size
+    assert ((answers.bounds["low"] <= true + slack) & (true <= answers.bounds["high"] + slack)).all()
+    for distribution in ("uniform", "maxent"):  # whoever is known all but by name is not excluded
+        technique = sdc.RangeQueries(2 * half, seed, distribution=distribution)
+        population = table.assign(Id=range(len(table)))
+        for record in table.index[:3]:
+            assert technique.infer(answers, {"Id": record}, population)[table["C"][record]] > 0
+
+
+@pytest.mark.parametrize(("start", "step"), [(10**9, 1), (10**8, 1), (1e6, 0.01), (-1e5, 0.01), (0.0, 1e-7)])
+def test_values_far_from_zero(start, step):
+    """What is added up is how far values are above the least: where they begin means nothing."""
+    rng = np.random.default_rng(1)
+    for size in (2, 4):
+        places = rng.integers(0, 10, 20)
+        near, far = (
+            pd.DataFrame({"Id": range(20), "C": first + places * width}) for first, width in ((0, 1), (start, step))
+        )
+        for distribution in ("uniform", "maxent"):
+            technique = sdc.RangeQueries(size, seed=2, distribution=distribution)
+            one, other = (technique.infer(technique.publish(t, "C"), {"Id": [0, 3]}, t[["Id"]]) for t in (near, far))
+            np.testing.assert_allclose(other.to_numpy(), one.to_numpy(), atol=1e-9)
+
+
+def test_numbers_of_any_type():
+    """Decimals and nullable numbers are numbers, and keep their labels; half floats are refused."""
+    for values in (list(map(Decimal, ("0.1", "0.2", "0.3", "0.4"))), pd.array([1, 2, 3, 4], dtype="Int64")):
+        table = pd.DataFrame({"A": list("aabb"), "C": values})
+        for technique in (sdc.Sampling(0.5), sdc.RangeQueries(2), sdc.BinomialNoise(50)):
+            p = technique.infer(technique.publish(table, "C"), {"A": "a"}, table[["A"]])
+            assert p.index.isin(table["C"]).all()
+            assert p.sum() == pytest.approx(1)
+    with refused(TableError, "float16"):
+        sdc.Sampling(0.5).publish(pd.DataFrame({"C": np.float16([1, 2])}), "C")
+    assert len(sdc.Sampling(0.575).publish(pd.DataFrame({"C": range(100)}), "C")) == 58
+
+
+def test_values_far_apart():
+    """Values that are close, among large ones, are told apart: exact bounds stay exact, in whole numbers and cents."""
+    for values in (
+        np.arange(1_700_000_000, 1_700_000_004),
+        np.array([1, 2, 3, 10**9]),
+        np.array([1.5e6 + 0.01, 1.5e6 + 0.02, 1.5e6 + 0.03, 1.5e6 + 0.04]),
+    ):
+        table = pd.DataFrame({"Id": range(4), "C": values})
+        for distribution in ("uniform", "maxent"):
+            technique = sdc.RangeQueries(2, distribution=distribution)
+            answers = technique.publish(table, "C")
+            if (answers.bounds["low"] == answers.bounds["high"]).all():
+                for record, value in enumerate(values):
+                    assert technique.infer(answers, {"Id": record}, table[["Id"]])[value] == 1
+            else:
+                width = (answers.bounds["high"] - answers.bounds["low"]).max()
+                assert width > 0.5 * np.diff(values).min()
+
+
+@pytest.mark.parametrize("kind", ["tens", "negative", "skewed", "normal"])
+def test_maxent_is_that_of_the_model(kind):
+    """Newton's method in one dimension finds the optimum of the model, which any solver can solve."""
+    rng = np.random.default_rng(len(kind))
+    for size in (2, 4, 6):
+        table = pd.DataFrame({"C": COLUMNS[kind](rng, 31)})
+        answers = sdc.RangeQueries(size, seed=3).publish(table, "C")
+        post = answers.model.solve()
+        np.testing.assert_allclose(answers.maxent, post.conditional(), atol=1e-5)
+        h = -np.where(answers.maxent > 0, answers.maxent * np.log(answers.maxent.clip(lower=1e-300)), 0).sum()
+        assert h * (size // 2) >= (post.entropy - np.log(len(answers.maxent))) * (answers.block >= 0).sum() - 1e-6
+
+
+def test_bounds_of_other_systems():
+    """The linear program takes any system: a total and all but one give that one; impossible sums are refused."""
+    system, true = np.array([[1, 1, 1, 1], [1, 1, 1, 0]]), np.array([3, 5, 1, 7])
+    low, high = sdc.record_bounds(system, system @ true, 0, 10)
+    np.testing.assert_allclose([low[3], high[3]], 7, atol=1e-9)
+    np.testing.assert_allclose([low[:3], high[:3]], [[0] * 3, [9] * 3], atol=1e-9)
+    with refused(Infeasible, "between 0 and 1"):
+        sdc.record_bounds(system, system @ true, 0, 1)
+    with refused(Infeasible, "between 0 and 1"):
+        sdc.half_overlapping_bounds(np.array([3.0]), 1, 0, 1)
+    for sums, half, low, high, error, says in [
+        ([np.nan, 1], 1, 0, 1, TableError, "missing"),
+        ([1, 1], 1, 1, 0, TableError, "swap"),
+        ([1, 1], 1, 0, np.inf, BadProbability, "finite"),
+        ([1, 1], 0, 0, 1, StatementError, "half=0"),
+        ([[1, 1]], 1, 0, 1, TableError, "real numbers"),
+    ]:
+        with refused(error, says):
+            sdc.half_overlapping_bounds(sums, half, low, high)
+    for wrong in ([[np.nan, 1]], [[np.inf, 1]], [[1j, 1]]):
+        with refused(TableError, "finite real numbers"):
+            sdc.record_bounds(wrong, [1], 0, 1)
+    with refused(TableError, "list of numbers"):
+        sdc.half_overlapping_bounds("12", 1, 0, 1)
+    with refused(TableError, "table of numbers"):
+        sdc.record_bounds([["a"]], [1], 0, 1)
+    with refused(TableError, "one sum a query"):
+        sdc.record_bounds(system, np.array([3]), 0, 1)
+
+
+def test_uniform_between_bounds():
+    """Algorithm 2, counted by hand: a mean over Mo of uniform distributions over the domain between L and U."""
+    table = people(60, 3)
+    for size in (2, 4, 16):
+        technique = sdc.RangeQueries(size, seed=1)
+        answers = technique.publish(table, "Salary")
+        domain = np.array(sorted(set(table["Salary"])))
+        expected = np.zeros(len(domain))
+        mo = table.index[table["Sex"] == "F"]
+        for record in mo:
+            low, high = answers.bounds.loc[record]
+            inside = (domain >= low - 1e-9) & (domain <= high + 1e-9)
+            expected += inside / inside.sum() / len(mo)
+        p = technique.infer(answers, {"Sex": "F"}, table.drop(columns="Salary"))
+        np.testing.assert_allclose(p, expected, atol=1e-12)
+
+
+def true_terms(answers, table, space):
+    """P(block, value) of the records as they are."""
+    inside = answers.block >= 0
+    true = table["Salary"].loc[answers.order[inside]]
+    return space.count(pd.DataFrame({"block": answers.block[inside], "Salary": true.to_numpy()})) / inside.sum()
+
+
+def test_maxent_has_the_means():
+    """Maximum entropy keeps every answer as a mean, and nothing outside the bounds; both are true of the records."""
+    table = people(41, 5)
+    answers = sdc.RangeQueries(4, seed=2).publish(table, "Salary")
+    p = answers.maxent
+    mean = p.to_numpy() @ p.columns.to_numpy()
+    np.testing.assert_allclose(2 * (mean[:-1] + mean[1:]), answers.table["sum"], atol=1e-5)
+    assert (abs(answers.maxent.sum(axis=1) - 1) < 1e-12).all()
+    model = answers.model
+    by_clarabel = model.solve("CLARABEL", presolve=False, polish=True)
+    assert abs(by_clarabel.conditional() - p).to_numpy().max() < 1e-6
+    for label in ("range sums", "bounds"):
+        check_source(model.knowledge[label], model.space)
+        rows = next(iter(model.knowledge[label].rows(model.space)))
+        assert rows.residual(true_terms(answers, table, model.space)).max(initial=0) < 1e-9, label
+    means = model.copy().remove("bounds").solve()
+    assert means.entropy > model.solve().entropy  # who forgets what is impossible knows less
+    assert (answers.block < 0).sum() == 1
+    alone = answers.order[answers.block < 0][0]  # the record that no query sums
+    population = table.assign(Id=range(41))
+    said = sdc.RangeQueries(4, seed=2, distribution="maxent").infer(answers, {"Id": alone}, population)
+    np.testing.assert_allclose(said, 1 / len(p.columns))
+
+
+def test_queries_name_records():
+    """The population is labelled as the records; a QITable has no labels."""
+    table = people()
+    technique = sdc.RangeQueries(4)
+    answers = technique.publish(table, "Salary")
+    others = table.drop(columns="Salary")
+    view = mx.QITable(others, qi=["Sex"], sa="Salary", sa_values=[1, 2])
+    with refused(TableError, "QITable has none"):
+        technique.infer(answers, {"Sex": "F"}, view)
+    pd.testing.assert_series_equal(technique.infer(answers, {}, view), technique.infer(answers, {}, others))
+    with refused(TableError, "labelled"):
+        technique.infer(answers, {}, others.set_axis([0, *range(39)]))
+    with refused(TableError, "labelled"):
+        technique.infer(answers, {}, others.set_axis(range(100, 140)))
+    with refused(TableError, "reset the index"):
+        technique.publish(pd.concat([table, table]), "Salary")
+    with refused(TableError, "fewer than the 100"):
+        sdc.RangeQueries(100).publish(table, "Salary")
+    for wrong, says in [
+        (table["Sex"], "real numbers"),
+        ([np.inf, *range(39)], "finite"),
+        ([1j, *range(39)], "real numbers"),
+        (np.full(40, 3 * 10**18), "not exact"),
+    ]:
+        with refused(TableError, says):
+            technique.publish(table.assign(Salary=wrong), "Salary")
+    with refused(TableError, "two columns 'Age'"):
+        technique.publish(pd.concat([table, table["Age"]], axis=1), "Salary")
+    named_block = table.rename(columns={"Salary": "block"})
+    answers = sdc.RangeQueries(4).publish(named_block, "block")
+    np.testing.assert_allclose(answers.model.solve().conditional(), answers.maxent, atol=1e-6)
+    pd.testing.assert_series_equal(
+        technique.infer(answers, {"Sex": "F"}, others.sample(frac=1, random_state=0)),
+        technique.infer(answers, {"Sex": "F"}, others),
+    )
+
+
+def test_sums_of_two_give_all_away():
+    """With Q = 2 one record at an end of the domain determines all: then every technique of inference is certain."""
+    table = people(300, 1)
+    for distribution in ("uniform", "maxent"):
+        technique = sdc.RangeQueries(2, distribution=distribution)
+        answers = technique.publish(table, "Salary")
+        p = technique.infer(answers, {"Sex": "F"}, table)
+        share = table.loc[table["Sex"] == "F", "Salary"].value_counts(normalize=True).reindex(p.index).fillna(0)
+        assert (answers.bounds["low"] == answers.bounds["high"]).all()
+        np.testing.assert_allclose(p, share, atol=1e-9)

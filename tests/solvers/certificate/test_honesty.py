@@ -1,0 +1,222 @@
+"""The bound is a theorem: no P(s | q) is further from the exact answer than it says, whatever is typed.
+
+The exact answer is that of an oracle in extended precision, to which every typed double is the rational that it is.
+``python -m tests.benchmarks.honesty --number 5000`` draws as many models of each kind as it is asked for.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import maxent_cvx as mx
+from maxent_cvx import Inaccurate, MaxEnt, P, Release
+from maxent_cvx.solvers.certificate.existence import Part, relative_moves
+from maxent_cvx.solvers.certificate.modular import PRIMES, dependent_rows, residues, residues_of_fraction
+from maxent_cvx.terms.rows import Rows
+from support.oracle import oracle
+from support.random_models import random_model
+from tests.benchmarks.honesty import ANSWERED, SPREAD, WELL_POSED, drawn, judged
+
+#: Models of each kind that every run of the tests draws.
+EVERY_TIME = {"wide": 60, "tame": 40, "views": 40, "convex": 10, "cancelling": 40}
+
+
+@pytest.mark.parametrize("kind", SPREAD)
+def test_no_bound_is_exceeded(kind: str):
+    """Coefficients of 1e-9 to 1e9, tame ones, other views and own rows, convex constraints: none is off by more."""
+    cases = [case for seed in range(EVERY_TIME[kind]) if (case := drawn(kind, seed)) is not None]
+    outcomes = [judged(case) for case in cases]
+    assert not [outcome for outcome in outcomes if outcome.word == "WRONG"]
+    posed = [outcome for outcome in outcomes if outcome.moves < WELL_POSED]
+    limit = ANSWERED if kind == "tame" else 1e-4
+    answered = [outcome for outcome in posed if outcome.word == "right" and outcome.bound <= limit]
+    assert len(answered) >= 0.9 * len(posed) > 0  # being honest by refusing everything is no use
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SPREAD)
+def test_no_bound_is_exceeded_by_many(kind: str):
+    """So it is of many more."""
+    for seed in range(1_000, 1_500):
+        if (case := drawn(kind, seed)) is not None:
+            outcome = judged(case)
+            assert outcome.word != "WRONG", (seed, outcome)
+
+
+def hospital(statement: mx.Statement) -> MaxEnt:
+    table = mx.datasets.load_hospital()
+    release = Release.from_buckets(table, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    return MaxEnt(release).add(statement)
+
+
+@pytest.mark.parametrize("c", [1.0, 1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 1e-15])
+def test_beside_a_constant(c: float):
+    """That c P(Flu | male) + P(any disease) is 1 + 0.2 c says P(Flu | male) = 0.2, but for how that is rounded."""
+    flu = P("Flu", given={"Gender": "male"})
+    said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
+    exact = (Fraction(said.low) - 1) / Fraction(c)  # P(any disease) is 1: the other number is what was typed
+    post = hospital(said).solve()
+    assert abs(post.prob(flu) - float(exact)) <= post.certificate.bound <= 1e-8
+    assert post.certificate.backward == 0
+
+
+def test_beside_a_constant_that_hides_all():
+    """1 + 0.2e-17 is 1: as typed, P(Flu | male) is 0, which no release with these buckets is of."""
+    flu, c = P("Flu", given={"Gender": "male"}), 1e-17
+    said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
+    with pytest.raises(mx.Infeasible):
+        hospital(said).solve()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_a_solve_begins_makes_no_difference(seed: int):
+    """Warm or cold, two answers are no further apart than their bounds together."""
+    case = drawn("wide", seed)
+    try:
+        cold = case.model.solve()
+        warm = case.model.solve(warm_start=MaxEnt(case.model.view).solve())
+    except mx.MaxEntError:
+        return
+    apart = np.abs(cold.conditional() - warm.conditional()).to_numpy().max()
+    assert apart <= cold.certificate.bound + warm.certificate.bound + 1e-15
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tame_random_models_are_proved(seed: int):
+    """What small models of ordinary size are certified by is a theorem of the rows as typed, and precise."""
+    certificate = random_model(seed)[0].solve().certificate
+    assert certificate.backward == 0
+    assert certificate.bound <= 1e-6
+
+
+def test_named_as_almost_certain():
+    """P(flu | Alice) = 1 - 1e-9 leaves a billionth for the rest, which is somebody."""
+    people = pd.DataFrame({"Q": list("aab"), "S": ["flu", "hiv", "cold"], "B": 1})
+    release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
+    model = MaxEnt(release, people={"Alice": {"Q": "a"}}).add(P("flu", who="Alice") == 1 - 1e-9)
+    post = model.solve()
+    assert post.people().loc["Alice", "flu"] == pytest.approx(1 - 1e-9, abs=1e-12)
+    assert post.certificate.bound <= 1e-6
+    exact = oracle(model, post.counts)
+    error = max(abs(float(a - b)) for a, b in zip(post.counts, exact.counts, strict=True))
+    assert error <= post.certificate.bound
+
+
+@pytest.mark.parametrize("off", [2e-9, -2e-9, 1e-12])
+def test_the_last_digits_of_what_is_fixed(off: float):
+    """A value that the release fixes, typed with nine digits, is an answer: by how much rows are moved is told."""
+    people = pd.DataFrame({"Q": list("aaab"), "S": ["flu", "flu", "hiv", "cold"], "B": [1, 1, 1, 2]})
+    release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
+    post = MaxEnt(release).add(P("flu", given={"Q": "a"}) == 2 / 3 + off).solve()
+    assert post.prob("flu", given={"Q": "a"}) == pytest.approx(2 / 3, abs=1e-8)
+    assert 0 < post.certificate.backward <= 2 * abs(off)
+
+
+# -- the steps of the proof ------------------------------------------------------------------------------------------
+
+
+def test_dependent_rows_are_exact():
+    """Thirds add up to one, and a tenth and two tenths do not make three tenths: in rational numbers as typed."""
+    third = Fraction(1, 3)
+    rows = [[third, third, third], [1, 1, 1], [1, 2, 3], [Fraction(0.1), Fraction(0.2), Fraction(0.3)]]
+    by_prime = [np.array([[residues_of_fraction(Fraction(a), p) for a in row] for row in rows]) for p in PRIMES]
+    depends, by_first = dependent_rows(by_prime, 1)
+    assert depends.tolist() == [False, True, False, False]
+    assert by_first.tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize("number", [0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0])
+def test_residues(number: float):
+    """A double is a fraction with a power of two below, and has the residue of that."""
+    for prime in PRIMES:
+        assert residues(np.array([number, 1.0]), prime)[0] == residues_of_fraction(Fraction(number), prime)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_there_is_an_exact_point(seed: int):
+    """Where moves are bounded, rows hold exactly at a point within them: a solution in rational numbers is one."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-2, 3, (3, 7)).astype(float)
+    x, off = rng.uniform(0.5, 2, 7), 10 ** rng.uniform(-12, -3, 3)
+    part = Part(matrix, x, off, 3, np.zeros(3), [None] * 3)
+    found = relative_moves(part)
+    if np.isinf(found.moves).any():
+        assert np.linalg.matrix_rank(matrix) < 3 or off.max() > 1e-6
+        return
+    for signs in np.vstack([np.eye(3), -np.eye(3), np.ones((1, 3)), rng.choice([-1, 1], (4, 3))]):
+        missing = signs * off
+        kept = np.flatnonzero(~dependent_rows([residues(matrix, p) for p in PRIMES], 3)[0])
+        step = (matrix[kept] * x).T @ np.linalg.solve((matrix[kept] * x) @ matrix[kept].T, missing[kept])
+        assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
+
+
+# -- what a referee broke --------------------------------------------------------------------------------------------
+
+
+def of_men(young: int, old: int, women: int) -> Release:
+    """One bucket: men of 20 and of 40 with flu, HIV and gout alike, some women with flu and one with HIV."""
+    values = ["Flu", "HIV", "Gout"]
+    counts = {
+        ("m", 20): dict.fromkeys(values, young),
+        ("m", 40): dict.fromkeys(values, old),
+        ("f", 20): {"Flu": women, "HIV": 1},
+    }
+    rows = [(*who, s) for who, number in counts.items() for s, n in number.items() for _ in range(n)]
+    table = pd.DataFrame(rows, columns=["Sex", "Age", "Disease"]).assign(Bucket=1)
+    return Release.from_buckets(table, qi=["Sex", "Age"], sa="Disease", bucket="Bucket")
+
+
+def flu_of_men(**more: int) -> mx.sources.Probability:
+    return P("Flu", given={"Sex": "m", **more})
+
+
+@pytest.mark.parametrize(("young", "old", "women"), [(7, 9, 3), (1, 7, 3), (21, 43, 7)])
+@pytest.mark.parametrize("relation", ["==", "<="])
+def test_what_cancels_is_gone(young: int, old: int, women: int, relation: str):
+    """The law of total probability says nothing, however its coefficients are rounded."""
+    release, share = of_men(young, old, women), young / (young + old)
+    average = share * flu_of_men(Age=20) + (1 - share) * flu_of_men(Age=40)
+    said = flu_of_men() == average if relation == "==" else flu_of_men() <= average
+    plain = MaxEnt(release).solve().conditional()
+    np.testing.assert_allclose(MaxEnt(release).add(said).solve().conditional(), plain, atol=1e-12)
+
+
+@pytest.mark.parametrize("c", [1e2, 1e4, 1e6, 1e8, 2e8])
+def test_the_same_said_with_what_cancels(c: float):
+    """One statement beside itself and a large multiple of nothing is the statement."""
+    release, hiv = of_men(6, 10, 3), P("HIV", given={"Sex": "m"})
+    nothing = c * flu_of_men() - 0.375 * c * flu_of_men(Age=20) - 0.625 * c * flu_of_men(Age=40)
+    once = MaxEnt(release).add(hiv == 0.3125).solve()
+    twice = MaxEnt(release).add(hiv == 0.3125).add(nothing + hiv == 0.3125).solve()
+    apart = np.abs(once.conditional() - twice.conditional()).to_numpy().max()
+    assert apart <= once.certificate.bound + twice.certificate.bound + 1e-15
+
+
+@pytest.mark.parametrize("e", [1e-17, 1e-20, 1e-30])
+def test_rows_that_differ_by_less_than_a_unit_in_the_last_place(e: float):
+    """Two own rows that differ by e (P(b) - 3 P(g)) = 0 say P(b) = 3 P(g): refused, or answered like that."""
+    people = pd.DataFrame({"Sex": list("mmmmffff")})
+    model = MaxEnt(mx.QITable(people, qi=["Sex"], sa="S", sa_values=["Flu", "HIV", "Gout"]))
+    flu, hiv, gout = (model.space.row(s, {"Sex": "m"}).toarray() for s in ("Flu", "HIV", "Gout"))
+    side = np.array([0.25])
+    for i, row in enumerate((flu, flu + e * hiv - 3 * e * gout)):
+        model.add(Rows(sp.csr_array(row), side, side, f"own {i}"), label=f"own {i}")
+    try:
+        post = model.solve()
+    except Inaccurate:
+        return
+    off = abs(post.prob("HIV", {"Sex": "m"}) - 0.5625)
+    assert off <= post.certificate.bound
+
+
+@pytest.mark.parametrize("room", [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10])
+def test_little_room(room: float):
+    """An inequality with hardly any room, which the others imply, refuses nothing."""
+    hiv, flu = P("HIV", given={"Sex": "m"}), flu_of_men(Age=20)
+    model = MaxEnt(of_men(4, 5, 2)).add(1.7 * hiv + 0.3 * flu == 0.6).add(1.7 * hiv + 0.3 * flu <= 0.6 + room)
+    assert model.solve().certificate.bound <= 1e-6

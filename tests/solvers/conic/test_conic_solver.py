@@ -1,0 +1,391 @@
+"""DUAL_NEWTON called by CVXPY: problems that never heard of this package, their answers, dual values and refusals."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import Infeasible, MaxEnt, SolverError, UnknownName
+from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.conic.cone_program import Distance
+from maxent_cvx.solvers.dual.backend import DualBackend
+from support.depot import CUBE, SOLVABLE, Case, p, publish
+from support.random_models import random_model
+
+N = 12
+TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+SEEDS = range(6)
+
+
+def solve(problem: cp.Problem, **options) -> float:
+    value = problem.solve(solver=DualNewton(), **options)
+    assert problem.status == cp.OPTIMAL
+    return float(value)
+
+
+def flat(values: object) -> np.ndarray:
+    """A dual value as one vector; that of an exponential cone is a list of three."""
+    parts = values if isinstance(values, list) else [values]
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def compare(problem: cp.Problem, atol: float = 1e-5) -> None:
+    """The same value, variables and dual values, signs included, as Clarabel finds at its tightest."""
+    value = solve(problem)
+    found = [flat(v.value) for v in problem.variables()], [flat(c.dual_value) for c in problem.constraints]
+    residual = max((np.max(c.violation(), initial=0.0) for c in problem.constraints), default=0.0)
+    assert residual <= 1e-7
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # so tight Clarabel is not sure
+        assert problem.solve(solver=cp.CLARABEL, **TIGHT) == pytest.approx(value, abs=1e-8)
+    for got, variable in zip(found[0], problem.variables(), strict=True):
+        np.testing.assert_allclose(got, flat(variable.value), atol=atol, err_msg=variable.name())
+    for got, constraint in zip(found[1], problem.constraints, strict=True):
+        np.testing.assert_allclose(got, flat(constraint.dual_value), atol=atol, err_msg=str(constraint))
+
+
+class Draw:
+    """Random rows through a random point, and the variable that they are on."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.x = cp.Variable(N, name="x")
+        self.at = rng.random(N) + 0.05
+        self.A, self.G = rng.random((2, N)), rng.normal(size=(3, N))
+        self.w, self.a, self.c = rng.random(N) + 0.1, rng.random(N) + 0.2, rng.normal(size=N)
+        self.side = self.G @ self.at + np.array([0.0, 0.05, 3.0])  # tight, nearly so, and slack
+        self.rows = [self.A @ self.x == self.A @ self.at, self.G @ self.x <= self.side]
+
+
+OBJECTIVES: dict[str, Callable[[Draw], cp.Expression]] = {
+    "entr": lambda d: cp.sum(cp.entr(d.x)),
+    "mean": lambda d: cp.sum(cp.entr(d.x)) / N + 3,
+    "factors": lambda d: d.a @ cp.entr(d.x),
+    "linear": lambda d: 2 * cp.sum(cp.entr(d.x)) + d.c @ d.x,
+    "arguments": lambda d: cp.sum(cp.entr(d.x / 7)) + d.a @ cp.entr(3 * d.x),
+    "rel_entr": lambda d: -cp.sum(cp.rel_entr(d.x, d.w)),
+    "kl_div": lambda d: -d.a @ cp.kl_div(d.x, d.w) + d.c @ d.x,
+    "two references": lambda d: -cp.sum(cp.kl_div(d.x, d.w) + cp.rel_entr(d.x, d.a)),
+    "of two values": lambda d: cp.sum(cp.entr(d.x) + cp.entr(2 - d.x)),
+    "shifted": lambda d: cp.sum(cp.entr(d.x + 0.5)),
+    "of sums": lambda d: cp.sum(cp.entr(d.x)) + cp.sum(cp.entr(d.A @ d.x)),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_random_problems(objective: str, seed: int):
+    """Any sum of entropies, with equations and inequalities: everything is as another solver finds it."""
+    draw = Draw(seed)
+    compare(cp.Problem(cp.Maximize(OBJECTIVES[objective](draw)), draw.rows))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_minimised(objective: str):
+    """Minimising the negative, written the other way round, has the same answer and the same dual values."""
+    draw = Draw(0)
+    x, found = draw.x, []
+    for sense, sign in ((cp.Maximize, 1), (cp.Minimize, -1)):
+        rows = [draw.A @ x == draw.A @ draw.at, draw.G @ x <= draw.side]
+        value = solve(cp.Problem(sense(sign * OBJECTIVES[objective](draw)), rows))
+        found.append(np.concatenate([[sign * value], x.value, *(row.dual_value for row in rows)]))
+    np.testing.assert_allclose(*found, atol=1e-12)
+
+
+def test_without_constraints():
+    """-x log x is largest at 1/e, and x log(w / x) at w/e."""
+    x, w = cp.Variable(3), np.array([1.0, 2.0, 1e-9])
+    assert solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))))) == pytest.approx(3 / np.e, abs=1e-15)
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(x, w)))))
+    np.testing.assert_allclose(x.value, w / np.e, rtol=1e-14)
+
+
+def test_die():
+    """Jaynes' die: with a mean of 4.5, p_i is proportional to exp(-m i), and m is the dual value."""
+    p, faces = cp.Variable(6, nonneg=True), np.arange(1, 7)
+    one, mean = cp.sum(p) == 1, faces @ p == 4.5
+    solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [one, mean]))
+    odds = np.exp(-mean.dual_value * faces)
+    np.testing.assert_allclose(p.value, odds / odds.sum(), atol=1e-14)
+    assert one.dual_value == pytest.approx(np.log(odds.sum()) - 1, abs=1e-10)
+    np.testing.assert_allclose(p.value, [0.05435, 0.07877, 0.11416, 0.16545, 0.23977, 0.34749], atol=1e-5)
+
+
+@pytest.mark.parametrize("bounds", [{"nonneg": True}, {"bounds": [0, 0.3]}, {"bounds": [0.02, None]}])
+def test_bounds(bounds: dict):
+    """Bounds that a variable was declared with are constraints like others."""
+    draw = Draw(1)
+    x = cp.Variable(N, **bounds)
+    compare(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, draw.A @ x <= draw.A.mean() * 0.9]))
+
+
+def test_matrix():
+    """A table with given margins: an outer product (Bartlett), whatever the order in which it is flattened."""
+    x, r, c = cp.Variable((3, 4)), np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.2, 0.3, 0.4])
+    rows = [cp.sum(x, axis=1) == r, cp.sum(x, axis=0) == c]
+    solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows))
+    np.testing.assert_allclose(x.value, np.outer(r, c), atol=1e-14)
+    np.testing.assert_allclose(-1 - rows[0].dual_value[:, None] - rows[1].dual_value, np.log(x.value), atol=1e-12)
+
+
+def with_other_variables() -> dict[str, tuple[cp.Expression, list[cp.Constraint]]]:
+    """Problems with variables that have no entropy, and that something else gives."""
+    d = Draw(2)
+    x, y, t, s = d.x, cp.Variable(2, name="y"), cp.Variable(N, name="t"), cp.Variable(name="s")
+    one, near = cp.sum(x) == 1, d.A @ x - d.A.mean() * 0.8
+    entropy = cp.sum(cp.entr(x))
+    return {
+        "a slack": (entropy, [one, d.A @ x + y == 0.4, y >= 0]),
+        "a name": (entropy + cp.sum(y), [one, d.A @ x == y, y[0] + 2 * y[1] <= 1.2]),
+        "a chain": (entropy - s, [one, d.A @ x == y, y[0] - y[1] == 2 * s]),
+        "an epigraph": (cp.sum(t), [t <= cp.entr(x), one, d.A @ x <= 0.4]),
+        "one epigraph": (s, [s <= entropy, one, d.A @ x <= 0.4]),
+        "abs": (entropy, [one, cp.abs(near) <= 0.01]),
+        "norm_inf": (entropy, [one, cp.norm_inf(near) <= 0.01]),
+        "a cone": (cp.sum(t), [cp.ExpCone(t, x, d.w), one, d.A @ x <= 0.4]),
+    }
+
+
+@pytest.mark.parametrize("name", with_other_variables())
+def test_other_variables(name: str):
+    """What is pressed against one row is what that row says; its dual value is found with the rest."""
+    objective, rows = with_other_variables()[name]
+    compare(cp.Problem(cp.Maximize(objective), rows))
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-3, 1e4])
+def test_probabilities(factor: float):
+    """60,000 probabilities of 1e-5 each are as precise as counts, each relative to itself, whatever slack rows say."""
+    n, rng = 60_000, np.random.default_rng(3)
+    p, truth, B = cp.Variable(n), rng.random(n) ** 4, rng.random((5, n))
+    truth /= truth.sum()
+    rows = [cp.sum(p) == 1, B @ p == B @ truth, p <= 2e-5, cp.sum(p) <= 1e6]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p)) * factor), rows)
+    solve(problem)
+    pressed = (rows[0].dual_value + B.T @ rows[1].dual_value + rows[2].dual_value + rows[3].dual_value) / factor
+    np.testing.assert_allclose(np.log(p.value), -1 - pressed, atol=1e-8)
+    assert abs(p.value.sum() - 1) <= 1e-12
+    assert np.abs(B @ p.value - B @ truth).max() <= 1e-12
+    assert problem.solver_stats.num_iters < 60
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.1, 2e-3])
+def test_steep(temperature: float):
+    """Entropic transport: a linear part hundreds of times the entropy is approached step by step."""
+    rng = np.random.default_rng(4)
+    cost, x = rng.random((10, 15)), cp.Variable((10, 15))
+    rows = [cp.sum(x, axis=0) == 1 / 15, cp.sum(x, axis=1) == 1 / 10]
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - temperature * cp.sum(cp.entr(x))), rows))
+    log_x = (-cost - rows[0].dual_value - rows[1].dual_value[:, None]) / temperature - 1
+    np.testing.assert_allclose(x.value, np.exp(log_x), atol=1e-9)
+    np.testing.assert_allclose(x.value.sum(axis=0), 1 / 15, atol=1e-9)
+
+
+def test_forced_zeros():
+    """Rows may leave a term no value but 0: its dual values are large, and all is certified nevertheless."""
+    x = cp.Variable(6)
+    zeros = [x[0] + x[1] == 0.5, x[2] + x[3] == 0.5, x[0] + x[2] == 1, x[4] == 0]
+    solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [*zeros, cp.sum(x) == 2]))
+    np.testing.assert_allclose(x.value, [0.5, 0, 0.5, 0, 0, 1], atol=1e-8)
+
+
+def test_parameters():
+    """A compiled problem is solved again with other values, also if the solver is a new object."""
+    draw = Draw(5)
+    side, factor = cp.Parameter(2), cp.Parameter(nonneg=True)
+    problem = cp.Problem(
+        cp.Maximize(factor * cp.sum(cp.entr(draw.x)) + draw.c @ draw.x), [draw.A @ draw.x == side, draw.x <= 2]
+    )
+    for scale, value in itertools.product((0.5, 1.0), (1.0, 4.0)):
+        side.value, factor.value = scale * draw.A @ draw.at, value
+        compare(problem)
+    solve(problem)
+    chain = problem._cache.solving_chain
+    solve(problem)
+    assert problem._cache.solving_chain is chain
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_models(seed: int):
+    """A model's own plain problem has the posterior as its answer."""
+    model, _ = random_model(seed)
+    post = model.solve()
+    assert solve(model.problem) == pytest.approx(post.entropy, abs=1e-8)
+    np.testing.assert_allclose(model.space.counts.value, post.counts, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", [case for case in SOLVABLE if case.interior], ids=lambda case: case.name)
+def test_models(case: Case):
+    """So it is for answers computed by hand."""
+    model = case.model()
+    solve(model.problem)
+    np.testing.assert_allclose(model.space.counts.value, case.expected(model.space), rtol=1e-7, atol=1e-7)
+
+
+# -- how a solve ends --------------------------------------------------------------------------------
+
+
+def contradictions() -> list[list[cp.Constraint]]:
+    x = cp.Variable(4)
+    return [
+        [x == x, cp.sum(x) == -1],
+        [x >= 0.3, cp.sum(x) == 1],
+        [cp.sum(x) == 1, cp.sum(x) == 1.001],
+        [x <= 1, 0 * x[0] == 1],
+    ]
+
+
+@pytest.mark.parametrize("at", range(len(contradictions())))
+def test_infeasible(at: int):
+    """A contradiction is one if a linear program confirms it."""
+    rows = contradictions()[at]
+    x = rows[0].variables()[0]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
+    assert problem.solve(solver=DualNewton()) == -np.inf
+    assert problem.status == cp.INFEASIBLE
+    assert x.value is None
+
+
+def test_infeasible_model():
+    """A contradictory model is one on both roads."""
+    model = MaxEnt(publish(CUBE)).add(p(["s1", "s2"], "q1") == 0.9, p("s3", "q1") >= 0.2)
+    with pytest.raises(Infeasible):
+        model.solve()
+    model.problem.solve(solver=DualNewton())
+    assert model.problem.status == cp.INFEASIBLE
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_limits():
+    """Out of iterations, an answer is not called optimal."""
+    draw = Draw(0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
+    problem.solve(solver=DualNewton(), max_iterations=1)
+    assert problem.status == cp.USER_LIMIT
+    assert not problem.solver_stats.extra_stats.holds
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
+    """What the method says of itself decides nothing: a wrong answer that is called optimal is found out."""
+    exact = DualBackend.solve
+
+    def wrong(self, form, start=None, **options):
+        answer = exact(self, form, start, **options)
+        return replace(answer, multipliers=answer.multipliers + 0.01)
+
+    monkeypatch.setattr(DualBackend, "solve", wrong)
+    draw = Draw(0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL_INACCURATE
+
+
+def test_statistics(capsys: pytest.CaptureFixture):
+    """Iterations, time and the distance from the optimum arrive with the answer, and a log on request."""
+    draw = Draw(0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
+    solve(problem, verbose=True, tolerance=1e-10)
+    stats = problem.solver_stats
+    assert stats.solver_name == "DUAL_NEWTON"
+    assert 0 < stats.num_iters < 30
+    assert stats.solve_time > 0
+    assert isinstance(stats.extra_stats, Distance)
+    assert stats.extra_stats.holds
+    assert "residual" in capsys.readouterr().out
+
+
+# -- refusals ----------------------------------------------------------------------------------------
+
+
+def refused() -> dict[str, tuple[cp.Problem, str]]:
+    """Problems that are something else, and what the refusal must name."""
+    x, y, s = cp.Variable(4, name="x"), cp.Variable(4, name="y"), cp.Variable(name="s")
+    entropy, one = cp.sum(cp.entr(x)), cp.sum(x) == 1
+    low, high = cp.Minimize, cp.Maximize
+    return {
+        "reference": (cp.Problem(low(cp.sum(cp.rel_entr(x, y))), [one, y <= 1]), r"reference.*y\[0\]"),
+        "zero reference": (cp.Problem(low(cp.sum(cp.rel_entr(x, [1, 1, 0, 1]))), [one]), r"entropy of x\[2\].*above 0"),
+        "log": (cp.Problem(high(cp.sum(cp.log(x))), [one]), r"logarithm or exponential.*x\[0\]"),
+        "exp": (cp.Problem(low(cp.sum(cp.exp(x)) - entropy), [one]), r"logarithm or exponential.*x\[0\]"),
+        "constraint": (cp.Problem(high(entropy), [one, cp.sum(cp.entr(x[:2])) >= 0.1]), r"x\[0\] stands in a constr"),
+        "no weight": (cp.Problem(high(s), [s <= 1, entropy >= 0.5, one]), "stands in a constraint"),
+        "other variable": (
+            cp.Problem(high(entropy), [one, x >= y, 2 * x >= y, y >= x / 3, y >= x[0]]),
+            r"y\[0\].*has no entropy",
+        ),
+        "norm1": (cp.Problem(high(entropy), [one, cp.norm1(x - 0.2) <= 0.1]), "has no entropy.*norm1"),
+        "max": (cp.Problem(high(entropy - cp.max(x)), [one]), "has no entropy.*max"),
+        "unbounded": (cp.Problem(high(entropy + s), [one]), "s is in the objective.*unbounded"),
+        "linear": (cp.Problem(high(x[0]), [one, x >= 0]), "no entropy in the problem"),
+        "steep": (cp.Problem(high(entropy - 1e4 * x[0]), [one]), r"exp\(10000\)"),
+    }
+
+
+@pytest.mark.parametrize("name", refused())
+def test_refused(name: str):
+    """What is no entropy problem is refused: what was found, what is expected, and what to use instead."""
+    problem, found = refused()[name]
+    with pytest.raises(SolverError, match=f"{found}.*DUAL_NEWTON takes sums of entr.*CLARABEL"):
+        problem.solve(solver=DualNewton())
+
+
+@pytest.mark.parametrize("kind", ["SOC", "quadratic", "integer", "PSD"])
+def test_refused_cones(kind: str):
+    """Other cones are refused by this package's error or, in older releases of CVXPY, by CVXPY's."""
+    x = cp.Variable(4, integer=kind == "integer")
+    also = {"SOC": [cp.norm(x) <= 1], "PSD": [cp.diag(x) >> 0.1 * np.eye(4)]}.get(kind, [])
+    square = cp.sum_squares(x) if kind == "quadratic" else 0
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - square), [cp.sum(x) == 1, *also])
+    with pytest.raises((SolverError, cp.error.SolverError), match=r"DUAL_NEWTON|no conic solvers"):
+        problem.solve(solver=DualNewton())
+
+
+def test_unknown_option():
+    """An option that does not exist is refused with the one that was meant."""
+    x = cp.Variable(3)
+    with pytest.raises(UnknownName, match=r"'max_iter'.*'max_iterations'"):
+        cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))).solve(solver=DualNewton(), max_iter=3)
+
+
+def test_front_door():
+    """The solver is listed where solvers are, and what is not there is not."""
+    assert "DualNewton" in dir(mx.solvers)
+    with pytest.raises(AttributeError, match="DualNewtons"):
+        mx.solvers.DualNewtons  # noqa: B018
+    assert DualNewton() == DualNewton() != mx.solvers.SOLVERS["DUAL_NEWTON"]
+    assert "maxent" in DualNewton().cite({})
+
+
+def test_refusals_are_cvxpys_too():
+    """CVXPY passes over a solver that raises its own error: what is refused is that, and this package's, in one."""
+    for problem, _ in refused().values():
+        with pytest.raises(cp.error.SolverError) as caught:
+            problem.solve(solver=DualNewton())
+        assert isinstance(caught.value, SolverError)
+    x = cp.Variable(3)
+    with pytest.raises(cp.error.SolverError, match="max_iter"):
+        cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))).solve(solver=DualNewton(), max_iter=3)
+
+
+def test_a_list_of_solvers_falls_back(monkeypatch):
+    """In CVXPY's list of solvers the next one gets what this one does not take."""
+    from cvxpy.reductions.solvers import defines
+
+    monkeypatch.setitem(defines.SOLVER_MAP_CONIC, "DUAL_NEWTON", DualNewton())
+    for name in ("CONIC_SOLVERS", "INSTALLED_SOLVERS", "INSTALLED_CONIC_SOLVERS"):
+        monkeypatch.setattr(defines, name, [*getattr(defines, name), "DUAL_NEWTON"])
+    x = cp.Variable(3)
+    entropy, powers = cp.Maximize(cp.sum(cp.entr(x))), cp.Minimize(cp.sum(cp.exp(x)))
+    for objective, by in ((entropy, "DUAL_NEWTON"), (powers, "CLARABEL")):
+        problem = cp.Problem(objective, [cp.sum(x) == 1])
+        problem.solve(solver_path=["DUAL_NEWTON", "CLARABEL"])
+        assert problem.solver_stats.solver_name == by
+        np.testing.assert_allclose(x.value, 1 / 3, atol=1e-5)

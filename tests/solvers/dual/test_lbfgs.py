@@ -1,0 +1,180 @@
+"""DUAL_LBFGS, the papers' own solver: bounds on multipliers, how it ends, and arithmetic that keeps its digits."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from maxent_cvx import MaxEnt, UnknownName
+from maxent_cvx.solvers import SOLVERS, Status
+from maxent_cvx.solvers.dual.lbfgs import BoundedDual, lbfgs
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from support.depot import CONTRADICTORY, SOLVABLE, SQUARE, p, publish, square_dual
+from support.random_models import random_model
+from support.solving import error, solution
+
+OPEN = np.inf
+
+
+@pytest.fixture(autouse=True)
+def _no_overflow():
+    """NumPy has nothing to warn of, whatever a line search tries."""
+    with np.errstate(all="raise", under="ignore"):
+        yield
+
+
+def rows(matrix: list[list[float]], low: list[float], high: list[float], weights: list[float] | None = None):
+    """A linear form, typed."""
+    array = sp.csr_array(np.array(matrix, dtype=float))
+    return LinearForm.plain(array, np.array(low), np.array(high), None if weights is None else np.array(weights))
+
+
+def test_by_hand():
+    """Ten people over two cells, one of them at most 4: x = (4, 6), and e.g. 6 = exp(m1 - 1)."""
+    answer = lbfgs(rows([[1, 1], [1, 0]], [10, -OPEN], [10, 4]))
+    assert answer.status is Status.OPTIMAL
+    np.testing.assert_allclose(answer.counts, [4, 6], atol=1e-8)
+    np.testing.assert_allclose(answer.multipliers, [np.log(6) + 1, np.log(4 / 6)], atol=1e-8)
+
+
+def test_weights():
+    """With weights w and one total, x is proportional to w."""
+    answer = lbfgs(rows([[1, 1, 1]], [12], [12], [1, 2, 3]))
+    np.testing.assert_allclose(answer.counts, [2, 4, 6], atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "x"),
+    [(-OPEN, OPEN, 2), (1.2, OPEN, 2), (2.5, OPEN, 2.5), (-OPEN, 1.6, 1.6), (-OPEN, 2.2, 2), (1.2, 1.6, 1.6),
+     (2.4, 2.6, 2.4), (1.9, 2.1, 2), (2.4, 2.4, 2.4)],
+)  # fmt: skip
+def test_sides(low, high, x):
+    """A side that presses has a multiplier of its sign, the log odds ratio; any other row has none at all."""
+    form = MaxEnt(publish(SQUARE)).add(p("s1", "q1") == x / 4).form
+    form.low[-1], form.high[-1] = low, high
+    answer = lbfgs(form)
+    assert answer.status is Status.OPTIMAL
+    expected = square_dual(x) if x != 2 else 0.0
+    assert answer.multipliers[-1] == pytest.approx(expected, abs=1e-8)
+    assert (answer.multipliers[-1] == 0) == (x == 2)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_as_precise_as_newton(seed, presolve):
+    """What both certify is the same, down to what is seen of it, though L-BFGS-B stops at rounding much earlier."""
+    model, _ = random_model(seed)
+    post = model.solve("DUAL_LBFGS", presolve=presolve)
+    assert error(post, model.solve("DUAL_NEWTON").counts) <= 2 * post.certificate.bound + 1e-9
+    assert post.certificate.residual <= 1e-8
+
+
+def test_start():
+    """From the answer's own multipliers there is nothing to do."""
+    form = random_model(4)[0].form
+    cold = lbfgs(form)
+    warm = lbfgs(form, cold.multipliers)
+    assert cold.iterations > warm.iterations == 0
+    assert warm.status is Status.OPTIMAL
+
+
+def test_start_far_away():
+    """From multipliers that stand for more people than there are numbers, it comes back."""
+    case = next(case for case in SOLVABLE if case.name == "one equation")
+    model = case.model()
+    answer = lbfgs(model.form, np.full(model.form.shape[0], 500.0))
+    assert answer.status is Status.OPTIMAL
+    np.testing.assert_allclose(answer.counts, case.expected(model.space), atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_function_and_gradient(seed):
+    """The gradient is that of the function, which is what its formula says, measured from anywhere."""
+    form = random_model(seed)[0].form
+    rng = np.random.default_rng(seed)
+    dual = BoundedDual(form, rng.normal(size=form.shape[0]))
+    point, way = (np.abs(rng.normal(size=len(dual.origin))) for _ in range(2))
+    m = dual.signs @ point
+    free, up, down = (point * (dual.signs[which].sum(axis=0) * sign > 0) for which, sign in (
+        (form.is_equation, 1), (~form.is_equation, 1), (~form.is_equation, -1)))  # fmt: skip
+    low, high = (np.where(np.isfinite(side), side, 0) for side in (form.low, form.high))
+    by_hand = np.exp(form.matrix.T @ m - 1).sum() - (dual.signs.T @ low) @ (free + up) - (dual.signs.T @ high) @ down
+    assert dual.value + dual.at(point)[0] == pytest.approx(by_hand, rel=1e-12)
+    h = 1e-6
+    slope = (dual.at(point + h * way)[0] - dual.at(point - h * way)[0]) / (2 * h)
+    assert dual.at(point)[1] @ way == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("start", [0.0, 11.0, 40.0, 800.0])
+@pytest.mark.parametrize("step", [-50.0, -0.5, 0.0, 1e-3, 0.5, 30.0, 1e3])
+def test_beyond_the_largest_exponent(start, step):
+    """From wherever it is measured the function is the same one: e to the exponent, and its tangent beyond."""
+    dual = BoundedDual(rows([[1, 1]], [10], [10]), np.array([start]))
+    most = 10 + np.log(10)
+    e = start + step - 1
+    value = np.exp(min(e, most)) * (1 + max(e - most, 0))
+    assert dual.value + dual.at(dual.origin + step)[0] == pytest.approx(2 * value - 10 * (start + step), rel=1e-9)
+
+
+def test_small_differences_keep_their_digits():
+    """Near its origin the function is exact to its own size, where the plain difference is all rounding."""
+    dual = BoundedDual(rows([[1, 1]], [1e6], [1e6]), np.array([np.log(5e5) + 1]))
+    value, _ = dual.at(dual.origin + 1e-9)
+    assert value == pytest.approx(1e6 * 1e-18 / 2, rel=1e-3)
+
+
+def test_limit():
+    """Iterations that run out are no answer's fault, and are said."""
+    answer = lbfgs(random_model(4)[0].form, max_iterations=2)
+    assert answer.status is Status.LIMIT
+    assert answer.iterations == 2
+    assert "limit after 2 iterations" in answer.message
+
+
+def test_out_of_reach():
+    """A tolerance below rounding ends where rounding has won, and that is not called optimal."""
+    answer = lbfgs(random_model(4)[0].form, tolerance=1e-30)
+    assert answer.status is Status.INACCURATE
+
+
+@pytest.mark.parametrize("case", CONTRADICTORY, ids=lambda case: case.name)
+def test_contradictions_are_seen(case):
+    """The dual function falls below what any distribution could have: so it is known early that there is none."""
+    answer = lbfgs(case.model().form)
+    assert answer.status is Status.INFEASIBLE
+    assert answer.counts is None
+    assert answer.iterations < 100
+
+
+@pytest.mark.parametrize("memory", [1, 5, 50])
+def test_memory(memory):
+    """However many steps are remembered, the answer is the same."""
+    model = random_model(4)[0]
+    found = solution(model, "DUAL_LBFGS", memory=memory)
+    np.testing.assert_allclose(found.answer.counts, model.solve().counts, atol=1e-6)
+
+
+def test_verbose(capsys):
+    """A line an iteration on request, and else none."""
+    form = random_model(4)[0].form
+    lbfgs(form)
+    assert capsys.readouterr().out == ""
+    answer = lbfgs(form, verbose=True)
+    assert len(capsys.readouterr().out.splitlines()) == answer.iterations
+
+
+def test_options():
+    """An option it does not have is refused before any work, with near misses."""
+    SOLVERS["DUAL_LBFGS"].check({"tolerance": 1e-6, "memory": 5, "max_iterations": 10, "verbose": True})
+    with pytest.raises(UnknownName, match=r"'maxiter'.*option of DUAL_LBFGS.*'max_iterations'"):
+        MaxEnt(publish(SQUARE)).solve("DUAL_LBFGS", maxiter=3)
+
+
+def test_no_warnings():
+    """Nothing is deprecated in what it asks SciPy for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lbfgs(random_model(1)[0].form).status is Status.OPTIMAL

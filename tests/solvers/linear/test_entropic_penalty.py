@@ -1,0 +1,72 @@
+"""Linear programs by steep weights: what HiGHS finds, with a proof."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx import P
+from maxent_cvx.solvers.linear import entropic_penalty as steep
+from maxent_cvx.solvers.linear.elastic import least_change
+from maxent_cvx.solvers.linear.entropic_penalty import by_steep_weights
+from maxent_cvx.solvers.linear.highs import linear_program
+from maxent_cvx.solvers.program.weak_duality import proved
+from support.random_models import contradictory_model, random_model
+from support.solving import examples
+
+
+@examples(100)
+@given(seed=st.integers(0, 10_000))
+def test_same_optimum(seed: int):
+    """The least cost is HiGHS', and the rows hold (Cominetti and San Martin, 1994); what is proved is true."""
+    model, _ = random_model(seed)
+    form, rng = model.form, np.random.default_rng(seed)
+    cost = rng.choice([-1.0, -0.5, 0.0, 1.0], form.shape[1])
+    exact = linear_program(cost, form.matrix, form.low, form.high)
+    found = by_steep_weights(form, cost)
+    assert exact.found
+    if found.found:
+        value = cost @ exact.x
+        assert cost @ found.x == pytest.approx(value, abs=1e-6)
+        assert proved(form, cost, found.multipliers) <= value + 1e-6
+        assert form.residual(found.x).max() <= 1e-6
+
+
+def test_mostly_found_and_proved():
+    """Newton's method comes to an end on most problems, even of those that are small and where terms must be empty."""
+    found, proofs = [], []
+    for seed in range(100):
+        form = random_model(seed)[0].form
+        cost = np.random.default_rng(seed).choice([-1.0, -0.5, 0.0, 1.0], form.shape[1])
+        optimum = by_steep_weights(form, cost)
+        found.append(optimum.found)
+        if optimum.found:
+            proofs.append(cost @ optimum.x - proved(form, cost, optimum.multipliers) < 1e-6)
+    assert np.mean(found) >= 0.75
+    assert np.mean(proofs) >= 0.75
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_nothing_is_found_where_nothing_is(seed: int):
+    """Rows that contradict each other have no optimum."""
+    form = contradictory_model(seed).form
+    if least_change(form).off.max(initial=0) > 1e-6:
+        found = by_steep_weights(form, np.zeros(form.shape[1]))
+        assert not found.found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Where steep weights are tried first, changes and bounds are what they are otherwise."""
+    model, (consistent, records) = contradictory_model(seed), random_model(seed)
+    asked = P(str(records["Disease"].iloc[0]), given={"Sex": records["Sex"].iloc[0]})
+    before = least_change(model.form), consistent.bounds(asked)
+    monkeypatch.setattr(steep, "LARGE", 0)
+    after = least_change(model.form), consistent.bounds(asked)
+    assert after[0].off.sum() == pytest.approx(before[0].off.sum(), abs=1e-6)
+    assert after[1] == pytest.approx(before[1], abs=1e-6)
+    for form, change in ((model.form, before[0]), (model.form, after[0])):
+        assert proved(form, np.zeros(form.shape[1]), change.direction) == pytest.approx(change.off.sum(), abs=1e-6)

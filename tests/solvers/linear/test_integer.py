@@ -1,0 +1,221 @@
+"""What linear rows cannot see: people have exactly one value each (Re-publishing, section 3.5, and beyond it)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Infeasible, MaxEnt, NotDecided, P, Release, ReleaseSeries, SolverError
+from support.helpers import refused
+from support.patience import AGES
+from support.series import assignments, patients, published, random_tables
+from support.solving import examples
+
+seeds = st.integers(0, 10**6)
+
+
+def shuffled(seed: int, releases: int, people: int, values: int, size: int) -> list[pd.DataFrame]:
+    """People who all stay, in new buckets of one size each time."""
+    rng = np.random.default_rng(seed)
+    disease, found = rng.choice(list("abcdef")[:values], people), []
+    for _ in range(releases):
+        order = rng.permutation(people)
+        bucket = np.arange(people) // size + 1
+        found.append(pd.DataFrame({"Pseudonym": order, "Disease": disease[order], "Bucket": bucket}))
+    return found
+
+
+class TestWhatLinearRowsCannotSee:
+    """Sixteen people, two releases: the model says 0.18, and no whole assignment has it at all."""
+
+    tables = shuffled(178, 2, 16, 4, 4)
+
+    def test_the_example(self):
+        """Section 3.5 says that all inference channels are embedded in the constraints: this one is not."""
+        model = MaxEnt(ReleaseSeries(map(published, self.tables)))
+        post = model.solve()
+        assert post.prob("c", who=9) > 0.17
+        assert model.bounds(P("c", who=9))[1] > 0.3
+        assert model.bounds(P("c", who=9), integer=True, time_limit=AGES) == (0, 0)
+        found = post.certain(integer=True, time_limit=AGES)
+        assert found.loc["P(c | Pseudonym=9)", "probability"] == 0
+        assert found.loc["P(c | Pseudonym=9)", "posterior"] == pytest.approx(post.prob("c", who=9))
+
+    def test_by_trying_everything(self):
+        """A person's values, from every assignment of the buckets' values, one bucket after the other."""
+        first, second = self.tables
+        values = {}
+        for bucket, people in first.groupby("Bucket"):
+            values[bucket] = (list(people["Pseudonym"]), sorted(people["Disease"]))
+        wanted = {b: sorted(t["Disease"]) for b, t in second.groupby("Bucket")}
+        of = dict(zip(second["Pseudonym"], second["Bucket"], strict=True))
+
+        def possible(bucket: int, left: dict[int, list[str]], nine: str | None) -> set[str]:
+            if bucket > len(values):
+                return {nine} if nine else set()
+            people, own = values[bucket]
+            found = set()
+            for order in set(_orders(own)):
+                rest = {b: list(v) for b, v in left.items()}
+                for person, value in zip(people, order, strict=True):
+                    if value not in rest[of[person]]:
+                        break
+                    rest[of[person]].remove(value)
+                else:
+                    chosen = dict(zip(people, order, strict=True)).get(9, nine)
+                    found |= possible(bucket + 1, rest, chosen)
+            return found
+
+        assert "c" not in possible(1, wanted, None)
+
+
+def _orders(values: list[str]) -> list[tuple[str, ...]]:
+    """All different orders of some values."""
+    import itertools
+
+    return list(itertools.permutations(values))
+
+
+@examples(60)
+@given(seed=seeds, releases=st.integers(1, 3))
+def test_against_all_assignments(seed: int, releases: int):
+    """Bounds and certainties over whole assignments are those of trying every one."""
+    tables = random_tables(seed, releases, size=6)
+    every = assignments(tables)
+    model = MaxEnt(ReleaseSeries(map(published, tables)))
+    people, values = model.view.persons, model.view.sensitive_values
+    person, value = int(people[seed % len(people)]), values[seed % len(values)]
+    share = (every[person] == value).astype(float)
+    assert model.bounds(P(value, who=person), integer=True, time_limit=AGES) == pytest.approx(
+        (share.min(), share.max())
+    )
+    several = [int(i) for i in people[:3]]
+    number = (every[several] == value).sum(axis=1)
+    low, high = model.bounds(sum(P(value, who=i) for i in several), integer=True, time_limit=AGES)
+    assert (low, high) == pytest.approx((number.min(), number.max()))
+    found = model.solve().certain(integer=True, time_limit=AGES)
+    assert found["decided"].all()
+    codes, terms = model.space.codes, set()
+    for q, s in zip(codes["q"], codes["s"], strict=True):
+        terms.add((int(people[q]), values[s]))
+    for person, value in terms:
+        share = (every[person] == value).mean()
+        others = sum(p == person for p, _ in terms) > 1
+        name = f"P({value} | Pseudonym={person})"
+        if share == 1:
+            assert (name in found.index) == others
+            assert name not in found.index or found.loc[name, "probability"] == 1
+        elif share == 0:  # unless another value has 1, which says it
+            sure = (every[person] == every[person].iloc[0]).all()
+            assert (name in found.index) == (not sure)
+        else:
+            assert name not in found.index
+
+
+def test_buckets_alone():
+    """In one release whole numbers change nothing: counting bounds are whole (Frechet)."""
+    release = mx.Release.from_buckets(
+        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
+    )
+    model = MaxEnt(release)
+    asked = P("Flu", given={"Gender": "male"})
+    assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(model.bounds(asked), abs=1e-6)
+    assert model.solve().certain(integer=True, time_limit=AGES).empty
+
+
+def test_knowledge_that_no_whole_assignment_has():
+    """30 % of six men are no whole number of them; between 0.3 and 0.4 there are two, whole."""
+    release = mx.Release.from_buckets(
+        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
+    )
+    asked = P("Flu", given={"Gender": "male"})
+    with refused(Infeasible, "no whole assignment", "integer=True"):
+        MaxEnt(release).add(asked == 0.3).bounds(P("Flu", given={"Gender": "female"}), integer=True, time_limit=AGES)
+    model = MaxEnt(release).add(asked.between(0.3, 0.4))
+    assert model.bounds(P("Flu", given={"Gender": "female"}), integer=True, time_limit=AGES) == pytest.approx(
+        (0.25, 0.25)
+    )
+    assert model.bounds(P("Flu", given={"Gender": "female"}))[1] == pytest.approx(0.3)
+
+
+def test_named_people():
+    """One of two people has it, whole: the other then has not."""
+    hospital = mx.datasets.load_hospital()
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    people = {n: {"Gender": "male", "Degree": "college"} for n in ("Allen", "Brian")}
+    model = MaxEnt(release, people=people).add(P("HIV", who="Allen") >= 0.1)
+    assert model.bounds(P("HIV", who="Allen"), integer=True, time_limit=AGES) == (1, 1)
+    found = model.solve().certain(integer=True, time_limit=AGES)
+    assert found.loc["P(HIV | Allen)", "probability"] == 1
+    assert found.loc["P(HIV | Brian)", "probability"] == 0
+    assert found.loc["P(HIV | Allen)", "posterior"] < 1
+
+
+def test_not_decided():
+    """Without time nothing is decided, and that is said."""
+    model = MaxEnt(patients())
+    with refused(NotDecided, "more time"):
+        model.bounds(P("Flu", who=1), integer=True, time_limit=0)
+    found = model.solve().certain(integer=True, time_limit=0)
+    assert not found["decided"].all()
+    assert found.loc[~found["decided"], "probability"].isna().all()
+    convex = MaxEnt(patients()).add(lambda space: space.p[0] ** 2 <= 0.5)
+    with refused(SolverError, "convex"):
+        convex.bounds(P("Flu", who=1), integer=True, time_limit=AGES)
+
+
+COLD, FLU = P("cold", given={"Q": "b"}), P("flu", given={"Q": "a"})
+EVERYTHING = P(["flu", "hiv", "cold"], given={"Q": "a"})
+#: Of two a and one b, who have flu, hiv and cold: what is said, and what P(cold | b) and P(flu | a) can be.
+WIDE = {
+    "beside a constant": (1e6 * COLD + EVERYTHING == 1, (0, 0), (0, 0.5)),
+    "beside a small one": (1e6 * COLD + FLU == 0.5, (0, 0), (0.5, 0.5)),
+    "the small one decides": (COLD + 1e-7 * FLU >= 1, (1, 1), (0.5, 0.5)),
+}
+
+
+def aab(values: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame({"Q": list("aab"), "S": values, "B": 1})
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_coefficients_of_any_size(name: str):
+    """What is rounded is the value of a count of people, and not whatever is small beside another coefficient."""
+    said, *expected = WIDE[name]
+    model = MaxEnt(Release.from_buckets(aab(["flu", "hiv", "cold"]), qi=["Q"], sa="S", bucket="B")).add(said)
+    for asked, ends in zip((COLD, FLU), expected, strict=True):
+        assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(ends, abs=1e-6)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_wide_rows_are_those_of_all_assignments(seed: int):
+    """Bounds over whole assignments are those of all tables that satisfy the row, whatever its coefficients."""
+    rng = np.random.default_rng(seed)
+    values, size = ["flu", "hiv", "cold"], [float(10 ** rng.uniform(-7, 0)), 1.0]
+    events = [(s, q) for q in "ab" for s in values]
+
+    def shares(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+        return {(s, q): float((table.S[q == table.Q] == s).mean()) for s, q in events}
+
+    truth = shares(aab(rng.permutation(values)))
+    chosen = [events[i] for i in rng.choice(len(events), 2, replace=False)]
+    said = sum(a * P(s, given={"Q": q}) for a, (s, q) in zip(size, chosen, strict=True))
+    release = Release.from_buckets(aab(values), qi=["Q"], sa="S", bucket="B")
+    model = MaxEnt(release).add(said == sum(a * truth[event] for a, event in zip(size, chosen, strict=True)))
+    tables = [shares(aab(order)) for order in itertools.permutations(values)]
+    true = [
+        table for table in tables
+        if abs(sum(a * (table[event] - truth[event]) for a, event in zip(size, chosen, strict=True))) < 1e-9
+    ]  # fmt: skip
+    for s, q in events:
+        ends = [table[s, q] for table in true]
+        found = model.bounds(P(s, given={"Q": q}), integer=True, time_limit=AGES)
+        assert found == pytest.approx((min(ends), max(ends)), abs=1e-6)

@@ -1,0 +1,216 @@
+"""Newton systems are solved as dense linear algebra solves them, at any x, for any rows that take part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from maxent_cvx import MaxEnt, P
+from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
+from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_gradients
+from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
+from maxent_cvx.solvers.linear_algebra.schur_preconditioner import Corner
+from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from support.depot import FIGURE_1C, publish
+from support.random_models import random_model
+from support.solving import examples
+
+seeds = st.integers(0, 10**6)
+systems = pytest.mark.parametrize("system", [BlockSystem, SparseSystem])
+RIDGE = 1e-13
+
+
+def random_form(seed: int) -> LinearForm:
+    """A model's rows; sometimes one of knowledge twice (redundant), sometimes nothing published at all."""
+    model, _ = random_model(seed, statements=6)
+    form, rng = model.form, np.random.default_rng(seed)
+    if form.shape[0] > form.n_published and rng.random() < 0.3:
+        form = form.select(np.append(np.arange(form.shape[0]), form.n_published))
+    return replace(form, n_published=0) if rng.random() < 0.2 else form
+
+
+def hessian(form: LinearForm, x: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows take part, and A diag(x) A' over them."""
+    rows = np.concatenate([np.arange(form.n_published), form.n_published + active])
+    matrix = form.matrix.toarray()[rows]
+    return rows, matrix * x @ matrix.T
+
+
+def solves(form: LinearForm, system: BlockSystem | SparseSystem, x: np.ndarray, active: np.ndarray, seed: int) -> None:
+    """Solve for a right-hand side that has a solution, one that may be one of many, and compare what it does to x.
+
+    Of redundant rows anybody may take a part of the multiplier. What all solutions have in common is the change
+    A' d of the exponents, where x is not nothing: weighted by the root of x, it is that of least squares.
+    """
+    rows, dense = hessian(form, x, active)
+    aim = np.zeros(form.shape[0])
+    aim[rows] = form.matrix.toarray()[rows] @ (x * np.random.default_rng(seed).normal(size=len(x)))
+    direction = system.factor(x, active, RIDGE)(aim)
+    assert (direction[np.setdiff1d(np.arange(len(aim)), rows)] == 0).all()
+    change = form.matrix.T @ direction
+    root = np.sqrt(x)
+    exact = np.linalg.lstsq(root[:, None] * form.matrix.toarray()[rows].T, root * 0 + project(form, rows, x, aim))[0]
+    expected = form.matrix.toarray()[rows].T @ exact
+    np.testing.assert_allclose(root * change, root * expected, atol=1e-6 * max(1.0, np.abs(root * expected).max()))
+    np.testing.assert_allclose(dense @ direction[rows], aim[rows], atol=1e-7 * max(1.0, np.abs(aim).max()))
+
+
+def project(form: LinearForm, rows: np.ndarray, x: np.ndarray, aim: np.ndarray) -> np.ndarray:
+    """The least y with A diag(root x) y = aim: that is diag(root x) A' d for any d that solves H d = aim."""
+    return np.linalg.lstsq(form.matrix.toarray()[rows] * np.sqrt(x), aim[rows])[0]
+
+
+@systems
+@examples(60)
+@given(seed=seeds)
+def test_solves(system: type[BlockSystem] | type[SparseSystem], seed: int):
+    """Whichever pieces of knowledge take part, and whatever they repeat."""
+    form, rng = random_form(seed), np.random.default_rng(seed)
+    active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.0, 0.5, 1.0]))
+    assume(system is BlockSystem or form.n_published > 0)  # what is large enough to be factored sparsely is published
+    solves(form, system(form), rng.exponential(size=form.shape[1]) + 0.01, active, seed)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_again(seed: int):
+    """One system serves any number of x and of sets of rows; what is kept of the last only makes it faster."""
+    form, rng = random_form(seed), np.random.default_rng(seed)
+    system = BlockSystem(form)
+    system.worth = int(rng.integers(0, 3))  # forms S early, and keeps it
+    formed = 0
+    for i in range(6):
+        active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.3, 1.0]))
+        solves(form, system, np.exp(2 * rng.normal(size=form.shape[1])), active, seed + i)
+        assert formed <= system.formed <= formed + 1
+        formed = system.formed
+
+
+@examples(40)
+@given(seed=seeds, smallest=st.floats(-300, -3).map(lambda exponent: 10**exponent))
+def test_tiny_cells(seed: int, smallest: float):
+    """Where cells vanish rows may lose all they have: the direction is finite, and solves for the others."""
+    form, rng = random_form(seed), np.random.default_rng(seed)
+    x = np.where(rng.random(form.shape[1]) < 0.4, smallest, rng.exponential(size=form.shape[1]) + 0.1)
+    active = np.arange(form.shape[0] - form.n_published)
+    aim = form.matrix @ (x * rng.normal(size=len(x)))
+    for system in (BlockSystem(form), SparseSystem(form))[: 1 + (form.n_published > 0)]:
+        direction = system.factor(x, active, RIDGE)(aim)
+        assert np.isfinite(direction).all()
+        np.testing.assert_allclose(form.matrix @ (x * (form.matrix.T @ direction)), aim, atol=1e-6 * (1 + smallest**0))
+
+
+@examples(40)
+@given(seed=seeds)
+def test_blocks(seed: int):
+    """Published rows come in blocks: P diag(x) P' is the blocks' diagonal, and nothing besides."""
+    model, _ = random_model(seed)
+    published = model.form.published
+    buckets = model.form.buckets
+    assert buckets.n_blocks == len(model.view.buckets)
+    x = np.random.default_rng(seed).exponential(size=published.shape[1])
+    lower = buckets.matrices(x)
+    blocks = lower + np.tril(lower, -1).transpose(0, 2, 1)
+    whole = np.zeros((buckets.n_slots, buckets.n_slots))
+    for i, block in enumerate(blocks):
+        at = slice(i * buckets.width, (i + 1) * buckets.width)
+        whole[at, at] = block
+    dense = published.toarray()
+    np.testing.assert_allclose(whole[np.ix_(buckets.slot, buckets.slot)], dense * x @ dense.T, atol=1e-12)
+    padding = np.setdiff1d(np.arange(buckets.n_slots), buckets.slot)
+    np.testing.assert_array_equal(whole[padding], np.eye(buckets.n_slots)[padding])
+    right = np.random.default_rng(seed + 1).normal(size=buckets.n_slots)
+    np.testing.assert_allclose(
+        buckets.apply(buckets.factor(x, 1e-3), right),
+        np.linalg.solve(whole + 1e-3 * np.diag(whole.diagonal()), right),
+        rtol=1e-8,
+    )
+
+
+def test_nothing_published():
+    """Rows that come from nowhere are all knowledge: there are no blocks, and S is all of H."""
+    matrix = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, -0.5]])
+    form = LinearForm.plain(sp.csr_array(matrix), np.ones(2), np.ones(2))
+    system = BlockSystem(form)
+    assert system.buckets.n_slots == 0
+    x, aim = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0])
+    np.testing.assert_allclose(system.factor(x, np.arange(2), 0.0)(aim), np.linalg.solve(matrix * x @ matrix.T, aim))
+    np.testing.assert_allclose(system.factor(x, np.array([1]), 0.0)(aim), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
+
+
+def test_formed_only_when_needed():
+    """S is formed when conjugate gradients would take too long without, and again only when it helps no more."""
+    model = MaxEnt(publish(FIGURE_1C)).add(P("s1", {"Q": "q1"}) == 0.3, P("s2", {"Q": "q2"}) == 0.3)
+    form, active = model.form, np.arange(2)
+    x, aim = np.ones(form.shape[1]), np.append(np.zeros(form.n_published), [1.0, -2.0])
+    patient = BlockSystem(form)
+    patient.factor(x, active, RIDGE)(aim)
+    assert patient.formed == 0  # two rows: two products
+    assert 1 <= patient.products <= 3
+    hasty = BlockSystem(form)
+    hasty.worth = 0
+    hasty.factor(x, active, RIDGE)(aim)
+    assert hasty.formed == 1
+    hasty.worth = patient.worth
+    before = hasty.products
+    hasty.factor(2 * x, active, RIDGE)(aim)  # S is twice what was formed: one product tells
+    hasty.factor(x, active[:1], RIDGE)(np.append(np.zeros(form.n_published), [1.0, 0.0]))
+    assert hasty.formed == 1
+    assert hasty.products <= before + 4
+
+
+def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
+    """Buckets of hundreds of values have no small blocks; whoever solves, it is the same system."""
+    form = MaxEnt(publish(FIGURE_1C)).form
+    assert isinstance(newton_system(form), BlockSystem)
+    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.MOST_MULTIPLICATIONS", 1)
+    assert isinstance(newton_system(form), SparseSystem)
+
+
+@examples(60)
+@given(seed=seeds, n=st.integers(1, 8), then=st.sets(st.integers(0, 7)), now=st.sets(st.integers(0, 7)))
+def test_corner(seed: int, n: int, then: set[int], now: set[int]):
+    """A corner solves exactly for rows that it was formed for, and divides by the diagonal for others."""
+    rng = np.random.default_rng(seed)
+    before, active = (np.array(sorted(i for i in rows if i < n), dtype=int) for rows in (then, now))
+    root = rng.normal(size=(n, n)) + 3 * np.eye(n)
+    schur, scale, right = root @ root.T, rng.uniform(1, 2, n), rng.normal(size=n)
+    corner = Corner(schur[np.ix_(before, before)], before)
+    found = corner.precondition(active, scale[active], 0.0)(right[active])
+    both = np.intersect1d(active, before)
+    expected = right / scale
+    expected[both] = np.linalg.solve(schur[np.ix_(both, both)], right[both])
+    np.testing.assert_allclose(found, expected[active], rtol=1e-6, atol=1e-9)
+
+
+@examples(60)
+@given(seed=seeds, n=st.integers(1, 10))
+def test_conjugate_gradients(seed: int, n: int):
+    """At most as many products as unknowns, if the matrix is easy; a start that solves needs no more than its check."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n))
+    matrix, right = root @ root.T / n + np.eye(n), rng.normal(size=n)
+    exact = np.linalg.solve(matrix, right)
+    found = conjugate_gradients(matrix.__matmul__, right, np.copy, 1e-10, 10 * n)
+    assert found.converged
+    assert found.products <= n + 2
+    np.testing.assert_allclose(found.solution, exact, atol=1e-8)
+    again = conjugate_gradients(matrix.__matmul__, right, np.copy, 1e-8, 10 * n, exact)
+    assert again.products == 0
+    np.testing.assert_array_equal(again.solution, exact)
+
+
+def test_conjugate_gradients_give_up():
+    """An indefinite matrix, or too few products, is no solution."""
+    right = np.ones(2)
+    assert not conjugate_gradients(np.diag([1.0, -2.0]).__matmul__, right, np.copy, 1e-10, 10).converged
+    few = conjugate_gradients(np.diag([1.0, 100.0]).__matmul__, right, np.copy, 1e-10, 1)
+    assert not few.converged
+    assert few.products == 1
+    assert conjugate_gradients(np.diag([1.0, 2.0]).__matmul__, np.zeros(2), np.copy, 1e-10, 10).products == 0

@@ -1,0 +1,180 @@
+"""Lumping changes the size of a problem, and neither its answer nor its multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx import MaxEnt, Statement
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.presolve.aggregation import Lumping, lump
+from maxent_cvx.solvers.presolve.reduce import Reduced, reduce
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from support.depot import p, publish
+from support.random_models import publish as publish_records
+from support.random_models import random_records, true_statements
+from support.solving import error, examples
+
+seeds = st.integers(0, 10**6)
+
+
+def repetitive(seed: int, statements: int = 3) -> tuple[MaxEnt, pd.DataFrame]:
+    """Draw a model with much that is alike: buckets that are published up to five times, records that are repeated."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng, buckets=(1, 3))
+    copies = [records.assign(Bucket=records["Bucket"] + 10 * i) for i in range(int(rng.integers(1, 6)))]
+    every = pd.concat([pd.concat(copies)] * int(rng.integers(1, 3)), ignore_index=True)
+    model = MaxEnt(publish_records(every))
+    for statement in true_statements(rng, every, int(rng.integers(1, statements + 1))):
+        if statement.label not in model.knowledge:
+            model.add(statement)
+    return model, every
+
+
+def reduced(model: MaxEnt) -> Reduced:
+    return reduce(model.form, model.invariants.closed_form(model.space), model.view.n_records)
+
+
+def weigh(form: LinearForm, seed: int) -> LinearForm:
+    """Give terms weights of a few sizes, so that some are alike and others are not."""
+    rng = np.random.default_rng(seed)
+    return replace(form, weights=rng.choice([0.5, 1.0, 3.0], form.shape[1], p=[0.1, 0.8, 0.1]))
+
+
+def is_the_same(form: LinearForm, lumping: Lumping, seed: int) -> None:
+    """For any multipliers of the lumps: counts, their sums over rows, and the way there and back."""
+    rng = np.random.default_rng(seed)
+    smaller = lumping.form
+    m = rng.normal(size=smaller.shape[0])
+    lumped, all_m = np.exp(smaller.exponent(m)), lumping.multipliers(m)
+    counts = lumping.counts(lumped)
+    # Each term is what the restored multipliers say it is: x = w exp(A' m - 1) in the original problem.
+    np.testing.assert_allclose(counts, np.exp(form.exponent(all_m)), rtol=1e-9)
+    np.testing.assert_allclose(np.bincount(lumping.term, counts), lumped, rtol=1e-9)
+    # A lump of rows sums up what its rows do, and asks for the sum of what they ask for; knowledge stays as it is.
+    value, n_rows = form.matrix @ counts, smaller.shape[0]
+    np.testing.assert_allclose(np.bincount(lumping.row, value, n_rows), smaller.matrix @ lumped, atol=1e-9)
+    for side in ("low", "high"):
+        np.testing.assert_allclose(np.bincount(lumping.row, getattr(form, side), n_rows), getattr(smaller, side))
+    np.testing.assert_allclose(lumping.lumped(all_m), m, atol=1e-12)
+    np.testing.assert_allclose(np.bincount(lumping.term, lumping.share), 1)
+
+
+@examples(100)
+@given(seed=seeds, weighted=st.booleans())
+def test_way_back(seed: int, weighted: bool):
+    """Whatever the multipliers, a lump's terms are what the original problem's restored multipliers make of them."""
+    model, _ = repetitive(seed)
+    form = weigh(model.form, seed) if weighted else model.form
+    is_the_same(form, lump(form), seed)
+    posed = reduced(model).posed
+    is_the_same(posed, lump(posed), seed)
+
+
+@examples(60)
+@given(seed=seeds, weighted=st.booleans())
+def test_rows_that_hold_for_lumps_hold_for_all(seed: int, weighted: bool):
+    """An answer to the lumped problem satisfies every row of the original: what is alike asks for the same."""
+    model, _ = repetitive(seed)
+    form = weigh(model.form, seed) if weighted else model.form
+    lumping = lump(form)
+    answer = newton(lumping.form)
+    counts, multipliers = lumping.counts(answer.counts), lumping.multipliers(answer.multipliers)
+    if answer.status is Status.OPTIMAL and not answer.proofs:
+        assert form.residual(counts).max() <= 1e-6
+        whole = newton(form)
+        np.testing.assert_allclose(counts, whole.counts, atol=2e-3)  # entropy is flat at its top
+        np.testing.assert_allclose(counts, np.exp(form.exponent(multipliers)), rtol=1e-6)
+
+
+@examples(100)
+@given(seed=seeds)
+def test_presolve_changes_nothing(seed: int):
+    """With much that is alike the answer is that without presolve, within what both certify."""
+    model, _ = repetitive(seed)
+    whole = model.solve(presolve=False, allow_inaccurate=True)
+    post = model.solve()
+    assert error(post, whole.counts) <= post.certificate.bound + whole.certificate.bound + 1e-9
+
+
+def copies(k: int, knowledge: Sequence[Statement]) -> MaxEnt:
+    """Publish one bucket of the paper's k times."""
+    return MaxEnt(publish([("q1*2 q2 q3 q4", "s1 s2*2 s3 s4")] * k)).add(*knowledge)
+
+
+@pytest.mark.parametrize(
+    "knowledge", [[p("s1", "q1") == 0.3], [p("s1", "q1") <= 0.05, p(["s2", "s3"], "q2") == 0.9]], ids=["one", "two"]
+)
+def test_copies_collapse(knowledge: list[Statement]):
+    """However many copies of one bucket are one bucket with a weight: neither size nor answer depends on k."""
+    assert len({lump(copies(k, knowledge).form).form.shape for k in (1, 2, 10, 100)}) == 1
+    # Presolve leaves out a row a bucket first, which lumps one bucket differently from several.
+    assert len({reduced(copies(k, knowledge)).form.shape for k in (2, 3, 10, 100)}) == 1
+    one, many = copies(1, knowledge).solve(), copies(10, knowledge).solve()
+    allowed = one.certificate.bound + many.certificate.bound + 1e-9
+    assert np.abs(one.conditional() - many.conditional()).to_numpy().max() <= allowed
+
+
+def test_alike_values_share_a_distribution():
+    """QI values that no knowledge tells apart are one QI value; so are sensitive values."""
+    # q1 against q2, q3, q4; s1 against s2, s3, s4: two by two is left.
+    model = copies(1, [p("s1", "q1") == 0.3])
+    assert lump(model.form).form.shape[1] == 4
+    table = model.solve().conditional()
+    np.testing.assert_allclose(table.loc["q2"], table.loc["q3"], atol=1e-12)
+    np.testing.assert_allclose(table.loc["q3"], table.loc["q4"], atol=1e-12)
+    np.testing.assert_allclose(table["s3"], table["s4"], atol=1e-12)
+    np.testing.assert_allclose(table["s2"], 2 * table["s3"], atol=1e-12)  # there are two s2, and one s3
+
+
+def test_knowledge_tells_apart():
+    """A statement about q2 takes it out of the lump of q2, q3 and q4, one about s2 that out of s2, s3 and s4."""
+    model = copies(1, [p("s1", "q1") == 0.3, p("s2", "q2") == 0.6])
+    assert lump(model.form).form.shape[1] == 9
+    table = model.solve().conditional()
+    assert abs(table.loc["q2", "s2"] - table.loc["q3", "s2"]) > 0.1
+    np.testing.assert_allclose(table.loc["q3"], table.loc["q4"], atol=1e-12)
+
+
+def test_the_same_said_twice_does_not_make_alike():
+    """q1 and q2 are told the same in two statements: two multipliers, that another statement makes different."""
+    model = copies(1, [p("s1", "q1") <= 0.1, p("s1", "q2") <= 0.1, p("s2", "q1") == 0.7])
+    table = model.solve().conditional()
+    whole = model.solve(presolve=False).conditional()
+    np.testing.assert_allclose(table, whole, atol=1e-5)
+    assert table.loc["q1", "s2"] == pytest.approx(0.7)
+    assert table.loc["q2", "s2"] < 0.6
+
+
+def test_weights_tell_apart():
+    """Terms of different weight are not alike, and those of equal weight are, with the sum of their weights."""
+    form = MaxEnt(publish([("q1*4 q2*2 q3*2", "s1*4 s2*4")])).form
+    assert lump(form).form.shape[1] == 1  # nothing is known: everybody is alike
+    s1 = form.matrix.toarray()[:3].argmax(axis=0)  # rows come in the order q1, q2, q3, s1, s2
+    weights = np.where(s1 == 0, 2.0, 1.0)  # q1's terms weigh more
+    lumping = lump(replace(form, weights=weights))
+    is_the_same(replace(form, weights=weights), lumping, 0)
+    # One weight a QI value: then each is a factor of its row's multiplier, and the answer is that of no weights.
+    answer = newton(lumping.form)
+    np.testing.assert_allclose(lumping.counts(answer.counts), [2, 2, 1, 1, 1, 1], atol=1e-8)
+    odd = np.ones(6)
+    odd[0] = 2.0  # one term that is like no other
+    lumping = lump(replace(form, weights=odd))
+    assert (np.bincount(lumping.term)[lumping.term[0]]) == 1
+
+
+def test_not_worth_it():
+    """Less than a tenth saved is not worth a new problem: then the form stays what it is."""
+    # No two of these have the same number of people but q2 and s2, and those are told different things.
+    knowledge = [p("s1", "q1") == 0.1, p("s2", "q2") <= 0.5, p("s3", "q2") <= 0.8]
+    form = MaxEnt(publish([("q1*2 q2*3 q3*4", "s1 s2*3 s3*5")])).add(*knowledge).form
+    lumping = lump(form)
+    assert lumping.form is form
+    np.testing.assert_array_equal(lumping.counts(np.arange(9.0)), np.arange(9.0))

@@ -1,0 +1,244 @@
+"""What a direction proves empty is empty in every solution; what can be occupied is never proved empty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from maxent_cvx import MaxEnt
+from maxent_cvx.solvers.certificate.certificate import certify
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.linear.facial_reduction import face_proof
+from maxent_cvx.solvers.linear.support import local_proofs, support_proof
+from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, pushed
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from support.depot import CUBE, SOLVABLE, p, publish
+from support.random_models import from_multipliers, random_model
+from support.solving import examples, solution
+
+seeds = st.integers(0, 10**6)
+
+
+def largest(form: LinearForm) -> np.ndarray:
+    """The largest value of every term over all x >= 0 that satisfy the rows, by a linear program each."""
+    exact, upper, lower = form.is_equation, np.isfinite(form.high), np.isfinite(form.low)
+    found = []
+    for term in range(form.shape[1]):
+        most = linprog(
+            -np.eye(form.shape[1])[term],
+            A_eq=form.matrix[exact].toarray(),
+            b_eq=form.low[exact],
+            A_ub=np.vstack([form.matrix[upper].toarray(), -form.matrix[lower].toarray()]),
+            b_ub=np.concatenate([form.high[upper], -form.low[lower]]),
+            method="highs",
+        )
+        assert most.success or most.status == 3, most.message
+        found.append(-most.fun if most.success else np.inf)
+    return np.array(found)
+
+
+def empty(form: LinearForm, *proofs: np.ndarray) -> np.ndarray:
+    """What directions prove, each given those before it."""
+    found = np.zeros(form.shape[1], dtype=bool)
+    for proof in proofs:
+        found |= empty_terms(form, proof, found, np.zeros(len(found)))
+    return found
+
+
+def crosswise() -> LinearForm:
+    """Three by three, where q1 and q2 share s1 and s2: nothing is left of them for s3, and q3 is s3."""
+    case = next(case for case in SOLVABLE if case.name == "crosswise")
+    return case.model().form
+
+
+#: In the order of the space's terms: q1's, q2's and q3's s1, s2, s3.
+CROSSWISE_EMPTY = [False, False, True, False, False, True, True, True, False]
+
+
+@examples(60)
+@given(seed=seeds)
+def test_the_linear_program_finds_all_zeros(seed: int):
+    """One direction proves empty exactly the terms that are zero in every solution."""
+    form = random_model(seed, statements=6)[0].form
+    np.testing.assert_array_equal(empty(form, support_proof(form)), largest(form) <= 1e-6)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_newton_finds_no_others(seed: int):
+    """Directions that Newton's method has met prove terms empty that are, and none that can be positive."""
+    form = random_model(seed, statements=6)[0].form
+    found = empty(form, *newton(form).proofs)
+    assert (largest(form)[found] <= 1e-6).all()
+
+
+@examples(100)
+@given(seed=seeds, size=st.floats(-12, 3).map(lambda exponent: 10**exponent))
+def test_no_direction_proves_what_is_not_so(seed: int, size: float):
+    """Neither random directions, nor good ones that are spoiled a little, empty a term that can hold somebody."""
+    form, rng = random_model(seed, statements=6)[0].form, np.random.default_rng(seed)
+    proof = support_proof(form)
+    noise = size * rng.normal(size=form.shape[0]) * (rng.random(form.shape[0]) < rng.choice([0.1, 0.5, 1.0]))
+    most = largest(form)
+    for direction in (proof + noise, -proof, noise, np.round(noise), proof[rng.permutation(len(proof))]):
+        assert (most[empty(form, direction)] <= 1e-6).all()
+
+
+def test_pressing_from_an_open_side_proves_nothing():
+    """P(s1 | q1) <= 0 empties q1's s1, by a direction down from its high side; to press up from it has no side."""
+    form = MaxEnt(publish(CUBE)).add(p("s1", "q1") <= 0).form
+    down = np.append(np.zeros(form.n_published), -1.0)
+    assert empty(form, down).tolist() == [True, *[False] * 8]
+    assert not empty(form, -down).any()
+    # Nor does a high side above 0, or a direction that raises other terms as well.
+    assert not empty(replace(form, high=form.high + 1e-6), down).any()
+    raises = down.copy()
+    raises[0] = 0.1  # every q1
+    assert not empty(form, raises).any()
+
+
+def test_what_is_settled_counts():
+    """Given that x1 = 2, x1 + x2 = 2 empties x2; given that x1 = 1 it does not."""
+    form = LinearForm.plain(sp.csr_array([[1.0, 1.0], [1.0, 0.0]]), np.array([2.0, 0.0]), np.array([2.0, 9.0]))
+    form = replace(form, n_published=1)
+    settled, direction = np.array([True, False]), np.array([-1.0, 0.0])
+    assert empty_terms(form, direction, settled, np.array([2.0, 0.0])).tolist() == [False, True]
+    assert not empty_terms(form, direction, settled, np.array([1.0, 0.0])).any()
+
+
+@pytest.mark.parametrize("people", [1, 1000, 10**6])
+def test_many_people(people: int):
+    """A proof is as good for millions as for one: rounding is relative to how many there are."""
+    buckets = [(f"q1*{people} q2*{2 * people} q3*{people}", f"s1*{people} s2*{2 * people} s3*{people}")]
+    # All q1 and q2 are s1 or s2, crosswise: q1 in s1 and q2 in s2 are as many as q1 or s1 and q2 or s2 allow.
+    model = MaxEnt(publish(buckets)).add(p("s1", "q1") + 2 * p("s2", "q2") == 3)
+    form = model.form
+    assert empty(form, support_proof(form)).tolist() == [False, True, True, True, False, True, True, True, False]
+    np.testing.assert_allclose(model.solve().conditional(), np.eye(3), atol=1e-9)
+
+
+def test_crosswise():
+    """Zeros that no row implies by itself are proved, and exact in the posterior (design, section 5)."""
+    form = crosswise()
+    assert empty(form, support_proof(form)).tolist() == CROSSWISE_EMPTY
+    assert empty(form, *newton(form).proofs).tolist() == CROSSWISE_EMPTY
+    post = next(case for case in SOLVABLE if case.name == "crosswise").model().solve()
+    assert (post.counts[CROSSWISE_EMPTY] <= 1e-9).all()
+    np.testing.assert_allclose(post.counts, [0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1], atol=1e-9)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_pushed(seed: int):
+    """Multipliers pushed along the proofs leave nobody in the empty terms, and the others where they were."""
+    form = random_model(seed, statements=6)[0].form
+    proof = support_proof(form)
+    gone = empty(form, proof)
+    m = np.random.default_rng(seed).normal(size=form.shape[0])
+    before, after = np.exp(form.exponent(m)), np.exp(form.exponent(pushed(form, m, [proof])))
+    assert (after[gone] < 1e-20).all()
+    np.testing.assert_allclose(after[~gone], before[~gone], rtol=1e-6)
+    answer = newton(form)
+    gone = empty(form, *answer.proofs)
+    after = np.exp(form.exponent(pushed(form, answer.multipliers, answer.proofs)))
+    assert (after[gone] < 1e-20).all()
+    np.testing.assert_allclose(after[~gone], answer.counts[~gone], rtol=1e-5, atol=1e-12)
+
+
+@examples(40)
+@given(seed=seeds)
+def test_the_certificate_checks_proofs(seed: int):
+    """A direction that proves nothing changes no certificate, whatever it is called."""
+    exact, rng = from_multipliers(seed), np.random.default_rng(seed)
+    nothing = np.zeros(len(exact.counts), dtype=bool)
+    counts = np.where(rng.random(len(nothing)) < 0.3, 0.0, exact.counts)  # as if those were empty
+    for answer in (exact.counts, counts):
+        honest = certify(exact.form, answer, exact.multipliers, nothing, exact.q, exact.n_q)
+        false = [rng.normal(size=exact.form.shape[0]), np.full(exact.form.shape[0], -1.0)]
+        claimed = certify(exact.form, answer, exact.multipliers, nothing, exact.q, exact.n_q, false)
+        assert claimed == honest
+
+
+def test_the_certificate_needs_proofs():
+    """With the proofs that Newton's method found an answer with zeros is certified, without them it is not."""
+    case = next(case for case in SOLVABLE if case.name == "crosswise")
+    model = case.model()
+    found = solution(model, presolve=False).answer
+    nothing = np.zeros(len(model.space), dtype=bool)
+    about = (model.form, found.counts, found.multipliers, nothing, model.space.codes["q"], model.view.n_q)
+    assert certify(*about, found.proofs).bound < 1e-6
+    assert certify(*about).forced == 0
+    assert certify(*about, found.proofs).forced == np.count_nonzero(CROSSWISE_EMPTY)
+
+
+def overlapping(rng: np.random.Generator, n_terms: int, rows: int) -> LinearForm:
+    """Overlapping sets of terms, and how many people of a few are in each: knowledge with nothing published."""
+    people = np.where(rng.random(n_terms) < 0.4, rng.integers(1, 9, n_terms), 0).astype(float)
+    chosen = rng.random((rows, n_terms)) < 0.5
+    chosen[:, 0] = True  # all of them overlap
+    matrix = sp.csr_array(chosen.astype(float))
+    return LinearForm.plain(matrix, matrix @ people, matrix @ people)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_local_proofs_find_all_zeros_of_independent_parts(seed: int):
+    """Part by part, the knowledge alone proves empty exactly what it leaves no room for."""
+    rng = np.random.default_rng(seed)
+    sides = [overlapping(rng, 7, rows) for rows in (3, 1, 5)]
+    whole = LinearForm.plain(
+        sp.csr_array(sp.block_diag([form.matrix for form in sides])), *(np.concatenate([f.low for f in sides]),) * 2
+    )
+    proofs = local_proofs(whole)
+    alone = [largest(form) <= 1e-6 for form in sides]
+    alone[1][:] = False  # a row by itself is the business of bounds
+    np.testing.assert_array_equal(empty(whole, *proofs), np.concatenate(alone))
+    assert all((proof == np.rint(proof)).all() for proof in proofs)
+
+
+def test_nested_knowledge_leaves_nobody_between():
+    """P(s1 | q1 or q2) P(q1 or q2) = P(s1 | q1) P(q1) leaves no s1 to q2."""
+    model = MaxEnt(publish(CUBE)).add(p("s1", "q1") == 0.5, p("s1", "q1") + p("s1", "q2") == 0.5)
+    form = model.form
+    (proof,) = local_proofs(form)
+    assert [(q, s) for q, s, _ in model.space.index[empty(form, proof)]] == [("q2", "s1")]
+
+
+@examples(60)
+@given(seed=seeds)
+def test_a_rough_answer_points_at_zeros(seed: int):
+    """What a few of Newton's steps leave nearly empty is proved empty where it is, and only there."""
+    form = random_model(seed, statements=6)[0].form
+    rough = newton(form, max_iterations=12).counts
+    found = empty(form, face_proof(form, rough))
+    assert (largest(form)[found] <= 1e-6).all()
+    nobody = np.zeros(form.shape[1])  # any answer will do: the proof is a proof
+    assert (largest(form)[empty(form, face_proof(form, nobody))] <= 1e-6).all()
+
+
+def test_crosswise_from_an_answer():
+    """One direction empties all that the answer suggests (design, section 5)."""
+    form = crosswise()
+    hint = np.where(CROSSWISE_EMPTY, 1e-9, 0.5)
+    assert empty(form, face_proof(form, hint)).tolist() == CROSSWISE_EMPTY
+
+
+@examples(100)
+@given(seed=seeds, size=st.floats(-8, 8).map(lambda exponent: 10**exponent))
+def test_exact_spread(seed: int, size: float):
+    """A' m by parts is as near the exact sum as it says, and nearer than a plain product's bound."""
+    rng = np.random.default_rng(seed)
+    form = random_model(seed, statements=6)[0].form
+    m = size * rng.normal(size=form.shape[0])
+    found, off = form.exact_spread(m)
+    exact = [sum(map(Fraction.from_float, m * column)) for column in form.matrix.toarray().T]
+    assert all(
+        abs(Fraction.from_float(x) - y) <= Fraction.from_float(e) for x, y, e in zip(found, exact, off, strict=True)
+    )

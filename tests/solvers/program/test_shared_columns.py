@@ -1,0 +1,66 @@
+"""A matrix whose different columns are kept once is the same matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx.solvers.program.shared_columns import SharedColumns, column_classes
+from support.solving import examples
+
+#: A matrix of few different columns, each repeated in random places; maybe none, maybe with rows of zeros.
+seeds, sizes = st.integers(0, 10**6), st.integers(0, 8)
+
+
+def draw(seed: int, n_rows: int, n_columns: int, n_different: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    different = rng.choice([0.0, 0.0, 1.0, -0.5, 1 / 3], (n_rows, max(n_different, 1)))
+    different[rng.random(n_rows) < 0.2] = 0.0
+    return different[:, rng.integers(0, max(n_different, 1), n_columns)]
+
+
+@examples(100)
+@given(seed=seeds, n_rows=sizes, n_columns=st.integers(0, 30), n_different=sizes)
+def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
+    """Products, their transposes, squares and touched columns are those of the plain matrix."""
+    plain = draw(seed, n_rows, n_columns, n_different)
+    shared = SharedColumns(sp.csr_array(plain))
+    rng = np.random.default_rng(seed)
+    x, m = rng.normal(size=n_columns), rng.normal(size=n_rows)
+    np.testing.assert_allclose(shared.sums(x), plain @ x, atol=1e-12)
+    np.testing.assert_allclose(shared.spread(m), plain.T @ m, atol=1e-12)
+    np.testing.assert_allclose(shared.squares(x), plain**2 @ x, atol=1e-12)
+    np.testing.assert_array_equal(shared.touched, (plain != 0).any(axis=0))
+    np.testing.assert_array_equal(shared.distinct.toarray()[:, shared.of_term], plain)
+    np.testing.assert_array_equal(shared.transposed.toarray(), shared.distinct.toarray().T)
+
+
+@examples(100)
+@given(seed=seeds, n_rows=sizes, n_columns=st.integers(0, 30), n_different=sizes)
+def test_as_many_classes_as_different_columns(seed: int, n_rows: int, n_columns: int, n_different: int):
+    """Equal columns are never told apart, and different ones always are."""
+    plain = draw(seed, n_rows, n_columns, n_different)
+    of_column, example = column_classes(sp.csr_array(plain))
+    assert len(example) == len({tuple(column) for column in plain.T})
+    np.testing.assert_array_equal(plain[:, example[of_column]], plain)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_the_order_of_entries_means_nothing(order: list[int]):
+    """Two columns with the same entries are the same, in whatever order a row lists its columns."""
+    plain = np.array([[1.0, 1.0, 0.0], [0.5, 0.5, 1.0]])
+    row = np.array([0, 0, 1, 1, 1])
+    column = np.array([*order, 2, *order])
+    matrix = sp.csr_array((plain[row, column], (row, column)), shape=plain.shape)
+    assert len(SharedColumns(matrix).distinct.toarray().T) == 2
+
+
+@pytest.mark.parametrize("x", [np.zeros(3), np.zeros(3, dtype=bool), np.ones(3, dtype=np.int64)])
+def test_sums_are_floating_point(x: np.ndarray):
+    """Sums of nothing, of truth values and of whole numbers can be added to others in place."""
+    for n_rows in (0, 2):
+        shared = SharedColumns(sp.csr_array((n_rows, 3)))
+        assert shared.collect(x).dtype == shared.sums(x).dtype == float

@@ -1,0 +1,144 @@
+"""Warm starts, polishing and the iteration log: the same answer, sooner, more precisely, and with its story."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx import MaxEnt, P, Posterior, StatementError, load_posterior
+from support.depot import FIGURE_1C, SOLVABLE, Case, p, publish
+from support.helpers import refused
+from support.random_models import random_model
+from support.solving import DEFAULT, INSTALLED, error, examples
+
+seeds = st.integers(0, 10**6)
+INTERIOR = [case for case in SOLVABLE if case.interior]
+
+
+def agree(one: Posterior, two: Posterior) -> None:
+    assert error(one, two.counts) <= one.certificate.bound + two.certificate.bound + 1e-9
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize("case", INTERIOR, ids=lambda case: case.name)
+def test_nothing_has_changed(case: Case, presolve: bool):
+    """From its own multipliers an answer is found at once: two iterations at most, and no more than the first time."""
+    model = case.model()
+    first = model.solve(presolve=presolve)
+    again = model.solve(presolve=presolve, warm_start=first)
+    agree(first, again)
+    assert again.iterations <= min(2, first.iterations)
+
+
+@examples(60)
+@given(seed=seeds, presolve=st.booleans())
+def test_any_start_has_the_same_answer(seed: int, presolve: bool):
+    """Statements added or removed since change where one begins, and not where one ends."""
+    model, records = random_model(seed, statements=5)
+    labels = list(model.knowledge)
+    less = model.copy()
+    for label in labels[: len(labels) // 2 + 1]:
+        less.remove(label)
+    few, many = less.solve(), model.solve()
+    agree(model.solve(presolve=presolve, warm_start=few, allow_inaccurate=True), many)
+    agree(less.solve(presolve=presolve, warm_start=many, allow_inaccurate=True), few)
+    assert len(records) == model.view.n_records
+
+
+def test_a_start_helps():
+    """With one statement more the others' multipliers are nearly right already."""
+    known = [p("s1", "q1") == 0.3, p("s2", "q2") <= 0.3, p("s3", "q3") >= 0.5]
+    earlier = MaxEnt(publish(FIGURE_1C)).add(*known).solve()
+    model = MaxEnt(earlier.space.view).add(*known, p("s5", "q5") == 0.34)
+    cold, warm = model.solve(), model.solve(warm_start=earlier)
+    agree(cold, warm)
+    assert warm.iterations <= cold.iterations
+
+
+def test_starts_that_are_none(tmp_path: Path):
+    """Another release's posterior, something else, and one without multipliers are refused, with what to do."""
+    model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
+    post = model.solve()
+    with refused(StatementError, "another release", "this release"):
+        MaxEnt(publish(FIGURE_1C)).solve(warm_start=post)
+    with refused(StatementError, "posterior", "ndarray"):
+        model.solve(warm_start=post.counts)
+    post.save(tmp_path / "post.parquet")
+    with refused(StatementError, "solve it again"):
+        model.solve(warm_start=load_posterior(tmp_path / "post.parquet"))
+
+
+@examples(40)
+@given(seed=seeds)
+def test_multipliers(seed: int):
+    """They are told by label, a number a row, and say what the posterior is: N p = exp(A' m - 1)."""
+    model, _ = random_model(seed)
+    post = model.solve(presolve=False, allow_inaccurate=True)
+    known = list(model.knowledge)
+    assert list(post.multipliers)[len(post.multipliers) - len(known) :] == known
+    m = np.concatenate(list(post.multipliers.values()))
+    sure = post.counts > 1e-6  # at a zero multipliers have no end
+    np.testing.assert_allclose(post.counts[sure], np.exp(model.form.exponent(m))[sure], rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", [name for name in INSTALLED if name != DEFAULT])
+def test_polish(solver: str):
+    """A rough answer, polished, is as precise as the default solver's."""
+    for case in INTERIOR[:6]:
+        model = case.model()
+        post = model.solve(solver, polish=True)
+        assert error(post, case.expected(post.space)) <= 1e-8
+        assert post.certificate.bound <= max(model.solve().certificate.bound, 1e-6)
+        if post.iterations:  # presolve has not found everything by itself
+            assert solver in post.solver
+
+
+@pytest.mark.parametrize("options", [{"eps_abs": 1e-2, "eps_rel": 1e-2}, {}])
+def test_polish_makes_rough_answers_precise(options: dict[str, float]):
+    """SCS told to be satisfied with two digits gives two; polished it gives all of them."""
+    model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3, p("s2", "q2") <= 0.3)
+    exact = model.solve()
+    rough = model.solve("SCS", allow_inaccurate=True, **options)
+    polished = model.solve("SCS", polish=True, **options)
+    assert polished.certificate.holds
+    agree(polished, exact)
+    assert polished.certificate.bound <= rough.certificate.bound
+    assert polished.iterations >= rough.iterations
+    assert polished.solver.startswith("SCS")
+    assert DEFAULT in polished.solver
+
+
+def test_log():
+    """A row an iteration, from 0: what is left to do falls, and the dual function never rises by more than rounding."""
+    model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3, p("s2", "q2") <= 0.2)
+    post = model.solve(presolve=False)
+    log = post.log
+    assert {"iteration", "residual", "gap", "dual", "dropped", "products", "seconds"} <= set(log.columns)
+    assert log["iteration"].tolist() == list(range(post.iterations + 1))
+    assert log["residual"].iloc[-1] <= 1e-8
+    assert log["gap"].iloc[-1] <= 1e-8
+    assert (np.diff(log["dual"]) <= 1e-9).all()
+    assert log["seconds"].is_monotonic_increasing
+    assert (log["dropped"] == 0).all()
+    assert MaxEnt(model.view).add(P("s1") <= 1).solve("CLARABEL").log.empty  # a solver that does not tell
+
+
+def test_log_of_zeros():
+    """Terms that are proved empty on the way are counted."""
+    case = next(case for case in SOLVABLE if case.name == "crosswise")
+    assert case.model().solve(presolve=False).log["dropped"].iloc[-1] == 4  # s3 of q1 and q2, and s1 and s2 of q3
+
+
+def test_verbose(capsys: pytest.CaptureFixture[str]):
+    """On request a line is printed for every line of the log, an iteration of a part; otherwise none."""
+    model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
+    post = model.solve(presolve=False, verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(post.log) > post.iterations
+    assert all(line.startswith("iteration") and "residual" in line for line in lines)
+    model.solve(presolve=False)
+    assert capsys.readouterr().out == ""

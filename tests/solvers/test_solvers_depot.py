@@ -1,0 +1,116 @@
+"""Every solver on the depot: problems whose answers, and multipliers, are known by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
+from maxent_cvx.solvers import ACCURACY, Status
+from maxent_cvx.solvers.linear.elastic import least_change
+from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, publish
+from support.solving import DEFAULT, INSTALLED, error, on_every_solver, solution
+
+presolve = pytest.mark.parametrize("presolve", [True, False], ids=["presolve", "whole"])
+
+
+@presolve
+@pytest.mark.parametrize(("solver", "case"), on_every_solver(*SOLVABLE))
+def test_answer(solver: str, case: Case, presolve: bool):
+    """An answer that is returned is certified, and the exact one lies within its bound; any other is refused."""
+    model = case.model()
+    try:
+        post = model.solve(solver, presolve=presolve)
+    except Infeasible as wrong:
+        pytest.fail(f"the knowledge can hold: {wrong}")
+    except SolverError:
+        post = model.solve(solver, presolve=presolve, allow_inaccurate=True)
+        assert not post.certificate.holds or post.status is not Status.OPTIMAL
+        # What is refused is bounded all the same, if by infinity.
+        assert error(post, case.expected(post.space)) <= post.certificate.bound + 1e-6
+        assert solver != DEFAULT or not (presolve or case.interior), "this one is for the default solver"
+    else:
+        assert post.certificate.holds
+        assert post.certificate.bound <= ACCURACY
+        assert error(post, case.expected(post.space)) <= post.certificate.bound + 1e-6
+
+
+@pytest.mark.parametrize("solver", [name for name in INSTALLED if name != DEFAULT])
+def test_most_are_answered(solver: str):
+    """Every other solver certifies nine in ten of the depot: being refused is for the hard ones."""
+    refused = []
+    for case in SOLVABLE:
+        try:
+            case.model().solve(solver)
+        except Inaccurate:
+            refused.append(case.name)
+    assert len(refused) <= len(SOLVABLE) / 10, refused
+
+
+@pytest.mark.parametrize(("solver", "case"), on_every_solver(*(case for case in SOLVABLE if case.dual)))
+def test_multipliers(solver: str, case: Case):
+    """Multipliers m make x = exp(A' m - 1): m > 0 presses up from a low side, m < 0 down, and 0 is slack."""
+    model = case.model()
+    found = solution(model, solver, presolve=False, allow_inaccurate=True)
+    if not found.certificate.holds:
+        pytest.skip(f"{solver} is not precise enough to tell: {found.certificate}")
+    x, m = case.expected(model.space), found.answer.multipliers
+    # A cell that is off by 1e-8 people moves its logarithm by 1e-8 / x.
+    atol = 1e-6 + 1e-8 / x.min() if solver == DEFAULT else 2e-2
+    np.testing.assert_allclose(m[model.form.n_published :], case.dual, atol=atol)
+    np.testing.assert_allclose(model.form.matrix.T @ m - 1, np.log(x), atol=atol)
+
+
+@presolve
+@pytest.mark.parametrize(("solver", "case"), on_every_solver(*CONTRADICTORY))
+def test_contradiction(solver: str, case: Case, presolve: bool):
+    """Knowledge that cannot hold is called so, whichever the solver; it is never merely a failure to solve."""
+    with pytest.raises(Infeasible):
+        case.model().solve(solver, presolve=presolve)
+
+
+@presolve
+@pytest.mark.parametrize("case", CONTRADICTORY, ids=lambda case: case.name)
+def test_contradiction_is_named(case: Case, presolve: bool):
+    """A contradiction is told in the user's own words: the published data are not to blame."""
+    with pytest.raises(Infeasible) as found:
+        case.model().solve(presolve=presolve)
+    message = str(found.value)
+    assert [statement for statement in case.knowledge if repr(statement.label) in message], message
+
+
+#: How many people, at the least, contradictory statements are away from what can hold.
+AWAY = {
+    "more than the largest value": 0.0001 * 4,
+    "less than the least value": 0.0001 * 4,
+    "two values": 0.4,  # x = 1.6, and n(q2, s1) = 3 - x = 1
+    "below and above": 0.4,  # x <= 1.6, and 4 - x <= 2
+    "not what is published": 1,  # 3 of 10 people, and there are 2
+    "two people, one value": 0.1,
+    "nobody is left": 1,
+    "more than the largest value of a sum": 0.0001 * 4,
+    "crosswise": 0.2,
+}
+
+
+@pytest.mark.parametrize("name", AWAY)
+def test_least_change(name: str):
+    """What would have to give is the knowledge, by no more than it takes."""
+    case = next(case for case in CONTRADICTORY if case.name == name)
+    form = case.model().form
+    change = least_change(form).off
+    assert (change[: form.n_published] == 0).all()
+    assert change.sum() == pytest.approx(AWAY[name], abs=1e-9)
+
+
+def test_published_data_never_give_way():
+    """Published numbers stand, even where three statements speak against two of them."""
+    three = [P("s1") == 0.3, P("s1") >= 0.3, P("s1") + P("s1") == 0.6]
+    form = MaxEnt(publish(FIGURE_1C)).add(*three).form
+    np.testing.assert_allclose(least_change(form).off[form.n_published :], 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case.name)
+def test_nothing_has_to_give(case: Case):
+    """Knowledge that can hold is not asked to change."""
+    assert least_change(case.model().form).off.max(initial=0) <= 1e-9

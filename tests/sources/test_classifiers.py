@@ -1,0 +1,172 @@
+"""Published classifiers: decision trees and rule lists (Published rules, section VII, future work)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, MaxEnt, PublishedRuleList, PublishedTree, StatementError, UnknownName
+from support.helpers import refused
+from support.rules import EXAMPLE_1, EXAMPLE_2, QI, people_of, random_table
+from support.solving import examples
+
+sklearn_tree = pytest.importorskip("sklearn.tree")
+pipeline = pytest.importorskip("sklearn.pipeline")
+preprocessing = pytest.importorskip("sklearn.preprocessing")
+
+seeds = st.integers(0, 10**6)
+
+
+def fitted(frame: pd.DataFrame, qi, sa="Salary", **options):
+    """A pipeline of a one-hot encoder and a tree."""
+    steps = preprocessing.OneHotEncoder(), sklearn_tree.DecisionTreeClassifier(random_state=0, **options)
+    return pipeline.make_pipeline(*steps).fit(frame[qi], frame[sa])
+
+
+def sampled(frame: pd.DataFrame, qi, sa="Salary"):
+    """A tree for which some people count twice."""
+    steps = preprocessing.OneHotEncoder(), sklearn_tree.DecisionTreeClassifier(random_state=0)
+    weights = np.where(frame[sa] == "50K-", 2.0, 1.0)
+    return pipeline.make_pipeline(*steps).fit(frame[qi], frame[sa], decisiontreeclassifier__sample_weight=weights)
+
+
+def test_counts_of_leaves():
+    """One split of Example 1, by the tree's own choice: everybody in a leaf has the leaf's distribution."""
+    tree = fitted(EXAMPLE_1, QI, max_depth=1)
+    post = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(tree)).solve()
+    expected = tree.predict_proba(post.conditional().index.to_frame(index=False))
+    np.testing.assert_allclose(post.conditional()[tree.classes_], expected, atol=1e-9)
+
+
+def test_classes_of_leaves():
+    """Only the class: at least half of the leaf's people have it, which is where maximum entropy stops."""
+    tree = fitted(EXAMPLE_1, QI, max_depth=1)
+    model = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(tree, leaves="class"))
+    low, high = model.bounds("P(50K+ | Gender=Female)")
+    assert tree.predict(EXAMPLE_1[QI])[1] == "50K+"
+    assert (low, high) == pytest.approx((1 / 2, 1))  # a tie is the first class's, which is 50K+
+    assert model.bounds("P(50K- | Gender=Male)") == pytest.approx((2 / 3, 1))
+    divided = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(tree, leaves="class", integer=False))
+    assert divided.solve().conditional().eq(0.5).all(axis=None)
+
+
+@examples(60)
+@given(seed=seeds, depth=st.integers(1, 3), leaves=st.sampled_from(["counts", "class"]), integer=st.booleans())
+def test_trees_are_true_of_their_people(seed: int, depth: int, leaves: str, integer: bool):
+    """What a tree says holds for those it was fitted on; counts say more than classes."""
+    frame = random_table(np.random.default_rng(seed))
+    qi = [column for column in frame if column != "S"]
+    tree = fitted(frame, qi, "S", max_depth=depth)
+    model = MaxEnt(people_of(frame, qi, "S")).add(PublishedTree(tree, leaves=leaves, integer=integer))
+    assert (model.form.residual(model.space.count(frame)) < 1e-9).all()
+    post = model.solve()
+    if leaves == "class":  # whoever has the posterior in hand would predict the same, or is in doubt
+        p = post.conditional()
+        predicted = tree.predict(p.index.to_frame(index=False).set_axis(qi, axis=1))
+        chosen = p.to_numpy()[np.arange(len(p)), p.columns.get_indexer(predicted)]
+        assert (chosen >= p.max(axis=1) - 1e-6).all()
+
+
+def test_a_tree_with_an_encoder_of_its_own():
+    """A bare tree needs to be told how QI become numbers; of numbers it does not."""
+    codes = EXAMPLE_1[QI].apply(lambda column: column.astype("category").cat.codes)
+    tree = sklearn_tree.DecisionTreeClassifier(random_state=0).fit(codes.to_numpy(), EXAMPLE_1["Salary"])
+
+    def encode(people: pd.DataFrame) -> np.ndarray:
+        return np.column_stack([pd.Categorical(people[c], sorted(EXAMPLE_1[c].unique())).codes for c in QI])
+
+    table = people_of(EXAMPLE_1)
+    post = MaxEnt(table).add(PublishedTree(tree, encode)).solve()
+    assert post.prob("50K+", given={"Gender": "Female"}) == pytest.approx(8 / 9)
+    with refused(StatementError, "Education, Gender", "encode="):
+        MaxEnt(table).add(PublishedTree(tree))
+    numbers = codes.assign(Salary=EXAMPLE_1["Salary"])
+    post = MaxEnt(people_of(numbers)).add(PublishedTree(tree)).solve()
+    assert post.prob("50K+", given={"Gender": 0}) == pytest.approx(8 / 9)
+
+
+def test_a_tree_of_some_attributes():
+    """A tree that was fitted on columns by name may have some of them, in any order."""
+    for qi in (["Gender", "Education"], ["Gender"]):
+        model = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(fitted(EXAMPLE_1, qi)))
+        assert model.solve().prob("50K+", given={"Gender": "Female"}) == pytest.approx(8 / 9)
+
+
+def test_a_value_that_is_no_class():
+    """A value that the tree has never seen is nobody's; one that it has, and the view has not, is an error."""
+    tree = fitted(EXAMPLE_1, QI)
+    wider = mx.QITable(EXAMPLE_1, qi=QI, sa="Salary", sa_values=["50K-", "50K+", "100K+"])
+    assert MaxEnt(wider).add(PublishedTree(tree)).solve().prob("100K+") == pytest.approx(0, abs=1e-9)
+    other = mx.QITable(EXAMPLE_1, qi=QI, sa="Salary", sa_values=["50K+", "less"])
+    with refused(UnknownName, "'50K-'", "Salary"):
+        MaxEnt(other).add(PublishedTree(tree))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: PublishedTree("tree"), ["DecisionTreeClassifier", "'tree'"]),
+        (lambda: PublishedTree(sklearn_tree.DecisionTreeClassifier()), ["fitted"]),
+        (lambda: PublishedTree(fitted(EXAMPLE_1, QI), leaves="paths"), ["'counts' or 'class'"]),
+        (lambda: PublishedTree(fitted(EXAMPLE_1, QI, class_weight="balanced")), ["class_weight"]),
+        (lambda: PublishedTree(sampled(EXAMPLE_1, QI)), ["sample_weight"]),
+        (lambda: PublishedTree(fitted(EXAMPLE_1, QI), lambda people: [[0] * 5]), ["1 rows for 4"]),
+        (lambda: PublishedTree(fitted(pd.concat([EXAMPLE_1, EXAMPLE_1]), QI)), ["was fitted on", "other people"]),
+        (lambda: PublishedTree(fitted(EXAMPLE_1.assign(Age=1), ["Age", "Gender"])), ["cannot take", "encode="]),
+    ],
+)
+def test_trees_that_are_refused(make, says):
+    """What is no tree, what counts no people, and what was fitted on others."""
+    with refused(StatementError, *says):
+        MaxEnt(people_of(EXAMPLE_1)).add(make())
+
+
+LIST = [({"Education": "Doctorate"}, "50K+", 5 / 6), ({"Gender": "Female"}, "50K+", 4 / 5), ({}, "50K-", 1)]
+
+
+def test_a_rule_list():
+    """Each rule speaks of whom those before it have left: five female Masters, then one male Bachelor."""
+    post = MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(LIST)).solve()
+    p = post.conditional()["50K+"]
+    assert p["Masters", "Female"] == pytest.approx(4 / 5)
+    assert p["Bachelors", "Male"] == pytest.approx(0)
+    assert p["Doctorate", "Female"] == p["Doctorate", "Male"] == pytest.approx(5 / 6)
+
+
+def test_a_rule_list_as_printed():
+    """0.8 of five people is four, and 0.83 of six is five; a rule without a confidence takes its people out."""
+    printed = [({"Education": "Doctorate"}, "50K+", 0.83), ({"Gender": "Female"}, "50K+", None), ({}, "50K-", 1.0)]
+    p = MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(printed, decimals=2)).solve().conditional()["50K+"]
+    assert p["Doctorate", "Male"] == pytest.approx(5 / 6)
+    assert p["Masters", "Female"] == pytest.approx(0.5)
+    with refused(StatementError, "0.83", "decimals="):
+        MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(printed))
+    assert MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList([({}, "50K-", None)])).solve().prob("50K-") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("rules", "error", "says"),
+    [
+        ([*LIST, ({}, "50K+", 1)], StatementError, ["'4. everybody left => 50K+'", "nobody"]),
+        ([({"Gender": "Female"}, "50K+")], StatementError, ["rule 1", "class, confidence"]),
+        ([({}, "50K+", 1.5)], BadProbability, ["1.5"]),
+        ([({}, "50k", 1)], UnknownName, ["'50k'", "50K+"]),
+        ([({"Sex": "Female"}, "50K+", 1)], UnknownName, ["'Sex'"]),
+    ],
+)
+def test_rule_lists_that_are_refused(rules, error, says):
+    """What cannot be read, and what decides for nobody."""
+    with refused(error, *says):
+        MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(rules))
+
+
+def test_rules_and_a_tree_together():
+    """Classifiers, rules and knowledge are sources like any other."""
+    table = people_of(EXAMPLE_2)
+    rules = mx.disguise.mine_rules(EXAMPLE_2, qi=QI, sa="Salary", support=0.6, confidence=0.9)
+    model = MaxEnt(table).add(mx.PublishedRules(rules), PublishedTree(fitted(EXAMPLE_2, QI), leaves="class"))
+    assert model.solve().conditional()["50K+"].tolist() == pytest.approx([1, 1, 0])

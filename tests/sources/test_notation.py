@@ -1,0 +1,235 @@
+"""Knowledge as text: what is written is read as the same, and mistakes are pointed at."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Count, P, RepeatedStatement, StatementError
+from maxent_cvx.sources import read_knowledge, read_statement
+from maxent_cvx.sources.statements.reader import without_comments
+from support.helpers import refused
+from support.solving import examples
+
+names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
+texts = st.one_of(
+    names, st.sampled_from(["or", "in", "1", "True", "1e3", "nan", "50K+", "<=50K", "Lung cancer", "a or b"])
+)
+numbers = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-5, 5)
+values = st.one_of(texts, numbers, st.booleans())
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> pd.Interval:
+    """Any pandas Interval of numbers."""
+    ends = numbers | st.sampled_from([-math.inf, math.inf])
+    low, high = sorted((draw(ends), draw(ends)))
+    return pd.Interval(low, high, draw(st.sampled_from(["left", "right", "both", "neither"])))
+
+
+@st.composite
+def probabilities(draw: st.DrawFn):
+    """P(...) of any shape."""
+    chosen = values | st.lists(values, min_size=1, max_size=3) | intervals()
+    value = draw(chosen | st.dictionaries(texts, chosen, min_size=1, max_size=2))
+    if who := draw(st.lists(texts | st.integers(-5, 5), max_size=3, unique=True)):
+        return P(value, who=who[0]) if draw(st.booleans()) else Count(value, who=who)
+    return P(value, given=draw(st.dictionaries(texts, chosen, max_size=3)))
+
+
+@examples(300)
+@given(data=st.data())
+def test_what_is_written_is_read_as_the_same(data: st.DataObject):
+    """str(statement) is read as the same statement, to the last bit of every number."""
+    chance = st.floats(0, 1)
+    left = data.draw(probabilities())
+    kind = data.draw(st.sampled_from(["about", "between", "=", "<=", ">=", "against", "anything"]))
+    if kind == "about":
+        said = left.about(data.draw(chance), data.draw(st.floats(0, 2)))
+    elif kind == "between":
+        said = left.between(*sorted((data.draw(chance), data.draw(chance))))
+    elif kind == "anything":
+        said = (left - 2 * data.draw(probabilities())).anything()
+    elif kind == "against":
+        others = data.draw(st.lists(st.tuples(st.floats(0.01, 9), probabilities()), min_size=1, max_size=3))
+        right = sum((a * p for a, p in others), start=P("z"))
+        said = left <= right if not left.same_as(right) else left <= 1
+    else:
+        value = data.draw(chance)
+        said = {"=": left == value, "<=": left <= value, ">=": left >= value}[kind]
+    assert read_statement(str(said)) == said
+
+
+MALE = {"Gender": "male"}
+READ = {
+    "P(Flu | Gender=male) = 0.3 +- 0.05": P("Flu", given=MALE).about(0.3, 0.05),
+    "P(Flu|Gender = male)=.3±5e-2  # heard of": P("Flu", given=MALE).about(0.3, 0.05),
+    "0.2 <= P(Flu or HIV | Gender=male, Degree=college) <= 0.4": P(
+        ["HIV", "Flu"], given={"Degree": "college", "Gender": "male"}
+    ).between(0.2, 0.4),
+    "P(HIV | Gender=male) <= 2 P(Flu | Gender=female)": P("HIV", given=MALE)
+    <= 2 * P("Flu", given={"Gender": "female"}),
+    "P(HIV|Gender=male) - 2*P(Flu|Gender=female) <= 0": P("HIV", given=MALE)
+    <= 2 * P("Flu", given={"Gender": "female"}),
+    "P(Disease=Flu) == 0.2": P({"Disease": "Flu"}) == 0.2,
+    "P(Salary=high, Disease=Flu or HIV | Gender=male) = 0.2": P(
+        {"Disease": ["HIV", "Flu"], "Salary": "high"}, given=MALE
+    )
+    == 0.2,
+    "#(Disease=HIV, Salary=high: Alice, Bob) <= 1": Count({"Disease": "HIV", "Salary": "high"}, who=["Alice", "Bob"])
+    <= 1,
+    "P(HIV | Alice) = 0.2": P("HIV", who="Alice") == 0.2,
+    "#(HIV: Alice, Bob, Charlie) >= 2  #at least": Count("HIV", who=["Charlie", "Bob", "Alice"]) >= 2,
+    "P(Flu or HIV|'Mary Ann')=1": P(["Flu", "HIV"], who="Mary Ann") == 1,
+    "P(Flu | 17) <= P(Flu | Mary Ann)": P("Flu", who=17) <= P("Flu", who="Mary Ann"),
+    "P('Lung cancer') >= 0.1 + 0.5 P(\"a, b\")": P("Lung cancer") >= 0.1 + 0.5 * P("a, b"),
+    "P(Flu | Age in [20, 30), Zip=1 or 2 or '3') ≤ 1e-1": P(
+        "Flu", given={"Age": pd.Interval(20, 30, "left"), "Zip": [1, 2, "3"]}
+    )
+    <= 0.1,
+    "-P(Flu) + P(HIV) = -0.1": P("Flu") - P("HIV") == 0.1,
+    "0.1 = P(Flu)": P("Flu") == 0.1,
+    "0.5 >= P(Flu)": P("Flu") <= 0.5,
+    "P(Flu) = 0.3 # so\n +- 0.1 # they say": P("Flu").about(0.3, 0.1),
+    "P(Flu | 007=1_0, 1.50=nan) = 0.3": P("Flu", given={"007": "1_0", "1.50": "nan"}) == 0.3,
+    "P(Flu | Age in (-inf, 40]) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, 40)}) == 0.3,
+    "P(in [1, 2]) = 0.3": P(pd.Interval(1, 2, "both")) == 0.3,
+    "P(Income in [1, 2]) = 0.3": P({"Income": pd.Interval(1, 2, "both")}) == 0.3,
+    "P(Flu is anything) is anything": P("Flu is anything").anything(),
+}
+
+
+@pytest.mark.parametrize("text", READ)
+def test_read(text: str):
+    """The papers' notation, and what people make of it."""
+    assert read_statement(text) == READ[text]
+
+
+MISTAKES = {
+    "": (1, "a number, P( or #( is expected"),
+    "Flu = 0.3": (1, "a number, P( or #( is expected"),
+    "P(Flu | Gender=male = 0.3": (21, "')' is expected"),
+    "P(Flu, HIV) = 0.3": (6, "'|' or ')' is expected"),
+    "P(Flu | male, Degree=college) = 0.3": (13, "'=' or 'in' is expected"),
+    "P(Flu | Gender=male)": (21, "=, <= or >= is expected"),
+    "P(Flu | Gender=male) < 0.3": (22, "a strict < has no maximum-entropy answer of its own; write <="),
+    "P(Flu) = 0.3 0.4": (14, "the end is expected"),
+    "P(Flu) = 30%": (12, "the end is expected: write 0.3 for 30%"),
+    "P(Flu) <= 0.3 +- 0.1": (15, "+- is read after P(...) = number only"),
+    "P(Flu) = 0.3 +- x": (17, "a number, by how much it may be off, is expected"),
+    "0.4 >= P(Flu) >= 0.3": (15, "two relations are read as number <= P(...) <= number only"),
+    "P(Flu) * 2 = 0.3": (8, "=, <= or >= is expected"),
+    "P(Flu | Age in 20-30) = 0.3": (16, "'[' or '(' is expected"),
+    "P(Flu | Age in [30, 20]) = 0.3": (21, "the lower end comes first"),
+    "P(Flu | a=1, a=2) = 0.3": (14, "'a' is named twice; write a=one or other"),
+    "P(Flu | ) = 0.3": (9, "an attribute is expected"),
+    "P(Flu)=0.3 # a\nP(HIV)=0.2": (22, "two relations are read as number <= P(...) <= number only"),
+    "P() = 0.3": (3, "a value is expected"),
+    "P(a=1, a=2) = 0.3": (8, "'a' is named twice; write a=one or other"),
+    "#(HIV, Alice) = 1": (6, "'or' or ':' is expected"),
+    "#(HIV: Alice = 1": (14, "',' or ')' is expected"),
+    "#(HIV: ) = 1": (8, "a person is expected"),
+    "P(Time=10:30) = 1": (10, "'|' or ')' is expected"),
+    "P(Flu or) = 0.3": (9, "a value is expected"),
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes_are_pointed_at(text: str):
+    """The error says what is expected, and where."""
+    at, what = MISTAKES[text]
+    text = without_comments(text)
+    found = repr(text[at - 1 :]) if text[at - 1 :] else "the end"
+    with refused(StatementError, f"{what} at character {at}, where {found} stands, of {text!r}"):
+        read_statement(text)
+
+
+@given(text=st.text(st.sampled_from("P(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
+@examples(300)
+def test_any_text_is_read_or_refused(text: str):
+    """Nothing else than a statement or an error of this package comes of any text."""
+    try:
+        said = read_statement(text)
+    except mx.MaxEntError:
+        return
+    assert isinstance(said, mx.Statement)
+
+
+def test_model_takes_text(hospital):
+    """Text is the statement it stands for; adding both is adding one."""
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3", "P(HIV) <= 2 P(Flu | Gender=female)")
+    assert list(model.knowledge) == ["P(Flu | Gender=male) = 0.3", "P(HIV) <= 2 P(Flu | Gender=female)"]
+    with pytest.warns(RepeatedStatement):
+        model.add(P("Flu", given=MALE) == 0.3)
+    assert model.solve().prob("Flu", given=MALE) == pytest.approx(0.3, abs=1e-9)
+    with refused(mx.UnknownName, "'Fluu' is not a value of 'Disease'; did you mean 'Flu'?"):
+        model.add("P(Fluu) = 0.3")
+
+
+def test_knowledge_files(tmp_path):
+    """A statement a line, with comments; an error names file and line."""
+    path = tmp_path / "gossip.txt"
+    path.write_text(
+        '# what the neighbours say\n\nP(Flu | Gender=male) = 0.3  # so they say\nP("#1") >= 0.1\n', encoding="utf-8"
+    )
+    assert read_knowledge(path) == [P("Flu", given=MALE) == 0.3, P("#1") >= 0.1]
+    assert mx.read_knowledge is read_knowledge
+    path.write_text("P(Flu) = 0.3\nP(HIV\n", encoding="utf-8")
+    with refused(StatementError, f"{path}, line 2: '|' or ')' is expected"):
+        read_knowledge(path)
+    path.write_bytes("P('\u2028') = 0.3\r\n".encode("utf-8-sig"))
+    assert read_knowledge(path) == [P("\u2028") == 0.3]
+    path.write_bytes(b"P(Fl\xfc) = 0.3")
+    with refused(StatementError, f"{path} is no text in UTF-8"):
+        read_knowledge(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["2 is anything", "0 = 0 +- 0", "0 <= P(Flu) - P(Flu) <= 0", "P(Flu) - P(Flu) = 0 +- 1"]
+)
+def test_what_says_nothing_of_anybody(text: str):
+    """A statement needs a probability that does not cancel."""
+    with refused(StatementError, "nothing is said"):
+        read_statement(text)
+
+
+def test_coefficients_are_numbers():
+    """What overflows is refused."""
+    with refused(mx.BadProbability, "too large"):
+        read_statement("1e308 P(Flu) + 1e308 P(Flu) <= 1")
+
+
+def test_knowledge_tells_where(tmp_path):
+    """What a file says wrongly is told with file and line, also what only the model knows to be wrong."""
+    path = tmp_path / "gossip.txt"
+    release = mx.Release.from_buckets(
+        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
+    )
+    for text, error, says in (
+        ("P(Fluu) >= 0.1", mx.UnknownName, "'Fluu' is not a value of 'Disease'; did you mean 'Flu'?"),
+        ("P(Flu | Age=3) >= 0.1", mx.UnknownName, "'Age' is not a quasi-identifier"),
+        ("P(Flu | Gender=male, Degree=junior) >= 0.1", mx.StatementError, "nobody in the release has"),
+        ("P(Flu | Alice) = 1", mx.StatementError, "the model names nobody"),
+    ):
+        path.write_text(f"# heard\nP(Flu) >= 0.1\n{text}\n")
+        with pytest.raises(error) as caught:
+            mx.MaxEnt(release).add(*mx.read_knowledge(path))
+        assert str(caught.value).startswith(f"{path}, line 3: ")
+        assert says in str(caught.value)
+    path.write_text("P(Flu) = 1.4\n")
+    with pytest.raises(mx.BadProbability, match=r"line 1: P\(Flu\) cannot be 1.4"):
+        mx.read_knowledge(path)
+
+
+def test_where_is_not_what_is_said(tmp_path):
+    """Two statements that say the same are equal, wherever they were read."""
+    path = tmp_path / "gossip.txt"
+    path.write_text("P(Flu) >= 0.1\n")
+    assert mx.read_knowledge(path) == [P("Flu") >= 0.1]
+    assert hash(mx.read_knowledge(path)[0]) == hash(P("Flu") >= 0.1)

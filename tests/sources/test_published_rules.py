@@ -1,0 +1,361 @@
+"""What published rules reveal, and what their absence reveals (Published rules, sections I.A and V)."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Infeasible, MaxEnt, P, PublishedRules, RuleSet, StatementError, UnknownName
+from support.helpers import refused
+from support.rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, people_of, random_table
+from support.solving import examples
+
+seeds = st.integers(0, 10**6)
+#: Thresholds as they are typed; many are hit exactly by small tables.
+SHARES = ("0.1", "0.2", "0.25", "0.3", "0.5", "0.6", "0.75", "0.9", "1")
+
+
+def mined(frame=EXAMPLE_1, support=0.3, confidence=0.8, strict=True) -> RuleSet:
+    return mx.disguise.mine_rules(frame, qi=QI, sa="Salary", support=support, confidence=confidence, strict=strict)
+
+
+def random_rules(seed: int, s: str = "0.3", c: str = "0.6", *, strict: bool = False):
+    """A random table, its rules, and its QI table."""
+    frame = random_table(np.random.default_rng(seed))
+    qi = [column for column in frame if column != "S"]
+    rules = mx.disguise.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
+    return frame, rules, people_of(frame, qi, "S")
+
+
+def solve(rules: RuleSet, table: mx.QITable, **options) -> pd.DataFrame:
+    return MaxEnt(table).add(PublishedRules(rules, **options)).solve().conditional()
+
+
+class TestTheExamples:
+    """Examples 1 and 2 of section I.A."""
+
+    @pytest.mark.parametrize("scores", [None, "confidence", "support"])
+    @pytest.mark.parametrize("non_rules", [False, True])
+    def test_example_1(self, scores, non_rules):
+        """One of two male doctorates earns more than 50K, and all female ones do: from scores, or thresholds."""
+        p = solve(mined(), people_of(EXAMPLE_1), scores=scores, non_rules=non_rules)["50K+"]
+        assert p["Doctorate", "Female"] == pytest.approx(1)
+        assert p["Doctorate", "Male"] == pytest.approx(0.5)
+
+    def test_example_1_as_printed(self):
+        """The scores as Fig. 1(b) prints them, to two decimals, leave no other number of people either."""
+        rules = mined().rounded(2)
+        p = solve(rules, people_of(EXAMPLE_1), scores=["confidence", "support"], decimals=2, non_rules=False)["50K+"]
+        assert p["Doctorate", "Male"] == pytest.approx(0.5)
+        assert p["Masters", "Female"] == pytest.approx(0.8)
+
+    def test_example_2(self):
+        """The third person earns 50K-, because Gender=Female => 50K+ is not published."""
+        model = MaxEnt(people_of(EXAMPLE_2)).add(PublishedRules(mined(EXAMPLE_2, 0.6, 0.9, strict=False)))
+        post = model.solve()
+        assert post.conditional()["50K+"].tolist() == pytest.approx([1, 1, 0])
+        because = post.certain()["because"]["P(50K- | Education=Masters, Gender=Female)"]
+        assert because == ["published rule: Education=Doctorate => 50K+", "no rule: Gender=Female => 50K+"]
+
+    def test_example_2_needs_what_is_not_published(self):
+        """From the rule alone, or if people may be divided, nothing is certain of the third person."""
+        rules, table = mined(EXAMPLE_2, 0.6, 0.9, strict=False), people_of(EXAMPLE_2)
+        assert solve(rules, table, non_rules=False).loc[("Masters", "Female"), "50K+"] == pytest.approx(0.5)
+        divided = MaxEnt(table).add(PublishedRules(rules, integer=False))
+        assert divided.bounds("P(50K+ | Education=Masters)")[1] > 0.7
+
+    def test_example_2_in_a_second_form(self):
+        """A man may earn anything, as no rule with the support of two of three people could be about him."""
+        table = people_of(EXAMPLE_2)
+        model = MaxEnt(table).add(PublishedRules(mined(EXAMPLE_2, 0.6, 0.9, strict=False).head(0), non_rules=False))
+        assert model.bounds("P(50K+ | Gender=Male)") == (0, 1)
+
+
+@examples(60)
+@given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
+def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: str, strict: bool):
+    """Whole people: an assignment of values satisfies all rows if, and only if, it has the very same rules.
+
+    (The rows say no less than the list of rules, and no more: of six people all assignments are tried.)
+    """
+    frame = random_table(np.random.default_rng(seed)).iloc[:6]
+    qi, values = [column for column in frame if column != "S"], np.array(sorted(frame["S"].unique()))
+    rules = mx.disguise.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
+    model = MaxEnt(people_of(frame, qi, "S")).add(PublishedRules(rules))
+    every = np.array(list(itertools.product(range(len(values)), repeat=len(frame))))
+
+    described = {given_ for given_, _ in patterns(frame)}
+    inside = np.array([np.logical_and.reduce([frame[name] == one for name, one in some]) for some in described])
+    n_q = inside.sum(axis=1)
+    decide = functools.cache(lambda n_q, n_qx: is_rule(n_q, n_qx, len(frame), s, c, strict=strict))
+    is_one = np.vectorize(decide, otypes=[bool])
+    found = [is_one(n_q, (every == x).astype(int) @ inside.T.astype(int)) for x in range(len(values))]
+    truth = np.array([list(values).index(one) for one in frame["S"]])
+    at = (every == truth).all(axis=1).argmax()
+    same = np.logical_and.reduce([(flags == flags[at]).all(axis=1) for flags in found])
+
+    q = model.view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(frame[qi]))
+    counts = np.zeros((len(every), len(model.space)))
+    for person, tuple_ in enumerate(q):  # terms are sorted by QI tuple, then value
+        np.add.at(counts, (np.arange(len(every)), tuple_ * len(values) + every[:, person]), 1)
+    sums = counts @ model.form.matrix.toarray().T
+    holds = ((sums >= model.form.low - 1e-9) & (sums <= model.form.high + 1e-9)).all(axis=1)
+    assert np.array_equal(holds, same)
+
+
+@examples(200)
+@given(
+    seed=seeds,
+    s=st.sampled_from(SHARES),
+    c=st.sampled_from(SHARES),
+    integer=st.booleans(),
+    scores=st.sampled_from([None, "confidence", "support"]),
+)
+def test_pruning_changes_nothing(seed: int, s: str, c: str, integer: bool, scores: str | None):
+    """Theorem 3: with all non-rules, and with those that pruning leaves, the posterior is the same."""
+    frame, rules, table = random_rules(seed, s, c)
+    pruned = PublishedRules(rules, scores=scores, integer=integer)
+    every = PublishedRules(rules, scores=scores, integer=integer, prune=False)
+    models = [MaxEnt(table).add(source) for source in (pruned, every)]
+    post = [model.solve() for model in models]
+    np.testing.assert_allclose(post[0].conditional(), post[1].conditional(), atol=2e-5)
+    counts = pruned.counts
+    assert counts.nar_binding <= counts.nar_pruned <= counts.nar
+    assert counts.ar + counts.nar == len(patterns(frame))
+    assert every.counts.nar == counts.nar
+    assert every.counts.nar_pruned == counts.nar_pruned
+    # Every row of the whole holds in all distributions that satisfy the pruned ones: the least and largest say so.
+    rows = models[1].form
+    assert rows.shape[0] >= models[0].form.shape[0]
+    assert (rows.residual(post[0].counts) < 1e-6).all()
+
+
+def test_pruning_by_hand():
+    """Example 1 has nine patterns Q with two values each, and three rules, which leaves 15.
+
+    Of Bachelors (1 of 12) and Male (3) c P(Q) <= s, so that Theorem 3 prunes Bachelors and Male, Doctorate and Male:
+    11. Three or fewer people are below the bound of four in any case: 7. And all Masters are Female: 5.
+    """
+    source = PublishedRules(mined())
+    MaxEnt(people_of(EXAMPLE_1)).add(source)
+    assert source.counts.to_dict() == {"ar": 3, "nar": 15, "nar_pruned": 11, "nar_binding": 5}
+
+
+def test_theorem_2():
+    """If every combination occurs there are |SA| ((1 + k)^m - 1) patterns: Eq. (7), here with m = 3 and k = 2."""
+    frame = pd.DataFrame(list(itertools.product("ab", "ab", "ab", "xy")), columns=["Q0", "Q1", "Q2", "S"])
+    rules = mx.disguise.mine_rules(frame, qi=["Q0", "Q1", "Q2"], sa="S", support=0.5, confidence=0.9)
+    source = PublishedRules(rules)
+    MaxEnt(people_of(frame, ["Q0", "Q1", "Q2"], "S")).add(source)
+    assert source.counts.ar + source.counts.nar == 2 * (3**3 - 1)
+
+
+def test_counts_need_people():
+    """The number of constraints depends on who is there."""
+    with refused(StatementError, "add the rules to one first"):
+        PublishedRules(mined()).counts  # noqa: B018
+    source = PublishedRules(mined(), non_rules=False)
+    MaxEnt(people_of(EXAMPLE_1)).add(source)
+    assert source.counts.to_dict() == {"ar": 3, "nar": 0, "nar_pruned": 0, "nar_binding": 0}
+
+
+@examples(60)
+@given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), decimals=st.integers(1, 3))
+def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals: int):
+    """Thresholds, rounded scores, exact scores; without and with non-rules: entropy never rises, truth stays."""
+    frame, rules, table = random_rules(seed, s, c)
+    told = [
+        {"non_rules": False},
+        {},
+        {"scores": ["confidence", "support"], "decimals": decimals},
+        {"scores": "confidence"},
+    ]
+    entropy = []
+    for options in told:
+        shown = rules.rounded(decimals) if "decimals" in options else rules
+        model = MaxEnt(table).add(PublishedRules(shown, **options))
+        assert (model.form.residual(model.space.count(frame)) < 1e-9).all()
+        entropy.append(model.solve().entropy)
+    assert (np.diff(entropy) < 1e-6).all()
+
+
+class TestComposition:
+    """Rules beside a release of the same people, background knowledge and names, in one model (section II)."""
+
+    @pytest.fixture
+    def bucketized(self) -> tuple[pd.DataFrame, mx.Release]:
+        frame = EXAMPLE_1.assign(Bucket=np.arange(12) % 3)
+        return frame, mx.Release.from_buckets(frame, qi=QI, sa="Salary", bucket="Bucket")
+
+    def test_all_in_one(self, bucketized):
+        """Everything that is true of the people holds together, and each source lowers the entropy."""
+        frame, release = bucketized
+        people = {"Ann": {"Education": "Masters", "Gender": "Female"}}
+        model = MaxEnt(release, people=people)
+        entropy = [model.solve().entropy]
+        for source in (PublishedRules(mined()), P("50K+", given={"Gender": "Male"}) <= 0.4, P("50K-", who="Ann") == 1):
+            entropy.append(model.add(source).solve().entropy)
+        assert (np.diff(entropy) < 1e-6).all()
+        assert entropy[0] - entropy[1] > 0.2 < entropy[2] - entropy[3]
+        truth = model.space.count(frame.assign(Name=["", "Ann", *map(str, range(10))]), id="Name")
+        assert (model.form.residual(truth) < 1e-9).all()
+        post = model.solve()
+        assert post.people().loc["Ann", "50K-"] == pytest.approx(1)
+        assert post.conditional().loc[("Doctorate", "Male"), "50K+"] == pytest.approx(0.5)
+
+    def test_the_release_adds_to_the_rules(self, bucketized):
+        """The model of the release with rules is inside the bounds of each alone."""
+        _, release = bucketized
+        both, asked = MaxEnt(release).add(PublishedRules(mined())), P("50K+", given={"Education": "Masters"})
+        for alone in (MaxEnt(release), MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(mined()))):
+            low, high = alone.bounds(asked)
+            inner = both.bounds(asked)
+            assert low - 1e-6 <= inner[0] <= inner[1] <= high + 1e-6
+
+    def test_columns_in_another_order(self, bucketized):
+        """The view may have more QI attributes than were mined, in another order."""
+        frame, _ = bucketized
+        rules = mx.disguise.mine_rules(frame, qi="Gender", sa="Salary", support=0.3, confidence=0.8)
+        table = mx.QITable(frame, qi=["Gender", "Bucket", "Education"], sa="Salary", sa_values=["50K+", "50K-"])
+        post = MaxEnt(table).add(PublishedRules(rules, scores="confidence")).solve()
+        assert post.prob("50K+", given={"Gender": "Female"}) == pytest.approx(8 / 9)
+
+    def test_numbers_in_a_file(self, tmp_path):
+        """Values that a file holds as numbers, or texts, are found as they are written."""
+        frame = EXAMPLE_1.assign(Gender=np.where(EXAMPLE_1["Gender"] == "Male", 1, 2))
+        rules = mined(frame)
+        rules.to_csv(tmp_path / "rules.csv")
+        again = RuleSet.from_csv(tmp_path / "rules.csv")
+        p = [solve(r, people_of(frame)) for r in (rules, again)]
+        pd.testing.assert_frame_equal(*p)
+
+    def test_several_sensitive_attributes(self):
+        """X is a combination of values then."""
+        frame = EXAMPLE_1.assign(Disease=list("abababababab"))
+        rules = mx.disguise.mine_rules(frame, qi=QI, sa=["Disease", "Salary"], support=0.25, confidence=0.4)
+        values = [(d, s) for d in "ab" for s in ("50K+", "50K-")]
+        table = mx.QITable(frame, qi=QI, sa=["Disease", "Salary"], sa_values=values)
+        post = MaxEnt(table).add(PublishedRules(rules, scores="support")).solve()
+        for _, rule in rules.table.iterrows():
+            given_ = {name: rule[name] for name in QI if rule[name] is not None}
+            value = P({"Disease": rule["Disease"], "Salary": rule["Salary"]}, given=given_)
+            assert post.prob(value) == pytest.approx(rule["confidence"])
+
+
+class TestRefused:
+    """What cannot be read, or cannot be of these people."""
+
+    def test_what_is_missing_from_some_of_the_rules_is_unknown(self):
+        """Non-rules follow from all rules only."""
+        with refused(StatementError, "complete=False", "non_rules=False"):
+            PublishedRules(mined().head(2))
+
+    def test_mined_by_more_than_and_read_by_at_least(self):
+        """4 of 5 Masters have the confidence 0.8: by >= that is a rule, and its absence would be false."""
+        wrong = RuleSet(mined().table, qi=QI, sa="Salary", support=0.3, confidence=0.8, complete=True)
+        for scores in (None, "confidence"):
+            with refused(Infeasible, "Education=Masters", "mined by >", "strict=True"):
+                MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores=scores))
+
+    def test_mined_by_at_least_and_read_by_more_than(self):
+        """By > a rule of confidence 0.8 has at least 5 of the 5 Masters, and 4 is published."""
+        rules = mined(strict=False)
+        wrong = RuleSet(rules.table, qi=QI, sa="Salary", support=0.3, confidence=0.8, strict=True)
+        with refused(Infeasible, "Education=Masters", "mined by >=", "strict=False"):
+            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores="confidence", non_rules=False))
+        surest = RuleSet(mined(EXAMPLE_2, 0.6, 1, strict=False).table, qi=QI, sa="Salary", support=0.6, confidence=1,
+                         strict=True)  # fmt: skip
+        with refused(Infeasible, "cannot be a rule", "mined by >=", "strict=False"):
+            MaxEnt(people_of(EXAMPLE_2)).add(PublishedRules(surest, non_rules=False))
+
+    @examples(100)
+    @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
+    def test_one_convention_is_not_taken_for_the_other(self, seed: int, s: str, c: str, strict: bool):
+        """Read under the other convention, a complete set with scores is refused, or the rules are the same by both."""
+        frame, rules, table = random_rules(seed, s, c, strict=strict)
+        qi = list(rules.qi)
+        other = mx.disguise.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=not strict)
+        wrong = RuleSet(
+            rules.table, qi=qi, sa="S", support=float(s), confidence=float(c), strict=not strict, complete=True
+        )
+        try:
+            post = MaxEnt(table).add(PublishedRules(wrong, scores="confidence")).solve()
+        except mx.MaxEntError:
+            assert set(other.table.index) != set(rules.table.index)
+        else:  # nothing shows it, as no score is just at a threshold, or nobody could know better
+            assert post.certificate.holds
+
+    def test_scores_that_are_there_count_even_if_they_are_not_used(self):
+        """0.6 of five people is three, and by > four are needed."""
+        frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
+        rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6)
+        wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, strict=True, complete=True)
+        with refused(Infeasible, "3 of 5 people", "mined by >=", "strict=False"):
+            MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
+
+    def test_no_rule_about_anybody(self):
+        """By >= five people of whom no value is a rule need fewer than three each: somebody must have one."""
+        frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
+        rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6, strict=True)
+        wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, complete=True)
+        with refused(Infeasible, "A=a is in no rule", "at most 4 of its 5 people", "mined by >", "strict=True"):
+            MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
+
+    def test_printed_scores_are_not_exact(self):
+        """8 of 9 are not 0.89: decimals must be said, and be right."""
+        table = people_of(EXAMPLE_1)
+        with refused(StatementError, "0.89", "not whole", "decimals="):
+            MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence"))
+        with refused(StatementError, "more than 1 decimals", "round them first"):
+            MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence", decimals=1))
+        odd = mined().rounded(2)
+        odd = RuleSet(odd.table.assign(confidence=0.9), qi=QI, sa="Salary", support=0.3, confidence=0.8)
+        with refused(Infeasible, "no number of 4 people", "0.9"):
+            MaxEnt(table).add(PublishedRules(odd, scores="confidence", decimals=2, non_rules=False))
+
+    def test_rules_of_others(self):
+        """Values, attributes and people that are not in the view; scores that are not there."""
+        table = people_of(EXAMPLE_2)
+        with refused(UnknownName, "'Bachelors'", "Education"):
+            rules = mined(EXAMPLE_1, 0.05, 0.5)
+            MaxEnt(table).add(PublishedRules(rules))
+        with refused(StatementError, "nobody", "Education=Masters, Gender=Male"):
+            men = EXAMPLE_1.assign(Gender="Male")
+            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(mined(men, 0.3, 0.75), non_rules=False))
+        with refused(StatementError, "'confidence'", "scores=None"):
+            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(mined().without_scores(), scores="confidence"))
+        with refused(StatementError, "Disease", "Salary"):
+            other = mx.QITable(EXAMPLE_1, qi=QI, sa="Disease", sa_values=["a", "b"])
+            MaxEnt(other).add(PublishedRules(mined()))
+        with refused(UnknownName, "'Education'"):
+            MaxEnt(people_of(EXAMPLE_1, ["Gender"])).add(PublishedRules(mined()))
+
+    def test_a_set_with_a_hole(self):
+        """If female doctorates have the support, all doctorates have; a confidence of 0.4 then needs no more."""
+        rules = mined(confidence=0.4, strict=False)
+        kept = rules.table.index != "Education=Doctorate => 50K+"
+        holed = RuleSet(rules.table[kept], qi=QI, sa="Salary", support=0.3, confidence=0.4, complete=True)
+        with refused(StatementError, "Education=Doctorate, Gender=Female => 50K+", "not complete"):
+            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(holed))
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            ({"scores": "lift"}, "'lift'"),
+            ({"decimals": 2}, "scores='confidence'"),
+            ({"scores": "support", "decimals": -1}, "decimals"),
+        ],
+    )
+    def test_options(self, options, says):
+        """Options that mean nothing."""
+        with refused(StatementError, says):
+            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(mined(), **options))
+        with refused(StatementError, "RuleSet", "mine_rules"):
+            PublishedRules(EXAMPLE_1)

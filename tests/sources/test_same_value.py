@@ -1,0 +1,63 @@
+"""Two people who probably have the same value: what linear rows can say of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import SameValue, StatementError, UnknownName
+from support.fig_4 import FIG_4, described
+from support.helpers import refused
+from support.random_models import publish, random_records
+from support.solving import examples
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_same_value_is_total_variation(seed: int):
+    """The rows hold exactly where some joint distribution lets two people agree with probability c (Strassen, 1965)."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    names = [int(n) for n in rng.choice(len(records), 2, replace=False)]
+    model = mx.MaxEnt(publish(records), people=described(records, names))
+    first, second = (f"i{n}" for n in names)
+    p = rng.dirichlet(np.full(len(model.space), 0.3))
+    who, s, n = model.space.codes["who"], model.space.codes["s"], model.view.n_sb.shape[0]
+    people = np.array([np.bincount(s[who == i], p[who == i], n) for i in (0, 1)])
+    p = p / np.append(people.sum(axis=1), 1)[who] / len(records)  # each person is one
+    people = people / people.sum(axis=1, keepdims=True)
+    agree = np.minimum(*people).sum()
+    for c, holds in ((agree - 1e-6, True), (agree + 1e-6, False), (0.0, True), (1.0, agree > 1 - 1e-9)):
+        if 0 <= c <= 1:
+            (rows,) = SameValue(first, second, at_least=float(c)).rows(model.space)
+            assert (rows.residual(p).max(initial=0) <= 1e-9) == holds
+
+
+def test_family(release):
+    """Alice and Bob, of one family, have the same disease more often than not: each moves towards the other."""
+    model = mx.MaxEnt(release, people={"Alice": FIG_4["Alice"], "Bob": FIG_4["Bob"]}).add("P(Flu | Alice) = 0.9")
+    alone = model.solve().people()
+    together = model.add(SameValue("Alice", "Bob", at_least=0.7)).solve().people()
+    assert np.minimum(*alone.to_numpy()).sum() < 0.7
+    assert np.minimum(*together.to_numpy()).sum() == pytest.approx(0.7)
+    assert together.loc["Bob", "Flu"] > alone.loc["Bob", "Flu"]
+
+
+def test_same_for_certain(release):
+    """With c = 1 the two distributions are one."""
+    model = mx.MaxEnt(release, people=FIG_4).add("P(HIV | Alice) = 0.5", SameValue("Alice", "Bob", at_least=1))
+    people = model.solve().people()
+    np.testing.assert_allclose(people.loc["Alice"], people.loc["Bob"], atol=1e-9)
+
+
+def test_same_value_refusals(release):
+    """One person, or no probability, or nobody known."""
+    with refused(StatementError, "'Alice' has the same value as 'Alice' for certain; name two people"):
+        SameValue("Alice", "Alice")
+    with refused(mx.BadProbability, "at_least=1.5 is no probability"):
+        SameValue("Alice", "Bob", at_least=1.5)
+    with refused(UnknownName, "'Bbo'", "did you mean 'Bob'?"):
+        mx.MaxEnt(release, people=FIG_4).add(SameValue("Alice", "Bbo"))

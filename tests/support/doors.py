@@ -1,0 +1,328 @@
+"""One valid call of every public door, from which wrong ones are made by exchanging one argument."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import scipy.stats
+
+import maxent_cvx as mx
+from maxent_cvx import P
+
+from .door import Door, drawn, on_a_copy, operation, own_backend, registered_once
+from .rules import EXAMPLE_1, people_of
+from .series import patients
+from .techniques import people
+
+QI = ["Gender", "Degree"]
+
+
+def doors() -> dict[str, Door]:
+    """A valid call of everything that :func:`public` finds and is not closed."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    hospital = mx.datasets.load_hospital()
+    plain = hospital.drop(columns=["Name"])
+    roles = {"qi": QI, "sa": "Disease", "bucket": "Bucket"}
+    release = mx.Release.from_buckets(hospital, **roles)
+    allen = hospital.iloc[0][QI].to_dict()
+    model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
+    post = model.solve()
+    space = model.space
+    series = patients()
+    first = series.releases[0]
+    prior = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=0.5)
+    rules = mx.disguise.mine_rules(EXAMPLE_1, qi=["Education", "Gender"], sa="Salary", support=0.3, confidence=0.8)
+    view = people_of(EXAMPLE_1)
+    group = pd.DataFrame({"x": [0.2, 0.5, 0.3], "y": [0.8, 0.5, 0.7]}, index=["a", "b", "c"])
+    values = ["x", "y", "y"]
+    table = people(12)
+    others = table.drop(columns="Salary")
+    transition = pd.DataFrame(0.75 * np.eye(2) + 0.125, index=["male", "female"], columns=["male", "female"])
+    transition = transition.div(transition.sum(axis=1), axis=0)
+    noise = scipy.stats.laplace(scale=1)
+    cells = pd.Series([3.2, 1.7], pd.Index(["male", "female"], name="Gender"))
+    block = space.marginal(["s"])
+    rows = block == pd.Series(release.n_s / release.n_records, index=block.index)
+    qi_table, sa_table = release.to_tables()
+    generalized = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": ["a", "b", "a"]})
+    voters = pd.DataFrame({"Age": [21, 22, 25, 31], "n": [1, 2, 1, 1]})
+    grouped = mx.Release.from_generalized(generalized, qi="Age", sa="S", population=voters, count="n")
+    folder = Path(tempfile.mkdtemp())
+    (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
+    (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
+    rules.to_csv(folder / "rules.csv")
+    itemsets = pd.DataFrame(
+        {
+            "antecedents": [frozenset({"Education_Doctorate"})],
+            "consequents": [frozenset({"Salary_50K+"})],
+            "support": [1 / 3],
+            "confidence": [0.9],
+        }
+    )
+    cae = mx.measures.equivocation([1, 2, 4], [0.5, 0.25, 0.25])
+    sampling, ranges, binomial = mx.sdc.Sampling(0.5), mx.sdc.RangeQueries(2), mx.sdc.BinomialNoise(10)
+    infer = {"known": {"Age": [int(table["Age"].iloc[0])]}, "population": others}
+    swept = mx.sweep(model, P("Flu", given={"Gender": "male"}), value=[0.3, 0.35])
+    curves = {"K+": mx.quantify(release, hospital, [(0, 0), (1, 0)], min_support=1, progress=False)}
+    comparison = mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])
+    microdata = {"table": hospital, "qi": QI, "sa": "Disease"}
+    solve = {"tolerance": 1e-9, "max_iterations": 50, "verbose": False}
+    single = mx.Release.from_buckets(hospital.assign(Age=hospital["Bucket"]), **{**roles, "qi": "Age"})
+
+    tree_door = _tree()
+    return {
+        "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
+        "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
+        "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
+        "mx.Block.at": Door(block.at, {"rows": np.array([0])}),
+        "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
+        "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
+        "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
+        "mx.MaxEnt.solve": Door(model.solve, {}, {**solve, "nonsense": 1}),
+        "mx.MaxEnt.certify": Door(
+            model.certify, {"counts": post.counts, "multipliers": dict(post.multipliers)}
+        ),
+        "mx.MaxEnt.bounds": Door(model.bounds, {"asked": "P(Flu | Gender=male)", "progress": False}),
+        "mx.MaxEnt.relax": Door(model.relax, {}),
+        "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
+        "mx.MaxEnt.remove": Door(on_a_copy(model, "remove"), {"label": next(iter(model.knowledge))}),
+        "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
+        "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
+        "mx.P": Door(mx.P, {"value": "Flu"}),
+        "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
+        "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
+        "mx.Posterior.certain": Door(post.certain, {"progress": False}),
+        "mx.PublishedRuleList": Door(mx.PublishedRuleList, {"rules": [({"Gender": "male"}, "Flu", 0.4)]}),
+        "mx.PublishedRules": Door(mx.PublishedRules, {"rules": rules}),
+        **tree_door,
+        "mx.QIDistribution": Door(mx.QIDistribution, {"tables": ({"Gender": {"m": {"x": 1.0}}},)}),
+        "mx.QIDistribution.estimate": Door(mx.QIDistribution.estimate, {**microdata, "qi": "Gender"}),
+        "mx.QIDistribution.select": Door(prior.select, {"attributes": "Gender"}),
+        "mx.QIDistribution.signatures": Door(prior.signatures, {"people": hospital}),
+        "mx.QIDistribution.of": Door(prior.of, {"people": hospital}),
+        "mx.QIDistribution.rows": Door(prior.rows, {"people": hospital}),
+        "mx.QIDistribution.of_tuples": Door(
+            prior.of_tuples, {"tuples": release.quasi_identifiers, "values": release.sensitive_values}
+        ),
+        "mx.QIDistribution.columns": Door(prior.columns, {"values": release.sensitive_values}),
+        "mx.QIDistribution.attribute_set": Door(prior.attribute_set, {}),
+        "mx.QITable": Door(
+            mx.QITable, {"people": qi_table, "qi": QI, "sa": "Disease", "sa_values": ["a", "b"], "count": "Count"}
+        ),
+        "mx.RandomizedResponse": Door(mx.RandomizedResponse, {"transition": transition, "reported": "Gender"}),
+        "mx.Release.from_buckets": Door(mx.Release.from_buckets, {"table": hospital, **roles}),
+        "mx.Release.from_tables": Door(
+            mx.Release.from_tables, {"qi_table": qi_table, "sa_table": sa_table, "count": "Count", **roles}
+        ),
+        "mx.Release.from_generalized": Door(
+            mx.Release.from_generalized,
+            {"table": generalized, "qi": "Age", "sa": "S", "population": voters, "hierarchies": None, "count": "n"},
+        ),
+        "mx.Release.to_tables": Door(release.to_tables, {}),
+        "mx.GroupedRelease.named": Door(grouped.named, {"who": "x"}),
+        "mx.GroupedRelease.described": Door(grouped.described, {"attribute": "Age", "chosen": 21}),
+        "mx.Release.named": Door(release.named, {"who": "x"}),
+        "mx.Release.described": Door(release.described, {"attribute": "Gender", "chosen": "male"}),
+        "mx.QITable.named": Door(view.named, {"who": "x"}),
+        "mx.QITable.described": Door(view.described, {"attribute": "Gender", "chosen": "Male"}),
+        "mx.ReleaseSeries": Door(mx.ReleaseSeries, {"releases": list(series.releases)}),
+        "mx.ReleaseSeries.values_in": Door(series.values_in, {"release": 0}),
+        "mx.ReleaseSeries.mcs": Door(series.mcs, {"person": series.persons[0]}),
+        "mx.ReleaseSeries.named": Door(series.named, {"who": series.persons[0]}),
+        "mx.ReleaseSeries.described": Door(series.described, {"attribute": "release", "chosen": 1}),
+        "mx.ReleaseSeries.bucket_name": Door(series.bucket_name, {"release": 0, "bucket": 0}),
+        "mx.Rows": Door(
+            mx.Rows,
+            {"matrix": sp.csr_array(np.eye(2)), "low": np.zeros(2), "high": np.ones(2), "label": "x"},
+        ),
+        "mx.Rows.at": Door(rows.at, {"rows": np.array([0])}),
+        "mx.Rows.name": Door(rows.name, {"i": 0}),
+        "mx.Rows.same_as": Door(rows.same_as, {"other": rows}),
+        "mx.Rows.residual": Door(rows.residual, {"p": np.full(len(space), 0.1)}),
+        "mx.RuleSet": Door(
+            mx.RuleSet,
+            {
+                "table": rules.table, "qi": ["Education", "Gender"], "sa": "Salary", "support": 0.3, "confidence": 0.8,
+            },
+        ),
+        "mx.RuleSet.head": Door(rules.head, {"n": 1}),
+        "mx.RuleSet.at": Door(rules.at, {"rules": np.array([0])}),
+        "mx.RuleSet.without_scores": Door(rules.without_scores, {}),
+        "mx.RuleSet.rounded": Door(rules.rounded, {"decimals": 2}),
+        "mx.RuleSet.to_csv": Door(rules.to_csv, {"path": folder / "again.csv"}),
+        "mx.RuleSet.from_csv": Door(mx.RuleSet.from_csv, {"path": folder / "rules.csv"}, {"nonsense": 1, "qi": None}),
+        "mx.RuleSet.from_mlxtend": Door(
+            mx.RuleSet.from_mlxtend,
+            {"rules": itemsets, "qi": ["Education"], "sa": "Salary", "support": 0.3, "confidence": 0.8},
+        ),
+        "mx.SameValue": Door(mx.SameValue, {"first": "a", "second": "b"}),
+        "mx.Space.of": Door(mx.Space.of, {"view": release, "prior": prior}),
+        "mx.Space.marginal": Door(space.marginal, {"by": ["q"]}),
+        "mx.Space.conditional": Door(space.conditional, {"of": "s", "given": "Gender"}),
+        "mx.Space.joint": Door(
+            space.joint, {"members": sp.csr_array(np.ones((1, len(release.n_q)))), "s": np.array([0])}
+        ),
+        "mx.Space.row": Door(space.row, {"value": "Flu"}),
+        "mx.Space.prob": Door(space.prob, {"value": "Flu"}),
+        "mx.Space.described": Door(space.described, {"given": {"Gender": "male"}}),
+        "mx.Space.count": Door(space.count, {"records": hospital}),
+        "mx.Statement.same_as": Door((P("Flu") == 0.3).same_as, {"other": 1}),
+        "mx.StrongestAssociations": Door(
+            mx.StrongestAssociations, {"original": hospital, "positive": 1, "negative": 1, "min_support": 1}
+        ),
+        "mx.compare_solvers": Door(
+            mx.compare_solvers,
+            {"model": model, "solvers": ["DUAL_NEWTON"], "options": {"DUAL_NEWTON": {"tolerance": 1e-9}}},
+        ),
+        "mx.datasets.load_adult": Door(mx.datasets.load_adult, {"path": folder / "adult.data"}),
+        "mx.disguise.anatomy": Door(mx.disguise.anatomy, {**microdata, "l": 2}),
+        "mx.disguise.anatomy_buckets": Door(mx.disguise.anatomy_buckets, {**microdata, "l": 2}),
+        "mx.disguise.mine_rules": Door(mx.disguise.mine_rules, {**microdata, "support": 0.2, "confidence": 0.3}),
+        "mx.disguise.mondrian": Door(mx.disguise.mondrian, {**microdata, "k": 2}),
+        "mx.disguise.mondrian_table": Door(mx.disguise.mondrian_table, {**microdata, "k": 2}),
+        "mx.disguise.randomize": Door(
+            mx.disguise.randomize, {"table": plain, "sa": "Gender", "transition": transition}
+        ),
+        "mx.disguise.republish": Door(
+            mx.disguise.republish, {"release": first, "table": mx.datasets.load_patients()[1], "l": 2}
+        ),
+        "mx.disguise.sanitize": Door(
+            mx.disguise.sanitize, {"rules": rules.head(2), "view": view, "max_p": 0.99, "progress": False}
+        ),
+        "mx.disguise.similar_linkage": Door(mx.disguise.similar_linkage, {**microdata, "prior": prior, "r": 2}),
+        "mx.disguise.similar_linkage_groups": Door(
+            mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
+        ),
+        "mx.inference_channels": Door(
+            mx.inference_channels, {"series": series, "progress": False}, {"nonsense": 1, **solve}
+        ),
+        "mx.measures.Equivocation.at": Door(cae.at, {"eps": 1}),
+        "mx.measures.Equivocation.grouping": Door(cae.grouping, {"eps": 1}),
+        "mx.measures.disclosure": Door(mx.measures.disclosure, {"post": post}),
+        "mx.measures.equivocation": Door(
+            mx.measures.equivocation, {"values": [1, 2, 4], "probabilities": [0.5, 0.25, 0.25]}
+        ),
+        "mx.measures.estimation_accuracy": Door(
+            mx.measures.estimation_accuracy, {"post": post, "original": hospital}
+        ),
+        "mx.measures.exposed": Door(mx.measures.exposed, {"post": post, "original": hospital}),
+        "mx.measures.individual_divergence": Door(
+            mx.measures.individual_divergence, {"post": post, "original": hospital}
+        ),
+        "mx.measures.individual_entropy": Door(mx.measures.individual_entropy, {"post": post}),
+        "mx.measures.individual_equivocation": Door(
+            mx.measures.individual_equivocation,
+            {"post": post, "values": {value: i for i, value in enumerate(release.sensitive_values)}},
+        ),
+        "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
+        "mx.measures.query_error": Door(
+            mx.measures.query_error,
+            {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5},
+        ),
+        "mx.measures.term_divergence": Door(mx.measures.term_divergence, {"post": post, "original": hospital}),
+        "mx.measures.top_differences": Door(
+            mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
+        ),
+        "mx.mine_associations": Door(mx.mine_associations, {**microdata, "min_support": 1}),
+        "mx.plots.equivocation": Door(drawn(mx.plots.equivocation), {"curves": cae}),
+        "mx.plots.posterior": Door(drawn(mx.plots.posterior), {"post": post}
+        ),
+        "mx.plots.prices": Door(drawn(mx.plots.prices), {"table": post.prices()}
+        ),
+        "mx.plots.quantification": Door(drawn(mx.plots.quantification), {"curves": curves}
+        ),
+        "mx.plots.solver_comparison": Door(drawn(mx.plots.solver_comparison), {"table": comparison}
+        ),
+        "mx.plots.sweep": Door(drawn(mx.plots.sweep), {"table": swept}
+        ),
+        "mx.quantify": Door(
+            mx.quantify,
+            {
+                "release": release, "original": hospital, "knowledge": [(0, 0), (1, 0)], "min_support": 1,
+                "progress": False,
+            },
+            {"nonsense": 1, **solve},
+        ),
+        "mx.read_knowledge": Door(mx.read_knowledge, {"path": folder / "known.txt"}),
+        "mx.sdc.BinomialNoise": Door(mx.sdc.BinomialNoise, {"percent": 10}),
+        "mx.sdc.BinomialNoise.publish": Door(binomial.publish, {"table": table, "confidential": "Salary"}),
+        "mx.sdc.BinomialNoise.infer": Door(
+            binomial.infer, {"published": binomial.publish(table, "Salary"), **infer}
+        ),
+        "mx.sdc.Channel": Door(mx.sdc.Channel, {"places": 5, "limit": 2}),
+        "mx.sdc.RangeQueries": Door(mx.sdc.RangeQueries, {"size": 2}),
+        "mx.sdc.RangeQueries.publish": Door(ranges.publish, {"table": table, "confidential": "Salary"}),
+        "mx.sdc.RangeQueries.infer": Door(ranges.infer, {"published": ranges.publish(table, "Salary"), **infer}),
+        "mx.sdc.Sampling": Door(mx.sdc.Sampling, {"factor": 0.5}),
+        "mx.sdc.Sampling.publish": Door(sampling.publish, {"table": table, "confidential": "Salary"}),
+        "mx.sdc.Sampling.infer": Door(sampling.infer, {"published": sampling.publish(table, "Salary"), **infer}),
+        "mx.sdc.WindowSums": Door(mx.sdc.WindowSums, {"sums": np.array([3.0])}),
+        "mx.sdc.WithinBounds": Door(mx.sdc.WithinBounds, {"low": np.array([1, 1]), "high": np.array([2, 1])}),
+        "mx.sdc.experiment": Door(
+            mx.sdc.experiment,
+            {
+                "table": table, "confidential": "Salary", "techniques": {mx.sdc.Sampling: [0.5]}, "sizes": [1],
+                "targets": 1, "repetitions": 1, "progress": False,
+            },
+        ),
+        "mx.sdc.half_overlapping_bounds": Door(
+            mx.sdc.half_overlapping_bounds, {"sums": np.array([6.0, 7.0]), "half": 1, "low": 1.0, "high": 5.0}
+        ),
+        "mx.sdc.noise_limit": Door(mx.sdc.noise_limit, {"percent": 10, "places": 20}),
+        "mx.sdc.record_bounds": Door(
+            mx.sdc.record_bounds, {"system": np.array([[1, 1]]), "sums": np.array([6.0]), "low": 1.0, "high": 5.0}
+        ),
+        "mx.solvers.find": Door(mx.solvers.find, {"name": "auto"}),
+        "mx.solvers.register": Door(registered_once, {"backend": own_backend()}),
+        "mx.sweep": Door(
+            mx.sweep,
+            {"model": model, "probability": P("Flu", given={"Gender": "male"}), "value": 0.3},
+            {"nonsense": 1, **solve, "warm_start": None},
+        ),
+        "mx.testing.check_source": Door(
+            mx.testing.check_source, {"source": P("Flu") == 0.3, "space": space}
+        ),
+        "mx.testing.check_technique": Door(
+            mx.testing.check_technique, {"technique": sampling, "table": table, "confidential": "Salary"}
+        ),
+        "mx.worlds.conditions": Door(mx.worlds.conditions, {"release": release, "prior": prior, "r": 2}),
+        "mx.worlds.delta_ceiling": Door(mx.worlds.delta_ceiling, {"n": 5, "r": 2, "f_max": 0.3}),
+        "mx.worlds.delta_condition": Door(mx.worlds.delta_condition, {"f": [0.1, 0.2, 0.15], "r": 2}),
+        "mx.worlds.joint": Door(mx.worlds.joint, {"group": group, "values": values, "who": ["a", "b"]}),
+        "mx.worlds.linkage": Door(mx.worlds.linkage, {"release": release, "prior": prior}),
+        "mx.worlds.posterior": Door(mx.worlds.posterior, {"group": group, "values": values}),
+        "mx.worlds.r_robustness": Door(mx.worlds.r_robustness, {"release": release, "prior": prior}),
+        "mx.worlds.sample": Door(mx.worlds.sample, {"group": group, "values": values, "n": 200}),
+        "mx.worlds.sound_condition": Door(mx.worlds.sound_condition, {"group": group, "values": values, "r": 2}),
+        # What the front door hands out: probabilities, and their comparisons.
+        "Probability.about": Door(P("Flu").about, {"value": 0.3, "eps": 0.1}),
+        "Probability.between": Door(P("Flu").between, {"low": 0.3, "high": 0.4}),
+        **{
+            f"Probability.{name}": Door(operation(P("Flu"), name), {"other": 0.5})
+            for name in ("__eq__", "__le__", "__ge__", "__add__", "__sub__", "__rsub__", "__mul__")
+        },
+        "Probability.__truediv__": Door(lambda other: P("Flu") / other, {"other": 2}),
+        **{
+            f"Block.{name}": Door(operation(block, name), {"other": 0.5})
+            for name in ("__eq__", "__le__", "__ge__")
+        },
+    }  # fmt: skip
+
+
+def _tree() -> dict[str, Door]:
+    """A decision tree, where scikit-learn is there."""
+    try:
+        from sklearn.tree import DecisionTreeClassifier
+    except ImportError:
+        return {}
+    data = pd.DataFrame({"A": [0, 0, 1, 1], "S": ["x", "y", "y", "y"]})
+    tree = DecisionTreeClassifier().fit(data[["A"]], data["S"])
+    return {
+        "mx.PublishedTree": Door(mx.PublishedTree, {"tree": tree}),
+    }

@@ -1,0 +1,233 @@
+"""Writing files: the old one or the new one, whole, whatever goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from maxent_cvx import TableError
+from maxent_cvx.system import files
+from maxent_cvx.system.files import path_of, write_beside
+from support.helpers import refused
+from support.saving import at_line, in_child, room_for, traced
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals, limits, links or permissions")
+OLD, NEW = b"old" * 100, b"new" * 200
+#: More lines than writing a file takes.
+EVERY = range(1, 1000)
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """A file that is there already."""
+    (tmp_path / "some file.csv").write_bytes(OLD)
+    return tmp_path / "some file.csv"
+
+
+def write_new(path: Path) -> None:
+    write_beside(path, lambda draft: draft.write_bytes(NEW))
+
+
+def test_a_file_is_replaced(path):
+    """The new content is there, and no draft; a file that was not there is made."""
+    write_new(path)
+    write_new(path.with_name("new.csv"))
+    assert path.read_bytes() == path.with_name("new.csv").read_bytes() == NEW
+    assert len(list(path.parent.iterdir())) == 2
+
+
+def test_drafts_have_names_of_their_own(path):
+    """Two writers of one file do not write one draft; its ending is the file's, by which programs know formats."""
+    drafts = []
+
+    def inner(draft: Path) -> None:
+        drafts.append(draft)
+        draft.write_bytes(NEW)
+        if len(drafts) == 1:
+            write_beside(path, inner)
+
+    write_beside(path, inner)
+    assert path.read_bytes() == NEW
+    assert len(set(drafts)) == 2
+    assert {(draft.parent, draft.suffix, draft.name[0]) for draft in drafts} == {(path.parent, ".csv", ".")}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit, TableError])
+def test_an_error_while_writing(path, error):
+    """What goes wrong while half is written is told as it is; the old file stays, and nothing beside it."""
+
+    def write(draft: Path) -> None:
+        draft.write_bytes(NEW[:50])
+        raise error("stop")
+
+    with pytest.raises(error, match="stop"):
+        write_beside(path, write)
+    assert path.read_bytes() == OLD
+    assert list(path.parent.iterdir()) == [path]
+
+
+# A file that an interrupt in a `with` line leaves open is closed when it is forgotten, of which Python warns.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_at_any_line(path):
+    """At whatever line an interrupt comes, one of the two files is there, whole, and nothing beside it."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    found = []
+    for step in EVERY:
+        path.write_bytes(OLD)
+        try:
+            with traced(at_line(files.__file__, step, interrupt)):
+                write_new(path)
+        except KeyboardInterrupt:
+            found.append(path.read_bytes())
+            assert list(path.parent.iterdir()) == [path], f"line {step}"
+        else:
+            break
+    assert set(found) == {OLD, NEW}
+    assert path.read_bytes() == NEW
+
+
+@posix
+def test_a_kill_at_any_line(path):
+    """At whatever line the process is killed, one of the two files is there, whole."""
+    found = []
+
+    def act(step: int) -> None:
+        sys.settrace(at_line(files.__file__, step, lambda: os.kill(os.getpid(), signal.SIGKILL)))
+        write_new(path)
+
+    for step in EVERY:
+        path.write_bytes(OLD)
+        _, status = os.waitpid(in_child(partial(act, step)), 0)
+        found.append(path.read_bytes())
+        if status == 0:
+            break
+        assert os.WTERMSIG(status) == signal.SIGKILL
+    assert set(found) == {OLD, NEW}
+    assert len(found) > 10
+
+
+@posix
+@pytest.mark.parametrize("room", [0, 1, 300, len(NEW) - 1])
+def test_a_full_disk(path, room):
+    """Where the new file has no room, the old one stays, and nothing beside it."""
+    with refused(TableError, "some file.csv", "unchanged", "make room"), room_for(room):
+        write_new(path)
+    assert path.read_bytes() == OLD
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_disk_that_fails_at_the_end(path, monkeypatch, step):
+    """Content that does not reach the disk never takes the file's place."""
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, step, fail)
+    with refused(TableError, "some file.csv", "No space left on device"):
+        write_new(path)
+    assert path.read_bytes() == OLD
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("times", "there"), [(3, NEW), (1000, OLD)])
+def test_windows_waits_for_readers(path, monkeypatch, times, there):
+    """Windows replaces no file that is being read: it is tried again, and then said what to do."""
+    left, replace = times, os.replace
+
+    def busy(draft: Path, target: Path) -> None:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise PermissionError(13, "Access is denied")
+        replace(draft, target)
+
+    monkeypatch.setattr(files, "_replaceable_while_read", False)
+    monkeypatch.setattr(files.os, "replace", busy)
+    monkeypatch.setattr(files.time, "sleep", lambda _: None)
+    if there == OLD:
+        with refused(TableError, "another program has the file open", "some file.csv"):
+            write_new(path)
+    else:
+        write_new(path)
+    assert path.read_bytes() == there
+    assert list(path.parent.iterdir()) == [path]
+
+
+@posix
+def test_permissions_and_links_stay(path):
+    """Who may read the file is as before, a new one is like any new file; a symbolic link stays one."""
+    path.chmod(0o640)
+    link = path.with_name("link.csv")
+    link.symlink_to(path.name)
+    write_new(link)
+    assert link.is_symlink()
+    assert path.read_bytes() == NEW
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    other, usual = path.with_name("other.csv"), path.with_name("usual.csv")
+    write_new(other)
+    usual.touch()
+    assert other.stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize("name", ["\ud800", None, 5, b"x.csv", "", "a\0b", ["x.csv"], object()])
+def test_what_is_no_name(name):
+    """What cannot be the name of a file is refused by type."""
+    with refused(TableError, "file"):
+        path_of(name)
+    with refused(TableError, "file"):
+        write_beside(name, lambda draft: draft.touch())
+
+
+def test_what_is_no_file(tmp_path):
+    """A folder, a folder that is not there and a file as a folder are refused, and told apart."""
+    (tmp_path / "file").touch()
+    for name, says in ((".", "folder"), ("none/x.csv", "No such file"), ("file/x.csv", "Not a directory")):
+        with refused(TableError, says if os.name == "posix" else "cannot write"):
+            write_new(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@posix
+def test_devices_and_pipes_are_not_replaced(tmp_path):
+    """What is no ordinary file stays what it is, whoever may replace it."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/full"), Path("/dev/null")):
+        with refused(TableError, "no ordinary file"):
+            write_new(path)
+        assert not path.is_file()
+
+
+@posix
+def test_links_in_a_circle(tmp_path):
+    """A link that ends nowhere is refused."""
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with refused(TableError, "cannot write"):
+        write_new(tmp_path / "a")
+
+
+@posix
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="for root nothing is protected")
+def test_a_protected_file(path):
+    """A file that may not be written is not replaced either."""
+    path.chmod(0o400)
+    with refused(TableError, "protected"):
+        write_new(path)
+    assert path.read_bytes() == OLD
+
+
+def test_a_long_name(tmp_path):
+    """The draft of a file with the longest name that there is has a name that can be."""
+    path = tmp_path / ("ä" * 120 + ".csv")
+    write_new(path)
+    assert path.read_bytes() == NEW

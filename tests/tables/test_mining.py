@@ -1,0 +1,232 @@
+"""Associations between QI values and the sensitive attribute, against counting them one by one (section 4.4)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import StatementError, StrongestAssociations, TableError, UnknownName
+from support.helpers import refused
+from support.strategies import assignments, microdata, publish, quasi, rank, tally
+
+PROPERTY = settings(deadline=None, max_examples=50)
+
+
+def oracle(frame, negative, min_support=1, sizes=(1, 2, 3)):
+    """Every association that has the support, strongest first: (given, value, confidence, support)."""
+    order = {column: rank(frame[column]) for column in [*quasi(frame), "S"]}
+    found = []
+    for size in sizes:
+        for columns in combinations(quasi(frame), size):
+            people, joint = tally(frame, columns), tally(frame, [*columns, "S"])
+            for combination, n in people.items():
+                for value in order["S"]:
+                    with_value = joint.get((*combination, value), 0)
+                    support = n - with_value if negative else with_value
+                    names = [order[column][v] for column, v in zip(columns, combination, strict=True)]
+                    key = (-Fraction(support, n), -support, size, columns, names, order["S"][value])
+                    if value in set(frame["S"]) and support >= min_support:
+                        found.append((key, dict(zip(columns, combination, strict=True)), value))
+    return [(conditions, value, -key[0], -key[1]) for key, conditions, value in sorted(found, key=lambda f: f[0])]
+
+
+def mine(frame, **options):
+    """Mine a drawn table, its QI columns named in reverse: names, not their order of mention, break ties."""
+    return mx.mine_associations(frame, qi=quasi(frame)[::-1], sa="S", **options)
+
+
+@PROPERTY
+@given(microdata(max_qi=3), st.integers(1, 3), st.sampled_from([None, 1, (1, 2), (2, 3)]))
+def test_all_associations_in_order(frame, min_support, attributes):
+    """All Q => S and Q => not S: confidence, then support, both descending, then fewer attributes, then names."""
+    allowed = range(1, len(quasi(frame)) + 1)
+    sizes = allowed if attributes is None else np.atleast_1d(attributes).tolist()
+    assume(set(sizes) <= set(allowed))
+    mined = mine(frame, min_support=min_support, attributes=attributes)
+    table = mined.table()
+    positive, negative = (oracle(frame, sign, min_support, sizes) for sign in (False, True))
+    assert (len(mined.positive), len(mined.negative)) == (len(positive), len(negative))
+    for row, (conditions, value, confidence, support) in zip(
+        table.itertuples(index=False), positive + negative, strict=True
+    ):
+        given = ", ".join(f"{column}={v}" for column, v in conditions.items())
+        assert row.rule.replace("=> not ", "=> ") == f"{given} => {value}"
+        assert (row.attributes, row.support) == (len(conditions), support)
+        assert row.confidence == pytest.approx(float(confidence), abs=1e-15)
+    signs = ["=> not " in rule for rule in table["rule"]]
+    assert signs == [False] * len(positive) + [True] * len(negative)
+
+
+@PROPERTY
+@given(microdata(max_qi=3), st.randoms(use_true_random=False))
+def test_row_order_means_nothing(frame, random):
+    """The order depends on nothing but the records: shuffled, relabelled and with other columns it is the same."""
+    order = random.sample(range(len(frame)), len(frame))
+    shuffled = frame.iloc[order].set_axis([0] * len(frame)).assign(Name="somebody")
+    pd.testing.assert_frame_equal(mine(shuffled, min_support=1).table(), mine(frame, min_support=1).table())
+
+
+@PROPERTY
+@given(microdata(), st.data())
+def test_nested(frame, data):
+    """Top-(K+, K-) says everything that smaller K+ and K- say, first."""
+    mined = mine(frame, min_support=1)
+    for at, ranked in enumerate((mined.positive, mined.negative)):
+        k = data.draw(st.integers(0, len(ranked)))
+        fewer, more = ([0, 0] for _ in range(2))
+        fewer[at], more[at] = k, len(ranked)
+        pd.testing.assert_frame_equal(mined.table(*fewer), mined.table(*more)[:k], check_dtype=False)
+
+
+@PROPERTY
+@given(microdata(max_qi=3), st.integers(1, 2), st.data())
+def test_rows_at_any_assignment(frame, min_support, data):
+    """The rows are P(S | Q) = n(Q, S) / n(Q) of the strongest associations, in order, over the right people."""
+    other = data.draw(assignments(frame))
+    wanted = [oracle(frame, sign, min_support) for sign in (False, True)]
+    k = [data.draw(st.sampled_from([None, *range(len(found) + 1)])) for found in wanted]
+    space = mx.Space.of(publish(frame))
+    blocks = list(StrongestAssociations(frame, *k, min_support=min_support).rows(space))
+    for rows, found, number, negative in zip(blocks, wanted, k, (False, True), strict=True):
+        found = found[:number]
+        p_s = [1 - confidence if negative else confidence for _, _, confidence, _ in found]
+        assert rows.low.tolist() == rows.high.tolist() == pytest.approx([float(p) for p in p_s])
+        shares = []
+        for conditions, value, _, _ in found:
+            n = tally(other, list(conditions))[tuple(conditions.values())]
+            shares.append(tally(other, [*conditions, "S"]).get((*conditions.values(), value), 0) / n)
+        assert (rows.matrix @ (space.count(other) / len(frame))).tolist() == pytest.approx(shares)
+        assert rows.residual(space.count(frame) / len(frame)).tolist() == pytest.approx([0] * len(found), abs=1e-12)
+
+
+def test_contract(release, hospital):
+    """Strongest associations are a source like any other, sound for the records they were mined from."""
+    source = StrongestAssociations(hospital, None, None, min_support=1)
+    mx.testing.check_source(source, mx.Space.of(release), truth=hospital)
+    assert source.label == "Top-(None, None) strongest associations"
+
+
+def test_it_is_rare_for_males_to_have_breast_cancer(hospital):
+    """The strongest negative association of Fig. 1(a) is the paper's own: no male has Breast Cancer (section 4.4)."""
+    mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease")
+    first = mined.table(0, 1).iloc[0]
+    assert (first["rule"], first["confidence"], first["support"]) == ("Gender=male => not Breast Cancer", 1, 6)
+
+
+def test_mined_once_for_many_models(release, hospital):
+    """What was mined before says the same as the records themselves."""
+    mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
+    space = mx.Space.of(release)
+    again = StrongestAssociations(hospital, 2, 5, min_support=2).rows(space)
+    for rows, twin in zip(StrongestAssociations(mined, 2, 5).rows(space), again, strict=True):
+        assert rows.same_as(twin)
+
+
+def test_nothing_asked_for(release, hospital):
+    """K = 0 of both signs is no knowledge: rows there are none, and the model is as it was."""
+    model = mx.MaxEnt(release).add(StrongestAssociations(hospital, 0, 0))
+    assert model.describe()["rows"].tolist() == [18, 0]
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_more_than_there_are(release, hospital, negative):
+    """Asked for more than have the support, it says how many there are and what to change."""
+    letters = {"Gender": "B", "Degree": "A", "Disease": "S"}
+    there_are = len(oracle(hospital.rename(columns=letters), negative, min_support=3))
+    source = StrongestAssociations(hospital, **{"positive": 0, "negative": 0, ["positive", "negative"][negative]: 99})
+    says = (
+        f"99 {['positive', 'negative'][negative]} associations are asked for, and only {there_are} have a support of 3"
+    )
+    with refused(StatementError, says, "ask for fewer, or lower min_support"):
+        list(source.rows(mx.Space.of(release)))
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, "1", True, np.nan])
+def test_number_of_associations(hospital, k):
+    """K is a whole number: 0, 1, 2, ..., or None for all."""
+    with refused(StatementError, f"positive={k!r}", "a whole number of at least 0"):
+        StrongestAssociations(hospital, k, 0)
+    with refused(StatementError, f"negative={k!r}"):
+        StrongestAssociations(hospital, 0, k)
+
+
+def test_negative_number_of_a_table(hospital):
+    """A table of the first -1 associations does not exist; it is not all but the last."""
+    with pytest.raises(StatementError, match="-1"):
+        mx.mine_associations(hospital, qi="Gender", sa="Disease").table(0, -1)
+
+
+@pytest.mark.parametrize("bad", [0, -3, 0.5, np.nan, "3", None, True])
+def test_min_support(hospital, bad):
+    """Support is counted in records: a whole number of at least 1 (section 7.1: 3 records of 14210)."""
+    with refused(StatementError, "min_support", repr(bad)):
+        mx.mine_associations(hospital, qi="Gender", sa="Disease", min_support=bad)
+
+
+@pytest.mark.parametrize("bad", [0, 3, -1, [], [1, 3], "Gender", 1.5, True])
+def test_number_of_attributes(hospital, bad):
+    """An association sets 1 to k of the k QI attributes (section 7.1, Fig. 6)."""
+    with refused(StatementError, f"attributes={bad!r}", "1 to 2 of the QI attributes"):
+        mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", attributes=bad)
+
+
+def test_number_of_attributes_may_be_numpys(hospital):
+    """A number out of a NumPy range is a number."""
+    one, two = (
+        mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", attributes=t).table()
+        for t in (1, np.int64(1))
+    )
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_original_that_is_no_table(release, hospital):
+    """The original must be a table with the release's columns."""
+    with refused(TableError, "not a list"):
+        mx.MaxEnt(release).add(StrongestAssociations([1], 0, 1))
+    with refused(UnknownName, "'Degree' is not a column"):
+        mx.MaxEnt(release).add(StrongestAssociations(hospital.drop(columns="Degree"), 0, 1))
+
+
+OTHERS = {
+    "fewer people": lambda t: t.head(9),
+    "everybody twice": lambda t: pd.concat([t, t]),
+    "a person of another kind": lambda t: t.assign(Degree=["none", *t["Degree"][1:]]),
+    "as many, others": lambda t: t.assign(Degree=["high school", *t["Degree"][1:]]),
+    "a value that was not published": lambda t: t.replace("HIV", "Plague"),
+    "other numbers of values": lambda t: t.replace({"Disease": {"HIV": "Flu"}}),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS.keys())
+def test_original_of_other_people(release, hospital, change):
+    """Associations are true of the people they were mined from: an original of others is refused, listing no record."""
+    with refused(StatementError, "not the people of the release", "pass the table that was published", never="Allen"):
+        mx.MaxEnt(release).add(StrongestAssociations(change(hospital), 0, 1))
+
+
+@pytest.mark.parametrize(("qi", "sa"), [(["Degree"], "Disease"), (["Gender", "Degree"], "Name")])
+def test_mined_of_other_columns(release, hospital, qi, sa):
+    """What was mined of other columns than were published does not fit the release; it says which columns."""
+    mined = mx.mine_associations(hospital, qi=qi, sa=sa, min_support=1)
+    with pytest.raises(StatementError, match=r"'(Degree|Name)'"):
+        mx.MaxEnt(release).add(StrongestAssociations(mined, 0, 1))
+
+
+def test_mined_of_the_columns_in_another_order():
+    """Where A and B have the same values, associations mined of (B, A) must not be taken for those of (A, B)."""
+    frame = pd.DataFrame(
+        {"A": [0, 0, 0, 1, 1, 1, 1, 0], "B": [0, 1, 1, 0, 0, 1, 1, 0], "S": list("xxyyyxyy"), "K": [1] * 4 + [2] * 4}
+    )
+    mined = mx.mine_associations(frame, qi=["B", "A"], sa="S", min_support=1)
+    space = mx.Space.of(publish(frame))
+    with suppress(StatementError):  # refused is as good as read by name
+        for rows in StrongestAssociations(mined, None, None).rows(space):
+            assert rows.residual(space.count(frame) / len(frame)).max() == pytest.approx(0, abs=1e-12)

@@ -1,0 +1,300 @@
+"""Named people (Privacy-MaxEnt, section 6): pseudonyms, one term for all who have none."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Count, Infeasible, P, SameValue, StatementError, UnknownName
+from support.fig_4 import FIG_4, described
+from support.helpers import refused
+from support.random_models import QI, SA, publish, random_event, random_records
+from support.solving import INSTALLED, examples
+
+
+@pytest.fixture
+def model(release: mx.Release) -> mx.MaxEnt:
+    return mx.MaxEnt(release, people=FIG_4)
+
+
+def drawn(seed: int) -> tuple[pd.DataFrame, list[int], list[mx.Statement]]:
+    """Draw records, some of them by name, and statements about those and about everybody, true of the records."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    named = [int(n) for n in rng.choice(len(records), int(rng.integers(1, min(4, len(records)) + 1)), replace=False)]
+    values = sorted(set(records[SA]))
+    said: list[mx.Statement] = []
+    for _ in range(int(rng.integers(1, 4))):
+        value, who, truth = random_event(rng, records)
+        some = [int(n) for n in rng.choice(named, int(rng.integers(1, len(named) + 1)), replace=False)]
+        chosen = [str(s) for s in rng.choice(values, min(len(values), 2), replace=False)]
+        held = int(records.loc[some, SA].isin(chosen).sum())
+        off = float(rng.uniform(0, 1))
+        count = Count(chosen, who=[f"i{n}" for n in some])
+        said.append(
+            [
+                P(value, who) == truth,
+                P(value, who).about(truth, 0.1),
+                count <= min(held + off, len(some)),
+                count.between(max(held - off, 0), min(held + 0.5, len(some))),
+                count == held,
+            ][int(rng.integers(5))]
+        )
+    return records, named, list(dict.fromkeys(said))
+
+
+def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
+    """Solve the table with a pseudonym for every record, written down term by term: P(s | i), people x values."""
+    people, values, buckets = len(records), sorted(set(records[SA])), sorted(set(records["Bucket"]))
+    tuples = [tuple(row) for row in records[list(QI)].to_numpy()]
+    held = {b: records[records["Bucket"] == b] for b in buckets}
+    terms = [
+        (i, s, b)
+        for i in range(people)
+        for b in buckets
+        if tuples[i] in {tuple(row) for row in held[b][list(QI)].to_numpy()}
+        for s in sorted(set(held[b][SA]))
+    ]
+    x = cp.Variable(len(terms), nonneg=True)  # N P(i, s, b)
+
+    def total(chosen) -> cp.Expression:
+        return cp.sum(x[[t for t, term in enumerate(terms) if chosen(*term)]])
+
+    rows = [total(lambda i, s, b, k=k: i == k) == 1 for k in range(people)]
+    for b in buckets:
+        rows += [total(lambda i, s, c, v=v, b=b: (s, c) == (v, b)) == n for v, n in held[b][SA].value_counts().items()]
+        for q, n in pd.Series([tuple(row) for row in held[b][list(QI)].to_numpy()]).value_counts().items():
+            rows.append(total(lambda i, s, c, q=q, b=b: (tuples[i], c) == (q, b)) == n)
+    for statement in said:
+        expression: cp.Expression = cp.Constant(0)
+        for event, coefficient in statement.terms:
+            wanted = next(choice.values for _, choice in event.value)
+            if event.who is None:
+                of = {name: next(iter(choice.values)) for name, choice in event.given}
+                who = [i for i in range(people) if all(records.loc[i, name] == value for name, value in of.items())]
+                share = len(who)
+            else:
+                who, share = [int(name[1:]) for name in event.who], 1
+            expression += coefficient * total(lambda i, s, b, who=who, wanted=wanted: i in who and s in wanted) / share
+        rows += [expression >= statement.low] * bool(np.isfinite(statement.low))
+        rows += [expression <= statement.high] * bool(np.isfinite(statement.high))
+    cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows).solve(cp.CLARABEL)
+    table = np.zeros((people, len(values)))
+    for (i, s, _), count in zip(terms, x.value, strict=True):
+        table[i, values.index(s)] += count
+    return table
+
+
+# -- what is true of naming --------------------------------------------------------------------------------
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_naming_alone_changes_nothing(seed: int):
+    """A name is no knowledge: P(s | q) stays, everybody with q has it, and H rises by sum P(q) log n(q)."""
+    records, named, _ = drawn(seed)
+    release = publish(records)
+    without = mx.MaxEnt(release).solve()
+    post = mx.MaxEnt(release, people=described(records, named)).solve()
+    np.testing.assert_allclose(post.conditional(), without.conditional(), atol=1e-9)
+    for name, row in post.people().iterrows():
+        who = records.loc[int(str(name)[1:]), list(QI)]
+        np.testing.assert_allclose(row, without.conditional().loc[tuple(who)], atol=1e-9)
+    n_q = release.n_q
+    assert post.entropy - without.entropy == pytest.approx(n_q @ np.log(n_q) / release.n_records, abs=1e-9)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_naming_more_people_changes_nothing(seed: int):
+    """Lumping is exact: with everybody named, people and QI tuples have the same probabilities, and H is equal."""
+    records, named, said = drawn(seed)
+    release = publish(records)
+    some = mx.MaxEnt(release, people=described(records, named)).add(*said).solve()
+    every = mx.MaxEnt(release, people=described(records, list(range(len(records))))).add(*said).solve()
+    assert len(every.people()) == len(records)
+    bound = some.certificate.bound + every.certificate.bound + 1e-9
+    np.testing.assert_allclose(every.people().loc[some.people().index], some.people(), atol=bound)
+    np.testing.assert_allclose(every.conditional(), some.conditional(), atol=bound)
+    assert every.entropy == pytest.approx(some.entropy, abs=1e-6)
+
+
+@examples(25)
+@given(seed=st.integers(0, 10_000))
+def test_lumped_is_the_full_expansion(seed: int):
+    """The answer is that of the paper's table with a pseudonym for every record, written down without this package."""
+    records, named, said = drawn(seed)
+    post = mx.MaxEnt(publish(records), people=described(records, named)).add(*said).solve()
+    table = expanded(records, said)
+    np.testing.assert_allclose(post.people(), table[named], atol=2e-3)  # CLARABEL's own precision, near zeros
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_solvers_and_presolve_agree(seed: int):
+    """Every solver gives the same people, with presolve and without."""
+    records, named, said = drawn(seed)
+    model = mx.MaxEnt(publish(records), people=described(records, named)).add(*said)
+    post = model.solve()
+    for solver, presolve in [("DUAL_NEWTON", False), ("DUAL_LBFGS", True), (INSTALLED[seed % len(INSTALLED)], True)]:
+        other = model.solve(solver, presolve=presolve, allow_inaccurate=True)
+        if other.certificate.holds:
+            atol = post.certificate.bound + other.certificate.bound + 1e-9
+            np.testing.assert_allclose(other.people(), post.people(), atol=atol)
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_posterior_lies_within_bounds(seed: int):
+    """What a person has is between what it can be at least and at most."""
+    records, named, said = drawn(seed)
+    model = mx.MaxEnt(publish(records), people=described(records, named)).add(*said)
+    post, asked = model.solve(), [P(s, who=f"i{n}") for n in named for s in sorted(set(records[SA]))]
+    bounds = model.bounds([*asked, Count(asked[0].terms and sorted(set(records[SA]))[0], who=[f"i{n}" for n in named])])
+    for probability, low, high in zip(asked, bounds["low"], bounds["high"], strict=False):
+        assert low - 1e-6 <= post.prob(probability) <= high + 1e-6
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_rows_are_true_of_the_records(seed: int):
+    """Facts and true statements hold in the table that was published."""
+    records, named, said = drawn(seed)
+    model = mx.MaxEnt(publish(records), people=described(records, named)).add(*said)
+    truth = model.space.count(records.assign(Id=[f"i{n}" for n in range(len(records))]), id="Id")
+    assert truth.sum() == len(records)
+    assert model.form.residual(truth).max() <= 1e-9
+
+
+def test_problem_is_the_model(model):
+    """The plain CVXPY problem has the posterior's entropy, H(I, Q, S, B), as its value."""
+    model.add("P(HIV | Alice) = 0.2")
+    model.problem.solve("CLARABEL")
+    assert model.problem.value == pytest.approx(model.solve().entropy, abs=1e-6)
+
+
+def test_saved_and_loaded(model, tmp_path):
+    """A posterior is read back with its people."""
+    post = model.add("P(HIV | Alice) = 0.2").solve()
+    post.save(tmp_path / "post.parquet")
+    again = mx.load_posterior(tmp_path / "post.parquet")
+    pd.testing.assert_frame_equal(again.people(), post.people())
+    assert again.entropy == pytest.approx(post.entropy)
+    assert again.prob("HIV", who="Alice") == pytest.approx(0.2)
+
+
+def test_table_of_people(release, tmp_path):
+    """People may be a table, with numbers for names."""
+    people = pd.DataFrame({"Degree": ["college", "junior"], "Gender": ["male", "female"]}, index=[17, 4])
+    post = mx.MaxEnt(release, people=people).add("P(HIV | 17) = 0.1").solve()
+    assert post.people().index.tolist() == [17, 4]
+    assert post.prob("HIV", who=17) == pytest.approx(0.1)
+    post.save(tmp_path / "post.parquet")
+    assert mx.load_posterior(tmp_path / "post.parquet").people().index.tolist() == [17, 4]
+
+
+# -- section 6 on Fig. 4 -----------------------------------------------------------------------------------
+
+
+def spoken_of(model: mx.MaxEnt, statement: mx.Statement) -> list[tuple[object, ...]]:
+    """The terms of a statement's one row, as (person, value, bucket), each with the coefficient N."""
+    (rows,) = statement.rows(model.space)
+    assert rows.matrix.data.tolist() == [10.0] * rows.matrix.nnz
+    labels = model.space.index[rows.matrix.indices]
+    return sorted(zip(*(labels.get_level_values(name) for name in ("who", "Disease", "Bucket")), strict=True))
+
+
+def test_one_person_one_value(model):
+    """Section 6 (1): P(i1, q1, s1, 1) + P(i1, q1, s1, 2) = 0.2 / N, and it can hold."""
+    said = P("Breast Cancer", who="Alice") == 0.2
+    assert spoken_of(model, said) == [("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2)]
+    post = model.add(said).solve()
+    assert post.people().loc["Alice", "Breast Cancer"] == pytest.approx(0.2)
+    assert post.prob("Breast Cancer", {"Gender": "male", "Degree": "college"}) > 0.2  # the other two make up for it
+
+
+def test_one_person_several_values(model):
+    """Section 6 (2): Alice has either Breast Cancer or HIV, three terms that make up 1 / N, and it can hold."""
+    said = P(["Breast Cancer", "HIV"], who="Alice") == 1
+    assert spoken_of(model, said) == [
+        ("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2), ("Alice", "HIV", 2),
+    ]  # fmt: skip
+    row = model.add(said).solve().people().loc["Alice"]
+    assert row["Breast Cancer"] + row["HIV"] == pytest.approx(1)
+    assert row["Flu"] == row["Pneumonia"] == 0
+
+
+@pytest.mark.parametrize("relation", ["=", ">="])
+def test_several_people(model, relation):
+    """Section 6 (3): two of Alice, Bob and Charlie have HIV, or at least two.
+
+    As HIV occurs once in bucket 2, where only Alice can be, and once in bucket 3, Alice has it for certain.
+    """
+    model.add(f"#(HIV: Alice, Bob, Charlie) {relation} 2")
+    assert spoken_of(model, next(iter(model.knowledge.values()))) == [
+        ("Alice", "HIV", 2), ("Bob", "HIV", 3), ("Charlie", "HIV", 3),
+    ]  # fmt: skip
+    people = model.solve().people()
+    assert people["HIV"].sum() == pytest.approx(2)
+    assert people.loc["Alice", "HIV"] == pytest.approx(1)
+    assert model.bounds("P(HIV | Alice)")[0] == pytest.approx(1)
+
+
+def test_what_cannot_hold(model):
+    """Section 6: at least three with HIV cannot be, as two have it in all; nor can Alice have Lung Cancer."""
+    with refused(Infeasible, "#(HIV: Alice, Bob, Charlie) >= 3"):
+        model.copy().add(Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 3).solve()
+    with refused(Infeasible, "P(Lung Cancer | Alice) = 0.1"):
+        model.copy().add("P(Lung Cancer | Alice) = 0.1").solve()
+
+
+def test_facts_are_never_to_blame(model):
+    """A contradiction moves what is said of Alice, not that she exists."""
+    with refused(Infeasible, "P(Flu or Pneumonia | Alice) = 0.5", never="named people"):
+        model.add(P(["Flu", "Pneumonia"], who="Alice") == 0.5, P(["Breast Cancer", "HIV"], who="Alice") == 0.4).solve()
+
+
+# -- what else looks at people -----------------------------------------------------------------------------
+
+
+def test_measures_see_people(release):
+    """Somebody whose disease is known is exposed, though nobody else with the same QI is."""
+    post = mx.MaxEnt(release, people=FIG_4).add("P(HIV | Alice) = 1").solve()
+    inferred, people = post.inferences()
+    assert people.sum() == 10
+    assert dict(zip(inferred.index.get_level_values("who"), people, strict=True))["Alice"] == 1
+    by_tuple = (inferred.T * people).T.groupby(level=["Gender", "Degree"]).sum()
+    by_tuple = by_tuple.div(pd.Series(people, inferred.index).groupby(level=["Gender", "Degree"]).sum(), axis=0)
+    np.testing.assert_allclose(by_tuple, post.conditional(), atol=1e-9)
+    found = mx.measures.exposed(post, 0.9)
+    assert found.people == 1
+    assert found.who.index.get_level_values("who").tolist() == ["Alice"]
+    assert mx.measures.disclosure(post, worst=True)["max_p"].iloc[0] == pytest.approx(1)
+    alone = mx.MaxEnt(release).solve()
+    assert alone.inferences()[0].equals(alone.conditional())
+
+
+def test_intervals_that_overlap():
+    """A person has a generalised value, not a number inside; values may overlap."""
+    ages = [pd.Interval(0, 10), pd.Interval(0, 20)] * 3
+    table = pd.DataFrame({"Age": ages, "S": list("xyxyyx"), "B": [1, 1, 1, 2, 2, 2]})
+    release = mx.Release.from_buckets(table, qi="Age", sa="S", bucket="B")
+    people = mx.MaxEnt(release, people={"Alice": {"Age": pd.Interval(0, 20)}}).solve().people()
+    assert people.loc["Alice"].sum() == pytest.approx(1)
+    with refused(UnknownName, "5 is not a value of 'Age' (of 'Alice')"):
+        mx.MaxEnt(release, people={"Alice": {"Age": 5}})
+
+
+def test_tables_of_people(release, hospital):
+    """An empty table names nobody, and a column must not be there twice."""
+    table = hospital.set_index("Name")[["Gender", "Degree"]]
+    assert len(mx.MaxEnt(release, people=table.head(0)).space.people) == 0
+    with refused(StatementError, "two columns called 'Gender'"):
+        mx.MaxEnt(release, people=pd.concat([table[["Gender"]], table], axis=1))
+    with refused(StatementError, "['Bob', 'Charlie'] is no person's name"):
+        SameValue("Alice", ["Bob", "Charlie"])

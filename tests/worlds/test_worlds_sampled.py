@@ -1,0 +1,155 @@
+"""Sampled worlds, and people who are tied."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, GroupTooLarge, Inaccurate, Infeasible, StatementError, TableError, UnknownName
+from support.helpers import refused
+from support.worlds import by_enumeration, random_group
+
+
+def test_samples_are_where_they_say():
+    """Errors in units of their standard errors are those of a normal variable, or less, on 100 random groups."""
+    rng = np.random.default_rng(0)
+    errors = []
+    for i in range(100):
+        group, values = random_group(rng, most=9)
+        try:
+            exact = mx.worlds.posterior(group, values)
+        except Infeasible:
+            with refused(Infeasible, "rules out"):
+                mx.worlds.sample(group, values)
+            continue
+        found = mx.worlds.sample(group, values, 2_000, seed=i)
+        off = (found.posterior - exact).to_numpy()
+        assert (np.abs(off)[found.standard_error == 0] < 1e-12).all()
+        errors.append((off / found.standard_error.where(found.standard_error > 0)).to_numpy().ravel())
+        assert found.effective <= 2_000 * (1 + 1e-9)
+    errors = np.concatenate(errors)
+    errors = errors[np.isfinite(errors)]
+    assert 0.6 < errors.std() < 1.1
+    assert np.abs(errors).max() < 5
+
+
+def test_large_group():
+    """300 people, 12 values of which one is rare: worlds that count as most of the samples; sums as they must be."""
+    rng = np.random.default_rng(1)
+    group = pd.DataFrame(rng.random((300, 12)) ** 3)
+    values = [11, *(rng.integers(0, 11, 299))]
+    found = mx.worlds.sample(group, values, 2_000)
+    assert found.effective > 1_000
+    np.testing.assert_allclose(found.posterior.sum(axis=1), 1, rtol=1e-9)
+    np.testing.assert_allclose(found.posterior.sum(axis=0), np.bincount(values), rtol=1e-9)
+    assert (found.standard_error >= 1 / found.effective).all(axis=None)
+    assert "count as" in repr(found)
+
+
+def test_seed():
+    """One seed, one answer."""
+    group, values = pd.DataFrame(np.random.default_rng(2).random((5, 5))), range(5)
+    pd.testing.assert_frame_equal(
+        mx.worlds.sample(group, values, 500, seed=3).posterior, mx.worlds.sample(group, values, 500, seed=3).posterior
+    )
+    with refused(StatementError, "n=5"):
+        mx.worlds.sample(group, values, 5)
+
+
+def test_too_few_count():
+    """Where hardly any sampled world counts, the estimate is not given."""
+    n = 60
+    near = np.exp(-3.0 * np.abs(np.subtract.outer(np.arange(n), np.arange(n))) ** 1.5)
+    with refused(Inaccurate, "sampled worlds count as", "n=..."):
+        mx.worlds.sample(pd.DataFrame(near * np.random.default_rng(3).random((n, n)) ** 30), range(n), 200)
+
+
+def test_ties():
+    """Families of two and of three: the sum over all worlds, each weighed by the joint priors."""
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        k, values = 3, list(rng.integers(0, 3, 6))
+        f = rng.random((6, k))
+        two, three = rng.random((k, k)), rng.random((k, k, k))
+        two[rng.random(two.shape) < 0.2] = 0
+        ties = {
+            (0, 2): pd.DataFrame(two),
+            (1, 3, 4): pd.Series(three.ravel(), pd.MultiIndex.from_product([range(k)] * 3)),
+        }
+        expected = by_enumeration(f, values, {(0, 2): two, (1, 3, 4): three})
+        if expected is None:
+            with refused(Infeasible, "rules out"):
+                mx.worlds.posterior(pd.DataFrame(f), values, ties=ties)
+            continue
+        found = mx.worlds.posterior(pd.DataFrame(f), values, ties=ties)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-14)
+
+
+def test_independent_people_are_not_tied():
+    """A joint prior that is the product of both says what both say."""
+    rng = np.random.default_rng(5)
+    group = pd.DataFrame(rng.random((6, 3)), index=list("abcdef"))
+    product = pd.DataFrame(np.outer(group.loc["b"], group.loc["e"]))
+    values = [0, 0, 1, 1, 2, 2]
+    pd.testing.assert_frame_equal(
+        mx.worlds.posterior(group, values, ties={("b", "e"): product}), mx.worlds.posterior(group, values), rtol=1e-12
+    )
+
+
+def test_family():
+    """Ann and Bob have the same illness or none: that one of the group has flu leaves neither of them with it."""
+    group = pd.DataFrame(0.25, index=["Ann", "Bob", "Cem", "Dan"], columns=["flu", "hiv", "none"])
+    same = pd.DataFrame(np.eye(3) / 3, index=group.columns, columns=group.columns)
+    values = ["flu", "hiv", "none", "none"]
+    found = mx.worlds.posterior(group, values, ties={("Ann", "Bob"): same})
+    assert found.loc["Ann"].to_dict() == {"flu": 0.0, "hiv": 0.0, "none": 1.0}
+    assert found.loc["Cem", "hiv"] == pytest.approx(0.5)
+
+
+def test_joint():
+    """What two have together: its sums are what each has, with ties and without; three are a Series."""
+    rng = np.random.default_rng(6)
+    group = pd.DataFrame(rng.random((5, 3)), index=list("abcde"), columns=list("xyz"))
+    values = list("xxyzz")
+    ties = {("a", "c"): pd.DataFrame(rng.random((3, 3)), index=list("xyz"), columns=list("xyz"))}
+    for given in None, ties:
+        alone = mx.worlds.posterior(group, values, ties=given)
+        both = mx.worlds.joint(group, values, ["d", "a"], ties=given)
+        assert both.index.name, both.columns.name == ("d", "a")
+        np.testing.assert_allclose(both.sum(axis=1), alone.loc["d"], rtol=1e-12)
+        np.testing.assert_allclose(both.sum(axis=0), alone.loc["a"], rtol=1e-12)
+        three = mx.worlds.joint(group, values, ["d", "a", "c"], ties=given)
+        np.testing.assert_allclose(three.groupby(level="c").sum(), alone.loc["c"], rtol=1e-12)
+        np.testing.assert_allclose(three.groupby(level=["d", "a"]).sum().unstack(), both, rtol=1e-12)
+
+
+def test_bad_ties():
+    """Names, shapes and numbers of ties that do not fit are told."""
+    group = pd.DataFrame({"x": [0.5] * 3, "y": [0.5] * 3}, index=list("abc"))
+    square, values = pd.DataFrame(0.25, index=list("xy"), columns=list("xy")), list("xxy")
+
+    def tied(ties):
+        return mx.worlds.posterior(group, values, ties=ties)
+
+    with refused(UnknownName, "'d'", "tuple of the group"):
+        tied({("a", "d"): square})
+    with refused(StatementError, "two different tuples"):
+        tied({("a", "a"): square})
+    with refused(StatementError, "'b' is in two ties"):
+        tied({("a", "b"): square, ("b", "c"): square})
+    with refused(TableError, "must be a DataFrame"):
+        tied({("a", "b"): 0.5})
+    with refused(TableError, "must be a Series"):
+        tied({("a", "b", "c"): square})
+    with refused(UnknownName, "'y'"):
+        tied({("a", "b"): square[["x"]]})
+    with refused(BadProbability, "at least one is missing"):
+        tied({("a", "b"): square * np.nan})
+    with refused(StatementError, "ties is a dictionary"):
+        tied([("a", "b")])
+    with refused(GroupTooLarge, "with ties"):
+        mx.worlds.posterior(group, values, ties={("a", "b"): square}, limit=5)
+    with refused(TableError, "one twice"):
+        mx.worlds.joint(group.set_axis(list("aab")), values, ["a", "b"])
