@@ -15,7 +15,7 @@ from .. import arguments
 from ..errors import DuplicateLabel, RepeatedStatement, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
-from ..solvers.rows.substitution import substituted
+from ..solvers.substitution.substitution import substituted
 from ..sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
 from ..terms.people import People
 from ..terms.space import Space

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .answer import Answer, Status
+from .backends.registry import SOLVERS, available, find, register
 from .certificate.certificate import ACCURACY, Certificate
-from .registry import SOLVERS, available, find, register
 from .solving.solve import Solution
 
 if TYPE_CHECKING:

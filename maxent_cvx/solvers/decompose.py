@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .answer import Answer, Status
+from .backends.registry import Backend
 from .program.linear_form import LinearForm
-from .registry import Backend
 
 __all__ = ["solve_by_parts"]
 

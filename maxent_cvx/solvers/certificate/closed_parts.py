@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..program.linear_form import EPS, LinearForm
-from ..program.sparse import entry_rows
+from ..rows.sparse import entry_rows
 
 __all__ = ["ClosedParts", "closed_parts"]
 

@@ -20,11 +20,11 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ...errors import MaxEntError, SolverError, UnknownName
 from ..answer import Answer, Status
+from ..backends.registry import SOLVERS
 from ..certificate.projection import satisfying
 from ..linear.elastic import least_change
 from ..presolve.zero_proofs import pushed
 from ..program.linear_form import TOLERANCE, LinearForm
-from ..registry import SOLVERS
 from .cone_program import ConeProgram, Distance
 from .entropy_program import TAKES, EntropyProgram, read
 

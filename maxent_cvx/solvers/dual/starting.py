@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..program.linear_form import LinearForm
-from ..program.sparse import entry_rows
+from ..rows.sparse import entry_rows
 
 __all__ = ["within_reach"]
 

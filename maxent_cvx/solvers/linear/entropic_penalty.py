@@ -23,7 +23,7 @@ from ..answer import Status
 from ..dual.newton import newton
 from ..presolve.zero_proofs import pushed
 from ..program.linear_form import LinearForm
-from ..program.sparse import entry_rows
+from ..rows.sparse import entry_rows
 from .highs import PRECISION, Optimum, linear_program
 
 __all__ = ["by_steep_weights", "optima"]

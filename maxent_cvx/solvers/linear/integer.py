@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from ...errors import Inaccurate, Infeasible, NotDecided, SolverError, number
 from ..certificate.residuals import exact_misses
 from ..program.linear_form import TOLERANCE, LinearForm
-from ..program.sparse import entry_rows, least_by_row, most_by_row
+from ..rows.sparse import entry_rows, least_by_row, most_by_row
 
 __all__ = ["never_filled", "whole_extremes"]
 

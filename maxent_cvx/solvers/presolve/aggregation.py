@@ -19,7 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
-from ..program.sparse import entry_rows
+from ..rows.sparse import entry_rows
 
 __all__ = ["Lumping", "lump"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.linear_form import EPS, FORGIVEN, LinearForm
-from ..program.sparse import entry_rows, least_by_row
+from ..rows.sparse import entry_rows, least_by_row
 
 __all__ = ["activity", "term_bounds"]
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ..linear_algebra.schur_preconditioner import Corner
 from ..program.linear_form import FORGIVEN, LinearForm
-from ..program.sparse import entry_rows, most_by_row
+from ..rows.sparse import entry_rows, most_by_row
 from .aggregation import Lumping, lump
 from .bound_propagation import term_bounds
 from .redundant_rows import redundant

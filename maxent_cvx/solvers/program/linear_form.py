@@ -15,11 +15,11 @@ from ...errors import Infeasible
 from ...terms.rows import Rows
 from ..rows.rational_row import typed_coefficients
 from ..rows.row_operations import RowOperations
+from ..rows.sparse import entry_rows, least_by_row
 from ..rows.stacking import stacked
 from .bucket_blocks import Buckets
 from .components import parts
 from .shared_columns import SharedColumns
-from .sparse import entry_rows, least_by_row
 
 __all__ = ["EPS", "FORGIVEN", "TOLERANCE", "LinearForm"]
 

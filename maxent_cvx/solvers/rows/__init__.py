@@ -1,1 +1,1 @@
-"""Rows over probabilities made into a problem over counts: stacked, rewritten where coefficients hide each other."""
+"""Rows over probabilities made into rows over counts, each rounded once; numbers an entry of a sparse matrix."""

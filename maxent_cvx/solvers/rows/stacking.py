@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...terms.rows import Rows
-from ..program.sparse import entry_rows, most_by_row
+from .sparse import entry_rows, most_by_row
 
 __all__ = ["LAST_PLACES", "Stacked", "stacked"]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import Infeasible, SolverError
 from ..answer import Answer, Status
+from ..backends.registry import SOLVERS, Backend
 from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.projection import satisfying
 from ..cvxpy.linearization import with_tangents
@@ -22,7 +23,6 @@ from ..dual.starting import within_reach
 from ..linear_algebra.schur_preconditioner import Corner
 from ..presolve.reduce import Reduced
 from ..program.linear_form import LinearForm
-from ..registry import SOLVERS, Backend
 from .late_zeros import late_zeros
 from .presolving import NEWTON, presolved
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import Infeasible
+from ..backends.registry import SOLVERS, Backend
 from ..decompose import solve_by_parts
 from ..diagnosis.failure import contradiction
 from ..presolve.reduce import Reduced, reduce
 from ..program.linear_form import LinearForm
-from ..registry import SOLVERS, Backend
 from .late_zeros import presolve_zeros
 
 __all__ = ["NEWTON", "presolved"]

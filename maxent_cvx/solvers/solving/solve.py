@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import Infeasible, SolverError
+from ..backends.registry import Backend, find, registered
 from ..cvxpy.problem import Convex
 from ..program.linear_form import LinearForm
-from ..registry import Backend, find, registered
 from .attempts import Solution, Solve
 
 __all__ = ["Solution", "run"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SolverError, shown, unknown_name
-from .answer import Answer, Status
-from .program.linear_form import LinearForm
+from ...errors import SolverError, shown, unknown_name
+from ..answer import Answer, Status
+from ..program.linear_form import LinearForm
 
 __all__ = ["OwnBackend", "adapted"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
-from ..program.sparse import entry_rows
+from ..rows.sparse import entry_rows
 
 __all__ = ["SMALLER", "Equations", "Pivots", "equations_of", "largest_terms", "pivots"]
 

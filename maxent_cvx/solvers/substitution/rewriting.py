@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
+from ..rows.rational_row import RationalRow
+from ..rows.row_operations import RowOperations
+from ..rows.stacking import LAST_PLACES
 from .pivots import Pivots
-from .rational_row import RationalRow
-from .row_operations import RowOperations
-from .stacking import LAST_PLACES
 
 __all__ = ["rewritten"]
 

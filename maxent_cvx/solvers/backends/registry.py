@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from ..errors import SolverError, unknown_name
-from .answer import Answer
-from .cvxpy.backend import CvxpyBackend
-from .dual.backend import DualBackend
-from .dual.lbfgs import lbfgs
-from .dual.newton import newton
+from ...errors import SolverError, unknown_name
+from ..answer import Answer
+from ..cvxpy.backend import CvxpyBackend
+from ..dual.backend import DualBackend
+from ..dual.lbfgs import lbfgs
+from ..dual.newton import newton
+from ..program.linear_form import LinearForm
 from .own_backend import OwnBackend, adapted
-from .program.linear_form import LinearForm
 
 __all__ = ["SOLVERS", "Backend", "available", "find", "register", "registered"]
 

@@ -19,10 +19,10 @@ import scipy.sparse as sp
 from ...errors import Infeasible
 from ..presolve.bound_propagation import term_bounds
 from ..program.linear_form import LinearForm
-from ..program.sparse import least_by_row, most_by_row
+from ..rows.sparse import least_by_row, most_by_row
+from ..rows.stacking import LAST_PLACES
 from .pivots import SMALLER, Equations, Pivots, equations_of, largest_terms, pivots
 from .rewriting import rewritten
-from .stacking import LAST_PLACES
 
 __all__ = ["substituted"]
 

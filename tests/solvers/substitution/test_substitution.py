@@ -10,7 +10,7 @@ import pytest
 
 from maxent_cvx import MaxEnt, P, Release
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.rows.substitution import substituted
+from maxent_cvx.solvers.substitution.substitution import substituted
 from maxent_cvx.sources import AnsweredQueries
 from support.oracle import oracle
 

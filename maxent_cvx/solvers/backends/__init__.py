@@ -1,0 +1,1 @@
+"""The table of solvers by name, and solvers of one's own."""

@@ -1,0 +1,1 @@
+"""Rows in which a large coefficient hides the others, rewritten by published equations."""
