@@ -1,4 +1,4 @@
-"""What is published: the views of the microdata that an adversary is handed, and rules mined from them."""
+"""What is published: the views of the microdata that an adversary is handed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ The answer that is certified, x, satisfies them only nearly. The bound adds up t
 
        KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
 
-   and the right side is at most the same sum at x', which rounding only makes larger (:mod:`.divergence`), and
+   and the right side is at most the same sum at x', which rounding only makes larger (:mod:`.program.divergence`), and
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 

@@ -1,7 +1,7 @@
 """Cells that must vanish, recognised by the direction in which Newton's steps diverge.
 
 A cell that every solution leaves empty shrinks by a factor e with every Newton step, for ever. What the
-steps have in common then is a direction that proves it (see :mod:`.implied_zeros`), once what they do
+steps have in common then is a direction that proves it (see :mod:`.presolve.zero_proofs`), once what they do
 to other cells has been taken out.
 """
 

@@ -2,7 +2,7 @@
 
 Solutions x >= 0 of A x = b lie on a face where some terms are zero. A direction d of the multipliers that
 leaves all other terms alone, (A' d)_j = 0, and lowers those, (A' d)_j < 0, proves it (see
-:mod:`.implied_zeros`). Newton's steps come near such directions; where thousands of terms vanish, and some
+:mod:`.presolve.zero_proofs`). Newton's steps come near such directions; where thousands of terms vanish, and some
 because others do, not near enough for a proof.
 """
 

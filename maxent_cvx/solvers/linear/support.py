@@ -23,7 +23,7 @@ DENOMINATOR = 12
 
 
 def support_proof(form: LinearForm) -> np.ndarray:
-    """Find one direction of the multipliers that proves all empty terms empty; see :mod:`.implied_zeros`.
+    """Find one direction of the multipliers that proves all empty terms empty; see :mod:`.presolve.zero_proofs`.
 
     Notes
     -----
