@@ -135,5 +135,6 @@ def _least_room(
     down = np.where(a > 0, to_low[row], to_high[row])
     if (np.abs(a) != 1).any():  # a quotient is rounded, and a coefficient may be off in its last places
         divided = np.abs(a) != 1
-        up, down = (np.where(divided, room / np.abs(a) * (1 + 8 * EPS) + unit, room) for room in (up, down))
+        with np.errstate(over="ignore"):  # a coefficient of 1e-300 bounds nothing
+            up, down = (np.where(divided, room / np.abs(a) * (1 + 8 * EPS) + unit, room) for room in (up, down))
     return least_by_row(up, by_column), least_by_row(down, by_column)

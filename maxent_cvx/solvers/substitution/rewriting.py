@@ -52,28 +52,37 @@ def rewritten(
         row = int(rows[i])
         block, place = form.emitted(row)
         found = first = RationalRow.of(block, place, n_records)
+        taken = []
         for step in steps:
             mine = slice(*np.searchsorted(step.row, [i, i + 1]))
             multiples = [found.at(j) for j in step.term[mine].tolist()]
             numbers = step.equations.first + step.equation[mine]
-            of_term = np.full(len(step.equations.matrix.indptr), -1)  # the last is that of -1
-            of_term[step.equation[mine]] = np.arange(len(multiples))
             counts = [Fraction(n) for n in form.low[numbers].tolist()]
-            found = found.less(multiples, counts, of_term[step.equations.of_term])
-            subtracted += [(row, k, float(a)) for k, a in zip(numbers.tolist(), multiples, strict=True)]
+            found = found.less(multiples, counts, step.equations.matrix[step.equation[mine]])
+            taken += [(row, k, float(a)) for k, a in zip(numbers.tolist(), multiples, strict=True)]
         about = _about(found, upper) or n_records / float(form.scale[row])  # of what says nothing, the scale it had
         scale = Fraction(2) ** -math.floor(math.log2(about))  # which divides without rounding
         found = found.times(scale)
-        off, off_side = found.rounding
+        try:
+            (low, high), (off, off_side) = found.sides, found.rounding
+            coefficients, shift, to_people = found.coefficients, float(found.constant), float(n_records * scale)
+        except OverflowError:  # no double is so large: the row stays as it is
+            continue
+        doubt = off @ most[found.terms] + off_side
         if not block.exact:
-            source = LAST_PLACES * float(scale)
-            off += source * np.abs(first.coefficients)
-            off_side += source * max(abs(side) for side in first.sides if math.isfinite(side))
-        data[row] = found.coefficients
-        new["low"][row], new["high"][row] = found.sides
-        new["scale"][row], new["shift"][row] = float(n_records * scale), float(found.constant)
-        new["doubt"][row], new["blur"][row] = off @ most + off_side, off.max()
-        by[row] = float(n_records * scale) / form.scale[row]
+            source, sizes = LAST_PLACES * float(scale), np.abs(first.coefficients)
+            doubt += source * (
+                sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
+            )
+            off = np.append(off, source * sizes.max(initial=0.0))
+        data[row] = found.terms, coefficients
+        new["low"][row], new["high"][row] = low, high
+        new["scale"][row], new["shift"][row] = to_people, shift
+        new["doubt"][row], new["blur"][row] = doubt, off.max(initial=0.0)
+        by[row] = to_people / form.scale[row]
+        subtracted += taken
+    if not data:
+        return form
     at = tuple(np.array([one[k] for one in subtracted], dtype=np.int64) for k in (0, 1))
     times = np.array([one[2] for one in subtracted]) * form.scale[at[0]] / n_records
     operations = RowOperations(sp.csr_array((times, at), shape=(len(by), len(by))), by)
@@ -83,17 +92,18 @@ def rewritten(
 def _about(row: RationalRow, upper: np.ndarray) -> float:
     """What a row is about: what a coefficient can amount to at most, by what a term of it can; 0 if it says nothing."""
     sizes = np.abs(row.coefficients)
-    people = float(np.max(upper, where=sizes > 0, initial=0.0))
-    return float(np.max(sizes * upper)) / people if people else 0.0
+    most = upper[row.terms]
+    people = float(np.max(most, where=sizes > 0, initial=0.0))
+    return float(np.max(sizes * most)) / people if people else 0.0
 
 
-def _with_rows(matrix: sp.csr_array, data: dict[int, np.ndarray]) -> sp.csr_array:
-    """Put dense rows in the places of others."""
+def _with_rows(matrix: sp.csr_array, data: dict[int, tuple[np.ndarray, np.ndarray]]) -> sp.csr_array:
+    """Put other rows, each the terms and their coefficients, in the places of some."""
     kept = np.ones(matrix.shape[0])
     kept[list(data)] = 0.0
-    dense = sp.csr_array(np.stack(list(data.values())))
-    place = (np.ones(len(data)), (list(data), np.arange(len(data))))
-    found = sp.csr_array(sp.diags_array(kept) @ matrix + sp.csr_array(place, shape=(len(kept), len(data))) @ dense)
+    row = np.repeat(list(data), [len(terms) for terms, _ in data.values()])
+    terms, coefficients = (np.concatenate(column) for column in zip(*data.values(), strict=True))
+    found = sp.csr_array(sp.diags_array(kept) @ matrix + sp.csr_array((coefficients, (row, terms)), shape=matrix.shape))
     found.eliminate_zeros()
     found.sort_indices()
     return found

@@ -177,7 +177,8 @@ class AnsweredQueries(Source):
         if self.of == "count":
             low, high = self._people(low, high, np.array(people), names)
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-        exact = self.of != "mean" and all(map(_is_short, (matrix.data, self.answers, self.eps, np.array(self.noise))))
+        short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
+        exact = self.of != "mean" and all(map(_is_short, short))
         yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(said)
 
     def _people(

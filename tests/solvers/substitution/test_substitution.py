@@ -7,11 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt, P, Release
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.substitution.substitution import substituted
 from maxent_cvx.sources import AnsweredQueries
+from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 
 OUTLIER = 10**10
@@ -115,3 +117,22 @@ def test_rows_of_one_coefficient_are_left_alone():
     model.add(P(1000 * 10**7, given={"Sex": "f"}) <= 0.5)
     assert model.form.operations is None
     assert substituted(model.form, model.view.n_records) is model.form
+
+
+@pytest.mark.parametrize("low", [-np.inf, 0.0])
+def test_rows_that_say_nothing(low: float):
+    """A row with both sides open, or with one that always holds, changes no answer, however uneven it is."""
+    model = told(people(20, 0), {"Sex": "f"})
+    row = np.zeros(len(model.space))
+    row[[0, 5]] = 1, 1e-9
+    more = model.copy().add(Rows(sp.csr_array(row[None]), np.array([low]), np.array([np.inf]), "own"), label="own")
+    np.testing.assert_allclose(more.solve().counts, model.solve().counts, atol=1e-9)
+
+
+@pytest.mark.parametrize("c", [1e300, 1e-300, 5e-324])
+def test_coefficients_at_the_ends_of_what_a_double_holds(c: float, hospital):
+    """Whatever can be typed is answered or refused by type, without a warning."""
+    release = Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    flu, hiv = P("Flu", given={"Gender": "male"}), P("HIV", given={"Gender": "female"})
+    post = MaxEnt(release).add(c * flu + hiv <= 0.4 * c + 1).solve()
+    assert post.prob(flu) <= 0.5 + post.certificate.bound
