@@ -15,7 +15,7 @@ import pandas as pd
 
 from . import arguments
 from .errors import Infeasible, StatementError
-from .model.entry import emit
+from .model.emitted_rows import emit
 from .sources import Source
 from .terms.space import Space
 

@@ -264,7 +264,7 @@ class _Search:
 
     def gains(self, post: Posterior, truth: pd.DataFrame | None) -> np.ndarray:
         """About how much the measure gains from withholding each rule that is published."""
-        rows = post.model.form.labelled[LABEL]
+        rows = post.model.blocks.by_label[LABEL]
         prices = post.prices()["price"]
         multipliers = -prices.reindex([rows.name(i) for i in range(len(rows))]).to_numpy()
         if truth is None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
-from collections.abc import Hashable
+import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,15 +10,18 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import DuplicateLabel, RepeatedStatement, StatementError, shown
+from ..errors import StatementError, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
-from ..solvers.substitution.substitution import substituted
-from ..sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
+from ..solvers.program.problem import Problem
+from ..sources import NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
 from ..terms.people import People
 from ..terms.space import Space
 from ..views import View
-from .entry import Changed, Entry, emit
+from .emitted_rows import emit
+from .knowledge_base import KnowledgeBase
+from .labelling import new_label
+from .row_blocks import RowBlocks
 
 __all__ = ["Adversary"]
 
@@ -44,11 +45,11 @@ class Adversary:
         self.invariants: PublishedRows
         self.invariants, *others = facts_of(view)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
-        self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
+        emitted = {fact.label: emit(fact, self.space) for fact in self.facts}
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
             zeros = PriorZeros(prior.attribute_set())
-            self._entries[zeros.label] = emit(zeros, self.space, zeros.label)
-        self._labels: dict[Hashable, str] = {entry.source.identity: name for name, entry in self._entries.items()}
+            emitted[zeros.label] = emit(zeros, self.space, zeros.label)
+        self._base = KnowledgeBase.of(self.space, tuple(self.facts), emitted)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
         """Add what the adversary knows; nothing is added if anything is wrong with it.
@@ -95,14 +96,13 @@ class Adversary:
             raise StatementError(f"label={shown(label)}: a label is a text, to be shown in tables and errors")
         if label is not None and len(sources) != 1:
             raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
-        held, labels = dict(self._entries), dict(self._labels)
+        base = self._base
         for given in sources:
             source = read_statement(given) if isinstance(given, str) else as_source(given)
-            entry = emit(source, self.space, label)
-            name = self._name(held, labels.get(source.identity), entry, label)
-            if name is not None:
-                held[name], labels[source.identity] = entry, name
-        self._replace(held, labels)
+            emitted = emit(source, self.space, label)
+            if (name := new_label(base, emitted, label)) is not None:
+                base = base.added(name, emitted)
+        self._hold(base)
         return self
 
     def remove(self, label: str) -> Self:
@@ -137,10 +137,7 @@ class Adversary:
         arguments.known_label(label, "label of the model's knowledge", self.knowledge)
         if isinstance(self.knowledge[label], PriorZeros):
             raise StatementError("the prior is no knowledge that comes and goes; make a model without prior=")
-        self._replace(
-            {name: entry for name, entry in self._entries.items() if name != label},
-            {identity: name for identity, name in self._labels.items() if name != label},
-        )
+        self._hold(self._base.without(label))
         return self
 
     def copy(self) -> Self:
@@ -160,8 +157,8 @@ class Adversary:
         >>> len(model.knowledge), len(more.knowledge)
         (1, 2)
         """
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)  # everything held is immutable
+        twin = copy.copy(self)  # everything held is immutable
+        twin._hold(self._base)
         return twin
 
     def without_row(self, row: int) -> Self:
@@ -190,53 +187,24 @@ class Adversary:
         >>> list(model.without_row(model.form.n_facts).knowledge)
         ['P(HIV | Gender=male) >= 0.1']
         """
-        row = arguments.whole(row, "row", self.form.n_facts, self.form.shape[0] - 1)
-        end = self.form.n_facts
-        for name in self.knowledge:
-            entry = self._entries[name]
-            start, end = end, end + sum(map(len, entry.rows))
-            if row < end:
-                break
+        n_facts, n_rows = self.form.n_facts, self.form.shape[0]
+        if n_rows == n_facts:
+            raise StatementError("the model holds no rows of knowledge, so that there is none to leave out")
+        row = arguments.whole(row, "row", n_facts, n_rows - 1)
         twin = self.copy()
-        if end - start == 1 and not entry.convex:
-            return twin.remove(name)
-        left = []
-        for rows in entry.rows:
-            left.append(rows.at(np.arange(start, start + len(rows)) != row))
-            start += len(rows)
-        source = Changed(entry.source, tuple(left))
-        twin._replace(
-            {**self._entries, name: Entry(source, tuple(left), entry.convex)},
-            {**{i: label for i, label in self._labels.items() if label != name}, source.identity: name},
-        )
+        twin._hold(self._base.without_row(row))
         return twin
 
-    def _name(self, held: dict[str, Entry], same: str | None, entry: Entry, label: str | None) -> str | None:
-        """Choose the label of a new entry, or None where the same is held already, maybe under the label `same`."""
-        source = entry.source
-        name = label or source.label
-        if same is None and name in held and entry.says_the_same(held[name]):
-            same = name
-        if same is not None:
-            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
-            return None
-        if name not in held:
-            return name
-        if label is None and isinstance(source, Custom):  # functions have no text to tell them apart
-            return next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in held)
-        removable = name in self.knowledge and not isinstance(self.knowledge[name], PriorZeros)
-        remedy = f", or take the old one out with remove({name!r})" if removable else ""
-        raise DuplicateLabel(f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}")
-
-    def _replace(self, entries: dict[str, Entry], labels: dict[Hashable, str]) -> None:
-        self._entries, self._labels = entries, labels
-        for derived in ("form", "problem"):
-            self.__dict__.pop(derived, None)
+    def _hold(self, base: KnowledgeBase) -> None:
+        """Hold other sources, and forget what a subclass has derived from those before."""
+        self._base = base
+        for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]:
+            delattr(self, name)
 
     @property
     def knowledge(self) -> dict[str, Source]:
         """What the adversary knows beyond the published view, by label; what a prior rules out, first."""
-        return {name: e.source for name, e in list(self._entries.items())[len(self.facts) :]}
+        return {label: emitted.source for label, emitted in self._base.knowledge.items()}
 
     def describe(self) -> pd.DataFrame:
         """List the sources.
@@ -259,32 +227,37 @@ class Adversary:
         P(Flu | Gender=male) = 0.4         Statement     1      3
         """
         found = []
-        for entry in self._entries.values():
+        for entry in self._base.emitted.values():
             touched = np.concatenate([np.empty(0, int), *(rows.matrix.indices for rows in entry.rows)])
             empty = sum(int((np.diff(rows.matrix.indptr) == 0).sum()) for rows in entry.rows)
             notes = [f"{empty} redundant: no such record can exist" * bool(empty), "convex" * bool(entry.convex)]
             n_rows = sum(map(len, entry.rows))
             kind = type(entry.source).__name__
             found.append((kind, n_rows, len(np.unique(touched)), "; ".join(filter(None, notes))))
-        index = pd.Index(list(self._entries), name="label")
+        index = pd.Index(list(self._base.emitted), name="label")
         return pd.DataFrame(found, columns=["source", "rows", "terms", "note"], index=index)
 
-    @cached_property
+    @property
     def form(self) -> LinearForm:
-        """All rows as one sparse system in people."""
-        rows = [entry.rows for entry in self._entries.values()]
-        facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
-        n, weights = self.view.n_records, self.space.weights * self.space.believed
-        return substituted(LinearForm.of(rows[0], facts, known, n, weights), n)
+        """All rows as one sparse system over records."""
+        return self._base.form
+
+    @property
+    def posed(self) -> Problem:
+        """The rows with all that a solver is told beside them: the closed form, the QI tuples, convex constraints."""
+        return self._base.posed
+
+    @property
+    def blocks(self) -> RowBlocks:
+        """The rows as the sources emitted them, in the order of :attr:`form`."""
+        return self._base.blocks
 
     @property
     def ruled_out(self) -> range:
         """The rows of `form` that say what the prior rules out; without them the prior would be another one."""
-        source = next(iter(self.knowledge.items()), None)
-        n_rows = sum(map(len, self._entries[source[0]].rows)) if source and isinstance(source[1], PriorZeros) else 0
-        return range(self.form.n_facts, self.form.n_facts + n_rows)
+        return self._base.ruled_out
 
     @property
     def convex(self) -> list[Any]:
         """Constraints of the user's own that are convex and not affine."""
-        return [constraint for entry in self._entries.values() for constraint in entry.convex]
+        return self._base.convex

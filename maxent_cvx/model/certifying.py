@@ -25,9 +25,8 @@ def certified(
         raise SolverError("what is certified has linear rows, and the model holds a convex constraint of your own")
     x, form = in_records(model.space, counts), model.form
     m = form.standing(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
-    settled = presolved(form, model.invariants.closed_form(model.space), model.view.n_records)
-    width = np.where(settled.fixed, settled.width + np.abs(settled.counts - np.maximum(x, 0.0)), 0.0)
-    return certify(form, x, form.closed(m), settled.fixed, *model.space.groups, width=width)
+    settled = presolved(model.posed).settled_beside(x)
+    return certify(form, model.posed.groups, x, form.closed(m), settled)
 
 
 def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from .. import arguments
 from ..errors import Infeasible, SolverError, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
-from ..solvers.cvxpy.problem import Convex, entropy_problem
 from ..solvers.diagnosis.conflict import conflict
 from ..solvers.diagnosis.failure import contradiction
 from ..solvers.linear.bounds import extremes
 from ..solvers.linear.integer import whole_extremes
 from ..solvers.linear.integrality import settled_whole
 from ..solvers.solving.presolving import presolved
-from ..solvers.solving.solve import run
+from ..solvers.solving.solve import solve
 from ..sources import PriorZeros, Probability, read_probability
 from ..system.progress import progress_bar
 from ..terms.people import People
@@ -31,6 +29,7 @@ from .adversary import Adversary
 from .bounds import intervals
 from .certifying import certified
 from .explain.relaxation import Relaxation, moved, prices, relaxed
+from .knowledge_base import KnowledgeBase
 from .posterior import Posterior
 from .warm_start import first_multipliers
 
@@ -106,7 +105,7 @@ class MaxEnt(Adversary):
             )
         super().__init__(view, People.of(people, view), prior)
 
-    @cached_property
+    @property
     def problem(self) -> cp.Problem:
         """The plain :class:`cvxpy.Problem`, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
 
@@ -114,8 +113,7 @@ class MaxEnt(Adversary):
 
         Rows are in people; a constraint a block of rows, labelled.
         """
-        weights = self.space.pseudonyms * self.space.believed
-        return entropy_problem(self.form, self.space.counts, weights, self.view.n_records, self.convex)
+        return self._base.problem
 
     def solve(
         self,
@@ -175,20 +173,13 @@ class MaxEnt(Adversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
-        find("CLARABEL" if self.convex and solver == "auto" else solver).check(options)
-        closed_form = self.invariants.closed_form(self.space)
-        solution = run(
-            self.form,
-            closed_form,
-            self.space.groups,
-            solver,
-            presolve=presolve,
-            convex=Convex(self.space.counts, self.convex) if self.convex else None,
-            allow_inaccurate=allow_inaccurate,
-            polish=polish,
-            start=None if warm_start is None else first_multipliers(self, warm_start, closed_form[1]),
+        backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
+        backend.check(options)
+        start = None if warm_start is None else first_multipliers(self, warm_start)
+        solution = solve(
+            self.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
             **options,
-        )
+        )  # fmt: skip
         return Posterior.of(self.space, solution, self.form, self.copy())
 
     def certify(
@@ -280,16 +271,15 @@ class MaxEnt(Adversary):
         several = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in several if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        closed_form = self.invariants.closed_form(self.space)
-        settled = presolved(self.form, closed_form, self.view.n_records)
+        settled = presolved(self.posed)
         bar = progress_bar(several, "bounds", progress)
         try:
-            closed = ~np.isnan(closed_form[0])
+            closed = ~np.isnan(self.posed.closed_form.counts)
             settled = settled_whole(settled) if integer else settled
             program = (lambda form, weight: whole_extremes(form, weight, time_limit)) if integer else extremes
             found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
         except Infeasible as error:
-            raise contradiction(self.form, closed_form, self.view.n_records) or error from None
+            raise contradiction(self.posed) or error from None
         if isinstance(asked, Probability | str):
             return found[0]
         return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))
@@ -330,7 +320,7 @@ class MaxEnt(Adversary):
         P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
-        found = conflict(self.form, self.invariants.closed_form(self.space), self.view.n_records)
+        found = conflict(self.posed)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table
@@ -374,23 +364,22 @@ class MaxEnt(Adversary):
             arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
-        held = {name: self._entries[name] for name in self.knowledge}
+        held = self._base.knowledge
         firm = {name: math.inf for name, source in self.knowledge.items() if isinstance(source, PriorZeros)}
         price = prices(held, {**(priority or {}), **firm})
         try:
             lower, upper = moved(self.form, price)
         except Infeasible as error:
             firmly = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
-            clash = contradiction(firmly, self.invariants.closed_form(self.space), self.view.n_records)
-            raise clash or error from None
+            raise contradiction(self.posed.with_rows(firmly)) or error from None
         entries, changes = relaxed(held, lower, upper)
-        facts = {fact.label: self._entries[fact.label] for fact in self.facts}
+        facts = {fact.label: self._base.emitted[fact.label] for fact in self.facts}
         twin = self.copy()
-        twin._replace(facts | entries, {entry.source.identity: name for name, entry in (facts | entries).items()})
+        twin._hold(KnowledgeBase.of(self.space, self._base.facts, facts | entries))
         return Relaxation(twin, changes)
 
     def __repr__(self) -> str:
-        sources = f"{len(self._entries)} source{'s' * (len(self._entries) > 1)}"
+        sources = f"{len(self._base.emitted)} source{'s' * (len(self._base.emitted) > 1)}"
         return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
 
     def _repr_html_(self) -> str:

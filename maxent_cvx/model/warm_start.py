@@ -12,7 +12,7 @@ from .posterior import Posterior
 __all__ = ["by_rows", "first_multipliers"]
 
 
-def first_multipliers(model: Adversary, earlier: Posterior, alone: np.ndarray) -> np.ndarray:
+def first_multipliers(model: Adversary, earlier: Posterior) -> np.ndarray:
     """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
     if not isinstance(earlier, Posterior):
         raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
@@ -20,9 +20,9 @@ def first_multipliers(model: Adversary, earlier: Posterior, alone: np.ndarray) -
         raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
     if earlier.space.view is not model.view:
         raise StatementError("warm_start is a posterior of another release; start from one of this release")
-    default = model.form.by_label(np.concatenate([alone, np.zeros(model.form.shape[0] - len(alone))]))
-    known, rows = earlier.multipliers, model.form.labelled
-    before = {} if earlier.model is None else earlier.model.form.labelled
+    default = model.form.by_label(model.posed.start)
+    known, rows = earlier.multipliers, model.blocks.by_label
+    before = {} if earlier.model is None else earlier.model.blocks.by_label
     written = np.concatenate(
         [
             value if label not in known else by_rows(known[label], value, before.get(label), rows[label])

@@ -116,7 +116,7 @@ def test_gains_are_derivatives():
     inside = mx.Posterior(
         post.space, (table_ * (table.n_q / people)[:, None]).ravel(), post.certificate, post.status, "", 0, 0.0, 0.0
     )
-    rows = post.model.form.labelled["published rule"]
+    rows = post.model.blocks.by_label["published rule"]
     for limit in (0.4, 0.6):
         p = inside.conditional().to_numpy()
         above = p > limit

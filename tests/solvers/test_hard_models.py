@@ -13,6 +13,7 @@ from maxent_cvx.solvers.dual.newton import newton
 from maxent_cvx.solvers.linear.elastic import least_change
 from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.program.problem import Groups
 from support.depot import Buckets, p, publish
 from support.solving import error
 
@@ -124,5 +125,5 @@ def test_no_rows():
     form = LinearForm.plain(sp.csr_array((0, 3)), np.empty(0), np.empty(0), np.array([1.0, 2.0, 3.0]))
     answer = newton(form)
     np.testing.assert_allclose(answer.counts, np.array([1.0, 2.0, 3.0]) / np.e)
-    group, n = np.zeros(3, dtype=int), np.array([6 / np.e])
-    assert certify(form, answer.counts, answer.multipliers, group > 0, group, n).holds
+    one_group = Groups(np.zeros(3, dtype=int), np.array([6 / np.e]))
+    assert certify(form, one_group, answer.counts, answer.multipliers).holds

@@ -12,6 +12,7 @@ from maxent_cvx import MaxEnt, P, Release, Statement
 from maxent_cvx.solvers import Certificate
 from maxent_cvx.solvers.certificate.certificate import certify
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.program.problem import Groups
 
 QI = ("Sex", "Age")
 SA = "Disease"
@@ -108,7 +109,7 @@ class Exact:
     n_q: np.ndarray
 
     def certify(self, counts: np.ndarray, multipliers: np.ndarray) -> Certificate:
-        return certify(self.form, counts, multipliers, np.zeros(len(counts), dtype=bool), self.q, self.n_q)
+        return certify(self.form, Groups(self.q, self.n_q), counts, multipliers)
 
     def error(self, counts: np.ndarray) -> float:
         """The largest error of any P(s | q), and of any P(s, b | q)."""

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import settings
 
 from maxent_cvx import MaxEnt, Posterior
-from maxent_cvx.solvers import SOLVERS, Solution
+from maxent_cvx.solvers import SOLVERS, Solution, find
 from maxent_cvx.solvers.cvxpy.backend import CvxpyBackend
-from maxent_cvx.solvers.solving.solve import run
+from maxent_cvx.solvers.solving.solve import solve
 
 INSTALLED = [name for name, backend in SOLVERS.items() if backend.installed]
 #: Solvers behind CVXPY, as against those of this package.
@@ -37,8 +37,7 @@ def examples(n: int) -> settings:
 
 def solution(model: MaxEnt, solver: str = "auto", **options: Any) -> Solution:
     """Solve a model, and keep the multipliers, which a posterior does not show."""
-    options = {"presolve": True, "convex": None, "allow_inaccurate": False, **options}
-    return run(model.form, model.invariants.closed_form(model.space), model.space.groups, solver, **options)
+    return solve(model.posed, find(solver), **options)
 
 
 def error(post: Posterior, counts: np.ndarray) -> float:

@@ -95,7 +95,7 @@ def test_everything_else_works(published, staff, tmp_path):
     again = mx.Release.from_tables(*published.to_tables(), qi=QI, sa=SA, bucket="Bucket", count="Count")
     pd.testing.assert_series_equal(again.p_sb, published.p_sb)
     model = mx.MaxEnt(published).add(mx.StrongestAssociations(staff, positive=1, negative=1, min_support=2))
-    assert all("Disease=" in name for rows in model.form.blocks[2:] for name in rows.index)
+    assert all("Disease=" in name for rows in model.blocks[2:] for name in rows.index)
     post = model.solve()
     post.save(tmp_path / "post.parquet")
     pd.testing.assert_frame_equal(mx.load_posterior(tmp_path / "post.parquet").conditional(), post.conditional())

@@ -81,10 +81,10 @@ class Inference(NamedTuple):
 def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
-    form, closed_form = model.form, model.invariants.closed_form(space)
-    if np.isnan(closed_form[0]).any():  # releases of the same people force something by themselves
-        form = form.doubting()
-        closed_form = closed_form[0], closed_form[1][: form.n_published]
+    problem = model.posed
+    if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
+        problem = problem.relax_published()
+    form = problem.form
     found = list(_inferences(space, post.counts < SMALL))
     known = np.arange(form.n_facts, form.shape[0])
     because = _forced_by_one(found, known[-MOST:], form, space.n_records)
@@ -107,7 +107,7 @@ def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
         terms = np.zeros(len(space), dtype=bool)
         terms[found[i].terms] = True
         for some in (*sets, known):  # a set that forces one thing often forces others: few rows are quickly asked
-            rows = forcing(form.among(some), terms, closed_form, space.n_records)
+            rows = forcing(problem.with_rows(form.among(some)), terms)
             if rows is not None:
                 because[i] = reason = some[rows - form.n_facts]
                 keys.add(found[i].key)

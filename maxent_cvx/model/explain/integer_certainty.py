@@ -25,15 +25,17 @@ def whole_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
     model, space = post.model, post.space
     if model.convex:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
-    form, closed_form = model.form, model.invariants.closed_form(space)
+    form = model.form
     try:
-        smaller = settled_whole(presolved(form, closed_form, space.n_records))
+        smaller = settled_whole(presolved(model.posed))
     except Infeasible as error:
-        raise contradiction(form, closed_form, space.n_records) or error from None
+        raise contradiction(model.posed) or error from None
     settled = np.where(smaller.fixed, smaller.counts, 0.0)
     # Where buckets are untouched and do not overlap, every term can be filled.
     bucket = form.bucket[1]
-    open_before = (np.bincount(bucket, form.known.touched | smaller.fixed | np.isnan(closed_form[0])) == 0)[bucket]
+    open_before = (
+        np.bincount(bucket, form.known.touched | smaller.fixed | np.isnan(model.posed.closed_form.counts)) == 0
+    )[bucket]
     asked = ~smaller.fixed & ~open_before
     empty, undecided = smaller.empty.copy(), np.zeros(len(space), dtype=bool)
     if asked.any():

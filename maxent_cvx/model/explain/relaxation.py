@@ -16,7 +16,7 @@ from ...solvers.program.linear_form import LinearForm
 from ...sources import Statement
 from ...terms.rows import Rows
 from ..adversary import Adversary
-from ..entry import Changed, Entry
+from ..emitted_rows import EmittedRows, ModifiedSource
 
 __all__ = ["Relaxation", "moved", "prices", "relaxed"]
 
@@ -47,7 +47,7 @@ class Relaxation:
         return self.changes.to_html(border=0)
 
 
-def prices(knowledge: Mapping[str, Entry], priority: Mapping[str, float]) -> np.ndarray:
+def prices(knowledge: Mapping[str, EmittedRows], priority: Mapping[str, float]) -> np.ndarray:
     """What it costs to move each row of the knowledge by one person."""
     unknown = [label for label in priority if label not in knowledge]
     if unknown:
@@ -79,10 +79,10 @@ def moved(form: LinearForm, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def relaxed(
-    knowledge: Mapping[str, Entry], lower: np.ndarray, upper: np.ndarray
-) -> tuple[dict[str, Entry], pd.DataFrame]:
+    knowledge: Mapping[str, EmittedRows], lower: np.ndarray, upper: np.ndarray
+) -> tuple[dict[str, EmittedRows], pd.DataFrame]:
     """Move rows apart, low sides down and high sides up: all knowledge by its labels, and a table of what moved."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, EmittedRows] = {}
     tables = [pd.DataFrame(columns=["low", "high", "new_low", "new_high", "move"], dtype=float)]
     ends = np.cumsum([sum(map(len, entry.rows)) for entry in knowledge.values()])[:-1]
     parts = zip(np.split(lower, ends), np.split(upper, ends), strict=True) if knowledge else ()
@@ -99,17 +99,17 @@ def relaxed(
     return entries, (pd.concat(moved_rows) if moved_rows else tables[0]).rename_axis("statement")
 
 
-def _widened(entry: Entry, lower: np.ndarray, upper: np.ndarray) -> Entry:
+def _widened(entry: EmittedRows, lower: np.ndarray, upper: np.ndarray) -> EmittedRows:
     """Move the rows of one source apart."""
     ends = np.cumsum([len(rows) for rows in entry.rows])[:-1]
     parts = zip(entry.rows, np.split(lower, ends), np.split(upper, ends), strict=True)
     rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
     if not isinstance(entry.source, Statement):
-        return Entry(Changed(entry.source, rows), rows, entry.convex)
+        return EmittedRows(ModifiedSource(entry.source, rows), rows, entry.convex)
     said = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
     if rows[0].label == entry.source.label:
         rows = (replace(rows[0], label=said.label),)
-    return Entry(said, rows)
+    return EmittedRows(said, rows)
 
 
 def _changes(before: tuple[Rows, ...], after: tuple[Rows, ...]) -> pd.DataFrame:

@@ -37,6 +37,7 @@ from ..linear_algebra.schur_preconditioner import Corner
 from ..presolve.zero_proofs import most_left
 from ..program.divergence import divergence
 from ..program.linear_form import EPS, LinearForm
+from ..program.problem import Groups, Settled
 from .exact_point import exact_point
 from .projection import satisfying
 
@@ -123,14 +124,12 @@ class Certificate:
 
 def certify(
     form: LinearForm,
+    groups: Groups,
     counts: np.ndarray,
     multipliers: np.ndarray,
-    fixed: np.ndarray,
-    q: np.ndarray,
-    n_q: np.ndarray,
+    settled: Settled | None = None,
     proofs: Sequence[np.ndarray] = (),
     corner: Corner | None = None,
-    width: np.ndarray | None = None,
 ) -> Certificate:
     """Measure an answer against the problem as posed.
 
@@ -138,25 +137,23 @@ def certify(
     ----------
     form : LinearForm
         The whole problem, before any presolve.
+    groups : Groups
+        The QI tuples, whose conditional distributions are asked for.
     counts, multipliers : ndarray
         The answer, as the solver returned it.
-    fixed : ndarray of bool
-        Terms with one possible value.
-    q : ndarray
-        For every term the group (QI tuple) whose conditional distribution is asked for.
-    n_q : ndarray
-        People in each group.
+    settled : Settled, optional
+        Terms with one possible value, beside those that `proofs` prove empty.
     proofs : sequence of ndarray
         Directions of the multipliers that prove further terms empty; checked here.
     corner : Corner, optional
         A Schur complement of the knowledge rows near the answer: it makes this faster, and no different.
-    width : ndarray, optional
-        How far the value of a fixed term may be from its count, people; 0 unless given.
     """
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     x = np.maximum(counts, 0.0)
     residual = float(form.residual(x).max(initial=0.0))
-    width = np.where(fixed, 0.0 if width is None else width, 0.0)
+    fixed, width = settled or Settled.none(form.shape[1])
+    width = np.where(fixed, width, 0.0)
+    q, n_q = groups
     for proof in proofs:
         left = most_left(form, proof, fixed, x, width)
         empty = left <= form.least * form.room

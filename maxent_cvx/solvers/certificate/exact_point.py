@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -206,15 +206,16 @@ def _parts(
         row = np.repeat(np.arange(end - start), np.diff(matrix.indptr[start : end + 1]))
         dense[row[inside], at[inside] - low] = matrix.data[entries][inside]
         own, here = rows[start:end], terms[low:high]
-        typed = [_of_terms(form.typed(int(i)), here) if i >= form.n_facts else None for i in own]
+        typed = [_as_typed(form, int(i), here) if i >= form.n_facts else None for i in own]
         yield own, here, Part(dense, x[here], off[start:end], int(form.is_equation[own].sum()), inward[own], typed)
 
 
-def _of_terms(
-    typed: Sequence[tuple[Fraction, np.ndarray]] | None, terms: np.ndarray
-) -> list[tuple[Fraction, np.ndarray]] | None:
-    """Say of typed coefficients which of some terms each is of."""
-    return None if typed is None else [(a, np.isin(terms, at)) for a, at in typed]
+def _as_typed(form: LinearForm, row: int, terms: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
+    """Say of the coefficients of a row, as they were typed, which of some terms each is of; None if nobody knows."""
+    origin = form.origin
+    if origin is None or row >= origin.starts[-1]:
+        return None
+    return [(a, np.isin(terms, at)) for a, at in origin.coefficients(row)]
 
 
 def _estimated(

@@ -14,7 +14,8 @@ from ...arguments import flag
 from ...errors import SolverError, shown
 from ..answer import Answer, Status
 from ..program.linear_form import LinearForm
-from .problem import Convex, constraints
+from ..program.problem import Convex
+from .problem import constraints
 
 __all__ = ["STATUS", "CvxpyBackend", "words"]
 

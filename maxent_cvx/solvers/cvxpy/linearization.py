@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
-from .problem import Convex
+from ..program.problem import Convex
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,15 +13,7 @@ from ..program.linear_form import LinearForm
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Convex", "Part", "constraints", "entropy_problem"]
-
-
-@dataclass(frozen=True, eq=False)
-class Convex:
-    """Constraints that are convex and not affine, on the variable of all counts."""
-
-    variable: cp.Variable
-    constraints: Sequence[Any]
+__all__ = ["Part", "constraints", "entropy_problem"]
 
 
 class Part(NamedTuple):

@@ -14,6 +14,7 @@ from ..linear.elastic import least_change
 from ..presolve.aggregation import lump
 from ..presolve.reduce import reduce
 from ..program.linear_form import FORGIVEN, LinearForm
+from ..program.problem import Problem
 
 __all__ = ["Conflict", "conflict", "irreducible"]
 
@@ -72,29 +73,26 @@ class Conflict:
         return error
 
 
-def conflict(
-    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float = FORGIVEN
-) -> Conflict | None:
+def conflict(problem: Problem, forgiven: float = FORGIVEN) -> Conflict | None:
     """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together.
 
     If what is published contradicts itself, as releases can, it is one among its rows.
     """
+    form = problem.form
     try:
-        rows = irreducible(form, closed_form, n_records, forgiven)
+        rows = irreducible(problem, forgiven)
     except Infeasible:  # that of facts
         rows = None
     if rows is not None:
         return Conflict(rows, _table(form, rows), remedies=tuple(sorted({_remedy(form, row) for row in rows})))
-    if not np.isnan(closed_form[0]).any():  # it satisfies what is published
+    if not np.isnan(problem.closed_form.counts).any():  # it satisfies what is published
         return None
-    facts = form.among(np.empty(0, dtype=int)).doubting()
-    rows = irreducible(facts, (closed_form[0], closed_form[1][: facts.n_published]), n_records, forgiven)
-    return None if rows is None else Conflict(rows, _table(facts, rows), is_published=True)
+    published = problem.with_rows(form.among(np.empty(0, dtype=int))).relax_published()
+    rows = irreducible(published, forgiven)
+    return None if rows is None else Conflict(rows, _table(published.form, rows), is_published=True)
 
 
-def irreducible(
-    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float = FORGIVEN
-) -> np.ndarray | None:
+def irreducible(problem: Problem, forgiven: float = FORGIVEN) -> np.ndarray | None:
     """Find rows of knowledge that cannot hold together, while any of them can be spared; None if all can hold.
 
     Facts, the published rows above all, are never to blame.
@@ -105,9 +103,10 @@ def irreducible(
     hold together are taken, twice as many in each attempt, and from these those that are needed are found by
     halves (QuickXplain; Junker, 2004). Few rows tell few terms apart, so that these attempts cost little.
     """
+    form = problem.form
 
     def contradictory(rows: np.ndarray) -> bool:
-        return _contradictory(form.among(rows), closed_form, n_records, forgiven)
+        return _contradictory(problem.with_rows(form.among(rows)), forgiven)
 
     lumping = lump(form)
     change = least_change(lumping.form)
@@ -134,16 +133,14 @@ def irreducible(
     return needed(order[:0], order[:n])
 
 
-def _contradictory(
-    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, forgiven: float
-) -> bool:
+def _contradictory(problem: Problem, forgiven: float) -> bool:
     """Whether no x satisfies the rows."""
     try:
-        smaller = lump(reduce(form, closed_form, n_records).posed).form
+        smaller = lump(reduce(problem).posed).form
         off = least_change(smaller).off
         if not (off > CLEAR * smaller.tolerance).any() and off.any():
             # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
-            smaller = lump(form).form
+            smaller = lump(problem.form).form
             off = least_change(smaller).off
     except Infeasible:
         return True
@@ -162,11 +159,7 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
 
 def _remedy(form: LinearForm, row: int) -> str:
     """What can be done about a row, if not what can be done about a statement."""
-    for rows in form.blocks:
-        if row < len(rows):
-            return rows.remedy
-        row -= len(rows)
-    return ""
+    return "" if form.origin is None or row >= form.origin.starts[-1] else form.origin.remedy(row)
 
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:

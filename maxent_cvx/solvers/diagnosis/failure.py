@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ...errors import Inaccurate, Infeasible, SolverError
 from ..answer import Answer, Status
 from ..certificate.certificate import Certificate
-from ..cvxpy.problem import Convex
-from ..program.linear_form import LinearForm
+from ..program.problem import Problem
 from .conflict import conflict
 
 __all__ = ["contradiction", "failure"]
@@ -19,37 +16,29 @@ __all__ = ["contradiction", "failure"]
 NEWTON = "DUAL_NEWTON"
 
 
-def contradiction(form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float) -> Infeasible | None:
+def contradiction(problem: Problem) -> Infeasible | None:
     """Find why there is no answer: an irreducible contradiction of the knowledge; None if it is consistent."""
-    found = conflict(form, closed_form, n_records, forgiven=1)  # what is else forgiven as rounding was too much
+    found = conflict(problem, forgiven=1)  # what is else forgiven as rounding was too much
     return None if found is None else found.error
 
 
-def failure(
-    name: str,
-    answer: Answer,
-    certificate: Certificate | None,
-    convex: Convex | None,
-    clash: Callable[[], Infeasible | None],
-) -> SolverError | Infeasible:
+def failure(problem: Problem, name: str, answer: Answer, certificate: Certificate | None) -> SolverError | Infeasible:
     """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end.
 
     Parameters
     ----------
+    problem : Problem
     name : str
         The solver that was asked for.
     answer : Answer
     certificate : Certificate or None
         None if there is no answer.
-    convex : Convex or None
-    clash : callable
-        Looks for a contradiction, which may take a while.
     """
     # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
     doubtful = certificate is None or not np.isfinite(certificate.bound)
-    if doubtful and (found := clash()) is not None:
+    if doubtful and (found := contradiction(problem)) is not None:
         return found
-    if certificate is None and answer.status is Status.INFEASIBLE and convex:
+    if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
         return Infeasible(
             f"{name} finds that no distribution satisfies your convex constraint together with the rest "
             "(the linear rows alone are consistent); relax the constraint"
@@ -60,7 +49,7 @@ def failure(
             "and iterations, or use another (see maxent_cvx.solvers.available())"
         )
     remedy = "say it in numbers of like size, change its tolerances"
-    if convex:
+    if problem.convex:
         remedy = "write what is linear as linear rows, change its tolerances"
     elif name != NEWTON:
         remedy = f"use {NEWTON}, which is more precise, or polish=True, change its tolerances"

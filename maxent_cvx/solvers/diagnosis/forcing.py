@@ -14,6 +14,7 @@ from ..presolve.aggregation import lump
 from ..presolve.bound_propagation import term_bounds
 from ..presolve.zero_proofs import empty_terms
 from ..program.linear_form import TOLERANCE, LinearForm
+from ..program.problem import Problem
 from .conflict import irreducible
 
 __all__ = ["forced_by", "forcing"]
@@ -32,17 +33,13 @@ def forced_by(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarra
     return upper <= TOLERANCE * some.room
 
 
-def forcing(
-    form: LinearForm, terms: np.ndarray, closed_form: tuple[np.ndarray, np.ndarray], n_records: float
-) -> np.ndarray | None:
+def forcing(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
     """Find an irreducible set of rows of knowledge that, with the facts, leave nobody in some terms.
 
     Parameters
     ----------
-    form : LinearForm
+    problem : Problem
     terms : ndarray of bool
-    closed_form, n_records
-        As of :func:`maxent_cvx.solvers.presolve.reduce.reduce`.
 
     Returns
     -------
@@ -57,8 +54,9 @@ def forcing(
     supposed are a contradiction as well, and may be found instead of those that leave nobody, of which there can be
     several. Then the question is asked without a supposition: how many people can be there at most.
     """
+    form = problem.form
     supposed = _supposing(form, terms, as_fact=True)
-    clash = irreducible(supposed, closed_form, n_records)
+    clash = irreducible(problem.with_rows(supposed))
     if clash is None:
         return None
     rows = np.sort(clash) - 1

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ..linear_algebra.schur_preconditioner import Corner
 from ..program.linear_form import FORGIVEN, LinearForm
+from ..program.problem import Problem, Settled
 from ..rows.sparse import entry_rows, most_by_row
 from .aggregation import Lumping, lump
 from .bound_propagation import term_bounds
@@ -89,6 +90,16 @@ class Reduced:
         """The most people that each term can hold, as far as it was found to be empty; infinite for the others."""
         return np.where(self.empty, self.width, np.inf)
 
+    @property
+    def settled(self) -> Settled:
+        """The terms that every solution agrees on, as the certificate needs to know of them."""
+        return Settled(self.fixed, self.width)
+
+    def settled_beside(self, counts: np.ndarray) -> Settled:
+        """The same for other counts, from which the values of fixed terms may be that much further."""
+        off = np.abs(self.counts - np.maximum(counts, 0.0))
+        return Settled(self.fixed, np.where(self.fixed, self.width + off, 0.0))
+
     def start(self, multipliers: np.ndarray) -> np.ndarray:
         """Take multipliers of the original rows to those of the reduced problem."""
         return self.lumping.lumped(multipliers[self.rows] * self.scale)
@@ -134,30 +145,22 @@ class Reduced:
         return found
 
 
-def reduce(
-    form: LinearForm,
-    closed_form: tuple[np.ndarray, np.ndarray],
-    n_records: float,
-    most: np.ndarray | None = None,
-) -> Reduced:
+def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     """Remove what is forced, what no knowledge speaks of, what repeats, and lump what nothing tells apart.
 
     Parameters
     ----------
-    form : LinearForm
-    closed_form : (counts, multipliers)
-        The answer to the published rows alone (Privacy-MaxEnt, Eq. (9)), which every irrelevant
-        bucket keeps (section 5.5, Proposition 1). NaN in buckets where it has no closed form.
-    n_records : float
+    problem : Problem
+        Every irrelevant bucket keeps its closed form (Privacy-MaxEnt, Eq. (9); section 5.5, Proposition 1).
     most : ndarray, optional
-        The most people that a term can hold for other reasons; infinite where there are none.
+        The most records that a term can hold for other reasons; infinite where there are none.
 
     Raises
     ------
     Infeasible
         If a row cannot hold.
     """
-    alone_counts, alone_multipliers = closed_form
+    form, n_records, alone = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
     known = form.known.touched
     if n_rows == form.n_published:  # nothing is known, so nothing is forced beyond the closed form
@@ -167,13 +170,13 @@ def reduce(
     fixed = settled(form, lower, upper)
     of_row, bucket = form.bucket
     # The closed form is that of equal weights; where there is none, it is NaN.
-    relevant = (np.bincount(bucket, known | fixed | (form.weights != 1) | np.isnan(alone_counts)) > 0)[bucket]
+    relevant = (np.bincount(bucket, known | fixed | (form.weights != 1) | np.isnan(alone)) > 0)[bucket]
     terms = relevant & ~fixed
-    counts, width = np.where(relevant, 0.0, alone_counts), np.zeros(n_terms)
+    counts, width = np.where(relevant, 0.0, alone), np.zeros(n_terms)
     least, most = lower[fixed], upper[fixed]
     counts[fixed] = value = np.clip(np.rint((least + most) / 2), least, most)  # a whole number, if there is one
     width[fixed] = np.maximum(most - value, value - least)
-    multipliers = np.concatenate([alone_multipliers, np.zeros(n_rows - form.n_published)])
+    multipliers = problem.start
     done = form.sums(np.where(terms, 0.0, counts))
     spoken = form.speak_of(terms)
     form.require(spoken | (form.residual(counts) <= FORGIVEN * form.tolerance), done, done)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible
-from ...terms.rows import Rows
-from ..rows.rational_row import typed_coefficients
+from ..rows.origin import RowOrigin
 from ..rows.row_operations import RowOperations
 from ..rows.sparse import entry_rows, least_by_row
-from ..rows.stacking import stacked
 from .bucket_blocks import Buckets
 from .components import parts
 from .shared_columns import SharedColumns
@@ -49,8 +44,8 @@ class LinearForm:
         How far off a row may be for having been rounded while it was built, people: its value less its sides.
     blur : ndarray
         How far off any coefficient of a row may be for that reason.
-    blocks : sequence of Rows
-        Where the rows come from, in order; for their names.
+    origin : RowOrigin, optional
+        Where all rows come from, also those that were not selected: their names, and what they were as typed.
     n_published : int
         How many leading rows come from the published view: they link the terms of a bucket, and no others.
     n_facts : int
@@ -69,7 +64,7 @@ class LinearForm:
     low: np.ndarray
     high: np.ndarray
     scale: np.ndarray
-    blocks: Sequence[Rows]
+    origin: RowOrigin | None
     n_published: int
     n_facts: int
     weights: np.ndarray
@@ -85,30 +80,13 @@ class LinearForm:
                 object.__setattr__(self, name, np.zeros(len(self.low)))
 
     @classmethod
-    def of(
-        cls,
-        published: Sequence[Rows],
-        facts: Sequence[Rows],
-        knowledge: Sequence[Rows],
-        n_records: int,
-        weights: np.ndarray,
-    ) -> LinearForm:
-        """Stack rows over p into one system over counts."""
-        blocks, n_published = [*published, *facts, *knowledge], sum(map(len, published))
-        found = stacked(published, facts, knowledge, n_records)
-        return cls(
-            found.matrix, found.low, found.high, found.scale, blocks, n_published, n_published + sum(map(len, facts)),
-            weights, None, found.doubt, found.blur,  # type: ignore[arg-type]
-        )  # fmt: skip
-
-    @classmethod
     def plain(
         cls, matrix: sp.csr_array, low: np.ndarray, high: np.ndarray, weights: np.ndarray | None = None
     ) -> LinearForm:
         """Take rows over counts as they are, from nowhere in particular and without names."""
         n_rows, n_terms = matrix.shape
         weights = np.ones(n_terms) if weights is None else weights
-        return cls(matrix, low, high, np.ones(n_rows), (), 0, 0, weights)
+        return cls(matrix, low, high, np.ones(n_rows), None, 0, 0, weights)
 
     def select(self, rows: np.ndarray) -> LinearForm:
         """Keep some of the rows, in the order given, published ones first; names are those of the whole.
@@ -142,9 +120,9 @@ class LinearForm:
         """Keep the facts, and some rows of the knowledge by their numbers, in their order."""
         return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
 
-    def doubting(self) -> LinearForm:
-        """Take for facts only the first rows that were published, those of people: the others may be to blame."""
-        n = len(self.blocks[0])
+    def relax_published(self) -> LinearForm:
+        """Take for facts only the first block of published rows, the records of QI tuples: others may be to blame."""
+        n = 0 if self.origin is None else int(self.origin.starts[1])
         return replace(self, n_published=n, n_facts=n)
 
     @property
@@ -305,22 +283,7 @@ class LinearForm:
 
     def name(self, row: int) -> str:
         """The label of a row."""
-        rows, row = self.emitted(row)
-        return rows.name(row)
-
-    def typed(self, row: int) -> tuple[tuple[Fraction, np.ndarray], ...] | None:
-        """The different coefficients of a row before any rounding, and the terms that each is of."""
-        if row >= sum(map(len, self.blocks)):
-            return None
-        return typed_coefficients(*self.emitted(row))
-
-    def emitted(self, row: int) -> tuple[Rows, int]:
-        """The block of rows that a row comes from, and its number there."""
-        for rows in self.blocks:
-            if row < len(rows):
-                return rows, row
-            row -= len(rows)
-        raise IndexError(row)
+        return f"row {row}" if self.origin is None else self.origin.name(row)
 
     def written(self, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of the rows as they were written, from those of the rows as they stand here."""
@@ -330,23 +293,10 @@ class LinearForm:
         """Multipliers of the rows as they stand here, from those of the rows as they were written."""
         return multipliers if self.operations is None else self.operations.there(multipliers)
 
-    @property
-    def labelled(self) -> dict[str, Rows]:
-        """The blocks of rows by label, in order; a label met again is numbered: "P(s) (2)"."""
-        times: Counter[str] = Counter()
-        found = {}
-        for rows in self.blocks:
-            times[rows.label] += 1
-            number = f" ({times[rows.label]})" if times[rows.label] > 1 else ""
-            found[rows.label + number] = rows
-        return found
-
     def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Divide a number a row by the labels of the rows, in order."""
-        ends = np.cumsum([len(rows) for rows in self.blocks])
-        return {
-            label: values[end - len(rows) : end] for (label, rows), end in zip(self.labelled.items(), ends, strict=True)
-        }
+        labels = {} if self.origin is None else self.origin.labels
+        return {label: values[rows] for label, rows in labels.items()}
 
     def require(self, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.

@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from ...terms.rows import Rows
+from .origin import RowOrigin
 from .sparse import entry_rows
 
-__all__ = ["RationalRow", "typed_coefficients"]
+__all__ = ["RationalRow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,13 @@ class RationalRow:
     constant: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, rows: Rows, row: int, n_records: int) -> RationalRow:
+    def of(cls, origin: RowOrigin, row: int, n_records: float) -> RationalRow:
         """Take a row over probabilities as it was typed; doubles are the rational numbers that they are."""
-        typed = typed_coefficients(rows, row)
+        typed = origin.coefficients(row)
         terms = np.concatenate([np.empty(0, dtype=np.int64), *(at for _, at in typed)])
         of_term = np.repeat(np.arange(len(typed)), [len(at) for _, at in typed])
-        order = np.argsort(terms)
-        sides = (float(side[row]) for side in (rows.low, rows.high))
-        low, high = (Fraction(side) * n_records if math.isfinite(side) else None for side in sides)
+        order, n = np.argsort(terms), Fraction(n_records)
+        low, high = (Fraction(side) * n if math.isfinite(side) else None for side in origin.sides(row))
         return cls(terms[order], of_term[order], [a for a, _ in typed], low, high)
 
     def at(self, term: int) -> Fraction:
@@ -106,12 +105,3 @@ class RationalRow:
         off = np.array([float(abs(Fraction(float(a)) - a)) for a in self.values], dtype=float)[self.of_term]
         sides = [side for side in (self.low, self.high) if side is not None]
         return off, float(max((abs(Fraction(float(side)) - side) for side in sides), default=0))
-
-
-def typed_coefficients(rows: Rows, row: int) -> tuple[tuple[Fraction, np.ndarray], ...]:
-    """The different coefficients of a row, as it was typed or else as it stands, and the terms that each is of."""
-    if rows.typed is not None:
-        return rows.typed
-    entries = slice(rows.matrix.indptr[row], rows.matrix.indptr[row + 1])
-    data, terms = rows.matrix.data[entries], rows.matrix.indices[entries]
-    return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)

@@ -9,6 +9,7 @@ from ..linear.facial_reduction import face_proof
 from ..linear.support import local_proofs, support_proof
 from ..presolve.reduce import Reduced, reduce
 from ..program.linear_form import LinearForm
+from ..program.problem import Problem
 
 __all__ = ["late_zeros", "presolve_zeros"]
 
@@ -16,18 +17,16 @@ __all__ = ["late_zeros", "presolve_zeros"]
 MUCH = 2_000
 
 
-def presolve_zeros(
-    form: LinearForm, closed_form: tuple[np.ndarray, np.ndarray], n_records: float, smaller: Reduced
-) -> Reduced:
+def presolve_zeros(problem: Problem, smaller: Reduced) -> Reduced:
     """Take out terms that much knowledge empties by itself, many of them because of others, before any solver begins.
 
     Newton's method proves them as it goes, one after the other.
     """
     while smaller.form.shape[0] - smaller.form.n_facts >= MUCH:
-        most = smaller.proved(form, local_proofs(smaller.form))
+        most = smaller.proved(problem.form, local_proofs(smaller.form))
         if not np.isfinite(most).any():
             break
-        smaller = reduce(form, closed_form, n_records, np.minimum(most, smaller.most))
+        smaller = reduce(problem, np.minimum(most, smaller.most))
     return smaller
 
 

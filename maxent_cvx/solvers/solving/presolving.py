@@ -9,7 +9,7 @@ from ..backends.registry import SOLVERS, Backend
 from ..decompose import solve_by_parts
 from ..diagnosis.failure import contradiction
 from ..presolve.reduce import Reduced, reduce
-from ..program.linear_form import LinearForm
+from ..program.problem import Problem
 from .late_zeros import presolve_zeros
 
 __all__ = ["NEWTON", "presolved"]
@@ -17,25 +17,19 @@ __all__ = ["NEWTON", "presolved"]
 NEWTON = SOLVERS["DUAL_NEWTON"]
 
 
-def presolved(
-    form: LinearForm,
-    closed_form: tuple[np.ndarray, np.ndarray],
-    n_records: float,
-    backend: Backend = NEWTON,
-    most: np.ndarray | None = None,
-) -> Reduced:
+def presolved(problem: Problem, backend: Backend = NEWTON, most: np.ndarray | None = None) -> Reduced:
     """Presolve for a backend; a contradiction that bounds see is told in full.
 
     Newton's method proves terms empty as it goes. Other solvers are far off where rows force zeros, and conic ones
     call it optimal, so that they get what Newton's method has proved.
     """
     try:
-        smaller = presolve_zeros(form, closed_form, n_records, reduce(form, closed_form, n_records, most))
+        smaller = presolve_zeros(problem, reduce(problem, most))
         if backend is not NEWTON and smaller.terms.any():
             ended = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
-            zeros = smaller.proved(form, ended.proofs)
+            zeros = smaller.proved(problem.form, ended.proofs)
             if np.isfinite(zeros).any():
-                smaller = reduce(form, closed_form, n_records, np.minimum(zeros, smaller.most))
+                smaller = reduce(problem, np.minimum(zeros, smaller.most))
         return smaller
     except Infeasible as error:
-        raise contradiction(form, closed_form, n_records) or error from None
+        raise contradiction(problem) or error from None

@@ -1,4 +1,4 @@
-"""One solve: presolve, a backend, the way back, and the certificate."""
+"""One solve: presolve, a backend, the way back, and the certificate, attempted until the answer is precise."""
 
 from __future__ import annotations
 
@@ -7,61 +7,57 @@ from typing import Any
 import numpy as np
 
 from ...errors import Infeasible, SolverError
-from ..backends.registry import Backend, find, registered
-from ..cvxpy.problem import Convex
+from ..backends.registry import Backend, registered
+from ..diagnosis.failure import failure
 from ..program.linear_form import LinearForm
-from .attempts import Solution, Solve
+from ..program.problem import Problem
+from .attempt import Request, Solution
+from .attempts import PRECISE, attempts
 
-__all__ = ["Solution", "run"]
+__all__ = ["Solution", "solve"]
 
 
-def run(
-    form: LinearForm,
-    closed_form: tuple[np.ndarray, np.ndarray],
-    groups: tuple[np.ndarray, np.ndarray],
-    solver: str | object,
+def solve(
+    problem: Problem,
+    backend: Backend,
     *,
-    presolve: bool,
-    convex: Convex | None,
-    allow_inaccurate: bool,
+    presolve: bool = True,
     polish: bool = False,
+    allow_inaccurate: bool = False,
     start: np.ndarray | None = None,
     **options: Any,
 ) -> Solution:
-    """Solve a linear form by name of a solver.
+    """Maximise sum x log(w / x) over the rows of a problem, and certify the answer.
 
     Parameters
     ----------
-    form : LinearForm
-    closed_form : (counts, multipliers)
-        The answer to the published rows alone.
-    groups : (ndarray, ndarray)
-        The QI tuple of every term, and how many people have each.
-    solver, presolve, allow_inaccurate, polish, options
+    problem : Problem
+    backend : Backend
+    presolve, polish, allow_inaccurate, options
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of the closed form.
-    convex : Convex, optional
-        Constraints that are not affine: then a CVXPY solver gets the whole problem.
 
     Raises
     ------
     Infeasible, Inaccurate, SolverError
     """
-    backend = find("CLARABEL" if convex and solver == "auto" else solver)
-    require_able(backend, form, bool(convex))
-    if convex and polish:
+    require_able(backend, problem.form, bool(problem.convex))
+    if problem.convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
-    if start is None:
-        start = np.concatenate([closed_form[1], np.zeros(form.shape[0] - form.n_published)])
-    solve = Solve(form, closed_form, groups, backend, convex, polish, start, options)
-    best = solve.best(presolve and not convex)
-    if not best.found.certificate.holds:
-        failed = solve.failure(best.solved, best.found.certificate)
+    request = Request(backend, problem.start if start is None else start, presolve, polish, options)
+    found = []
+    for attempt in attempts(problem, request):
+        found.append(attempt)
+        if attempt.bound <= PRECISE:
+            break
+    best = min(found, key=lambda one: one.bound)
+    if not best.holds:
+        failed = failure(problem, backend.name, best.solved, best.solution.certificate)
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
-    return best.found
+    return best.solution
 
 
 def require_able(backend: Backend, form: LinearForm, convex: bool) -> None:

@@ -57,7 +57,7 @@ class Pivots(NamedTuple):
 def equations_of(form: LinearForm) -> list[Equations]:
     """The blocks of facts whose rows have no term in common."""
     found = []
-    ends = np.cumsum([0, *map(len, form.blocks)])
+    ends = np.empty(0, dtype=int) if form.origin is None else form.origin.starts
     for start, end in itertools.pairwise(ends[ends <= form.n_facts].tolist()):
         matrix = sp.csr_array(form.matrix[start:end])
         whole = (form.low[start:end] == form.high[start:end]) & (np.rint(form.low[start:end]) == form.low[start:end])

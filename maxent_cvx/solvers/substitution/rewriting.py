@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
+from ..rows.origin import LAST_PLACES
 from ..rows.rational_row import RationalRow
 from ..rows.row_operations import RowOperations
-from ..rows.stacking import LAST_PLACES
 from .pivots import Pivots
 
 __all__ = ["rewritten"]
@@ -47,11 +47,12 @@ def rewritten(
     new = {name: getattr(form, name).copy() for name in ("low", "high", "scale", "shift", "doubt", "blur")}
     by, data = np.ones(form.shape[0]), {}
     subtracted: list[tuple[int, int, float]] = []
+    origin = form.origin
+    assert origin is not None
     most = BEYOND * np.minimum(form.ceiling, n_records)
     for i in chosen.tolist():
         row = int(rows[i])
-        block, place = form.emitted(row)
-        found = first = RationalRow.of(block, place, n_records)
+        found = first = RationalRow.of(origin, row, n_records)
         taken = []
         for step in steps:
             mine = slice(*np.searchsorted(step.row, [i, i + 1]))
@@ -69,7 +70,7 @@ def rewritten(
         except OverflowError:  # no double is so large: the row stays as it is
             continue
         doubt = off @ most[found.terms] + off_side
-        if not block.exact:
+        if not origin.is_exact(row):
             source, sizes = LAST_PLACES * float(scale), np.abs(first.coefficients)
             doubt += source * (
                 sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)

@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from ...errors import Infeasible
 from ..presolve.bound_propagation import term_bounds
 from ..program.linear_form import LinearForm
+from ..rows.origin import LAST_PLACES
 from ..rows.sparse import least_by_row, most_by_row
-from ..rows.stacking import LAST_PLACES
 from .pivots import SMALLER, Equations, Pivots, equations_of, largest_terms, pivots
 from .rewriting import rewritten
 
@@ -57,10 +57,9 @@ def _uneven(form: LinearForm) -> np.ndarray:
     sizes = np.abs(known.data)
     found = np.zeros(form.shape[0], dtype=bool)
     found[n:] = most_by_row(sizes, known) > least_by_row(sizes, known)
-    starts = np.cumsum([0, *map(len, form.blocks)])
-    for start, rows in zip(starts, form.blocks, strict=False):
-        if rows.typed is not None and len({abs(a) for a, _ in rows.typed}) > 1:
-            found[start] = True
+    if form.origin is not None:
+        for row in form.origin.typed:
+            found[row] |= len({abs(a) for a, _ in form.origin.coefficients(int(row))}) > 1
     found[: form.n_facts] = False
     return np.flatnonzero(found)
 

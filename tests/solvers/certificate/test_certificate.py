@@ -129,10 +129,8 @@ def test_badly_violated(seed: int, size: float):
 def test_nothing_satisfies_contradictions(case: Case):
     """Where no distribution satisfies the rows the bound is infinite: there is nothing to be close to."""
     model = case.model()
-    counts, multipliers = model.invariants.closed_form(model.space)
-    multipliers = np.concatenate([multipliers, np.zeros(len(case.knowledge))])
-    nothing = np.zeros(len(counts), dtype=bool)
-    certificate = certify(model.form, counts, multipliers, nothing, model.space.codes["q"], model.view.n_q)
+    problem = model.posed
+    certificate = certify(problem.form, problem.groups, problem.closed_form.counts, problem.start)
     assert certificate.bound == np.inf
     assert not certificate.holds
 

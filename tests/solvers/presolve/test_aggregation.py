@@ -39,7 +39,7 @@ def repetitive(seed: int, statements: int = 3) -> tuple[MaxEnt, pd.DataFrame]:
 
 
 def reduced(model: MaxEnt) -> Reduced:
-    return reduce(model.form, model.invariants.closed_form(model.space), model.view.n_records)
+    return reduce(model.posed)
 
 
 def weigh(form: LinearForm, seed: int) -> LinearForm:

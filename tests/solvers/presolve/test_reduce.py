@@ -56,7 +56,7 @@ def exact_range(form: LinearForm, term: int) -> tuple[float, float]:
 
 
 def reduced(model: MaxEnt) -> Reduced:
-    return reduce(model.form, model.invariants.closed_form(model.space), model.view.n_records)
+    return reduce(model.posed)
 
 
 @examples(40)

@@ -19,6 +19,7 @@ from maxent_cvx.solvers.linear.facial_reduction import face_proof
 from maxent_cvx.solvers.linear.support import local_proofs, support_proof
 from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, pushed
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.program.problem import Groups
 from support.depot import CUBE, SOLVABLE, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import examples, solution
@@ -160,9 +161,9 @@ def test_the_certificate_checks_proofs(seed: int):
     nothing = np.zeros(len(exact.counts), dtype=bool)
     counts = np.where(rng.random(len(nothing)) < 0.3, 0.0, exact.counts)  # as if those were empty
     for answer in (exact.counts, counts):
-        honest = certify(exact.form, answer, exact.multipliers, nothing, exact.q, exact.n_q)
+        honest = certify(exact.form, Groups(exact.q, exact.n_q), answer, exact.multipliers)
         false = [rng.normal(size=exact.form.shape[0]), np.full(exact.form.shape[0], -1.0)]
-        claimed = certify(exact.form, answer, exact.multipliers, nothing, exact.q, exact.n_q, false)
+        claimed = certify(exact.form, Groups(exact.q, exact.n_q), answer, exact.multipliers, proofs=false)
         assert claimed == honest
 
 
@@ -171,11 +172,10 @@ def test_the_certificate_needs_proofs():
     case = next(case for case in SOLVABLE if case.name == "crosswise")
     model = case.model()
     found = solution(model, presolve=False).answer
-    nothing = np.zeros(len(model.space), dtype=bool)
-    about = (model.form, found.counts, found.multipliers, nothing, model.space.codes["q"], model.view.n_q)
-    assert certify(*about, found.proofs).bound < 1e-6
+    about = (model.form, Groups(model.space.codes["q"], model.view.n_q), found.counts, found.multipliers)
+    assert certify(*about, proofs=found.proofs).bound < 1e-6
     assert certify(*about).forced == 0
-    assert certify(*about, found.proofs).forced == np.count_nonzero(CROSSWISE_EMPTY)
+    assert certify(*about, proofs=found.proofs).forced == np.count_nonzero(CROSSWISE_EMPTY)
 
 
 def overlapping(rng: np.random.Generator, n_terms: int, rows: int) -> LinearForm:

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt, P, Release
+from maxent_cvx.model.stacking import stacked
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.substitution.substitution import substituted
 from maxent_cvx.sources import AnsweredQueries
@@ -41,13 +42,11 @@ def told(records: pd.DataFrame, *queries: dict[str, object], of: str = "sum", ep
 def as_stacked(model: MaxEnt) -> LinearForm:
     """The rows before any of them is rewritten."""
     n = model.form.n_facts
-    blocks = model.form.blocks
-    ends = np.cumsum([len(rows) for rows in blocks])
     facts, knowledge = (
-        [rows for rows, end in zip(blocks, ends, strict=True) if inside(end)]
+        [rows for rows, end in zip(model.blocks, model.blocks.starts[1:], strict=True) if inside(end)]
         for inside in (lambda end: end <= n, lambda end: end > n)
     )
-    return LinearForm.of(facts, [], knowledge, model.view.n_records, model.form.weights)
+    return stacked(facts, [], knowledge, model.view.n_records, model.form.weights)
 
 
 @pytest.mark.parametrize("n", [20, 60, 200])

@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..errors import StatementError
 from ..sources import Source, several
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .cvxpy_constraints import read_constraint
 
-__all__ = ["Changed", "Entry", "emit"]
+__all__ = ["EmittedRows", "ModifiedSource", "emit"]
 
 
-class Changed(Source):
+class ModifiedSource(Source):
     """low <= rows <= high: what another source emitted, with some rows moved or left out.
 
     Attributes
@@ -37,7 +39,7 @@ class Changed(Source):
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class EmittedRows:
     """One source in a model.
 
     Attributes
@@ -53,14 +55,27 @@ class Entry:
     rows: tuple[Rows, ...]
     convex: tuple[Any, ...] = ()
 
-    def says_the_same(self, other: Entry) -> bool:
+    @property
+    def n_rows(self) -> int:
+        """The number of linear rows."""
+        return sum(map(len, self.rows))
+
+    def without_row(self, row: int) -> EmittedRows:
+        """The same without one row, by its number among them."""
+        left, start = [], 0
+        for rows in self.rows:
+            left.append(rows.at(np.arange(start, start + len(rows)) != row))
+            start += len(rows)
+        return EmittedRows(ModifiedSource(self.source, tuple(left)), tuple(left), self.convex)
+
+    def says_the_same(self, other: EmittedRows) -> bool:
         """Whether the other entry emitted exactly the same rows."""
         if self.convex or other.convex or len(self.rows) != len(other.rows):
             return False
         return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
 
 
-def emit(source: Source, space: Space, label: str | None = None) -> Entry:
+def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
     """Run a builder over a space; under a label of the user's, its rows are called so.
 
     Raises
@@ -86,4 +101,4 @@ def emit(source: Source, space: Space, label: str | None = None) -> Entry:
         else:
             read = read_constraint(said, space, name)
             (rows if isinstance(read, Rows) else convex).append(read)
-    return Entry(source, tuple(rows), tuple(convex))
+    return EmittedRows(source, tuple(rows), tuple(convex))

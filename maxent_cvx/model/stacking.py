@@ -8,61 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ...terms.rows import Rows
-from .sparse import entry_rows, most_by_row
+from ..solvers.program.linear_form import LinearForm
+from ..solvers.rows.origin import LAST_PLACES
+from ..solvers.rows.sparse import entry_rows, most_by_row
+from ..terms.rows import Rows
+from .row_blocks import RowBlocks
 
-__all__ = ["LAST_PLACES", "Stacked", "stacked"]
-
-#: Units in the last place by which a coefficient or a side can be off: a share, its inverse, the factor of the
-#: statement, the scale, and the product with the value are rounded, each by half a unit.
-LAST_PLACES = 4 * float(np.finfo(float).eps)
+__all__ = ["stacked"]
 
 
-class Stacked(NamedTuple):
-    """low <= matrix @ x <= high over counts.
+def stacked(
+    published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int, weights: np.ndarray
+) -> LinearForm:
+    """Stack rows over p into one system over counts x = N p; published rows and other facts count records.
 
-    Attributes
+    Parameters
     ----------
-    matrix : csr_array, shape (rows, terms)
-    low, high : ndarray
-        People; infinite where a side is open.
-    scale : ndarray
-        A value v as typed is v * scale people.
-    doubt : ndarray
-        How far off a row may be for having been rounded, people: its value less its sides, at any x >= 0 that
-        satisfies the published rows.
-    blur : ndarray
-        How far off any coefficient of a row may be for that reason.
+    published : sequence of Rows
+        What links the terms of a bucket, and no others.
+    facts : sequence of Rows
+        What else is true, whatever is known.
+    knowledge : sequence of Rows
+    n_records : int
+        N.
+    weights : ndarray, one a term
+        w of the objective sum x log(w / x).
     """
-
-    matrix: sp.csr_array
-    low: np.ndarray
-    high: np.ndarray
-    scale: np.ndarray
-    doubt: np.ndarray
-    blur: np.ndarray
-
-
-def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int) -> Stacked:
-    """Stack rows over p into one system over counts; published ones and other facts are counts of people."""
-    counted, blocks = [*published, *facts], [*published, *facts, *knowledge]
+    blocks = RowBlocks([*published, *facts, *knowledge])
     matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
     matrix.eliminate_zeros()
     matrix.sort_indices()
-    n_facts = sum(map(len, counted))
+    n_published, n_facts = sum(map(len, published)), sum(map(len, [*published, *facts]))
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)  # also of a row that touches no term
     matrix.data = matrix.data / largest[entry_rows(matrix)]
-    place = n_facts
-    for rows in knowledge:
-        if rows.typed:
-            _write_exactly(matrix, place, rows.typed)
-        place += len(rows)
+    for row in blocks.typed[blocks.typed >= n_facts].tolist():
+        _write_exactly(matrix, row, blocks.coefficients(row))
     scale = n_records / largest
     low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
     is_fact = np.arange(len(low)) < n_facts
@@ -72,7 +57,8 @@ def stacked(published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequenc
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     whole = (np.rint(low) == low) & (np.rint(high) == high)
     doubt = np.where(is_fact & whole & ~mixed, 0.0, LAST_PLACES * (n_records * mixed + size))
-    return Stacked(matrix, low, high, scale, doubt, np.where(mixed, LAST_PLACES, 0.0))
+    blur = np.where(mixed, LAST_PLACES, 0.0)
+    return LinearForm(matrix, low, high, scale, blocks, n_published, n_facts, weights, doubt=doubt, blur=blur)
 
 
 def made_whole(side: np.ndarray) -> np.ndarray:

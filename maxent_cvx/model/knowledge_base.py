@@ -1,0 +1,118 @@
+"""What one adversary holds: sources by label, what they emitted, and the problem that follows from it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..solvers.cvxpy.problem import entropy_problem
+from ..solvers.program.linear_form import LinearForm
+from ..solvers.program.problem import ClosedForm, Convex, Groups, Problem
+from ..solvers.substitution.substitution import substituted
+from ..sources import PriorZeros, PublishedRows, Source
+from ..terms.space import Space
+from .emitted_rows import EmittedRows
+from .row_blocks import RowBlocks
+from .stacking import stacked
+
+__all__ = ["KnowledgeBase"]
+
+
+@dataclass(frozen=True, eq=False)
+class KnowledgeBase:
+    """Sources over one space, and everything derived from them; a change makes another one.
+
+    Attributes
+    ----------
+    space : Space
+    facts : tuple of Source
+        What is true of whatever was published: the invariants first.
+    emitted : mapping of str to EmittedRows
+        What every source emitted, by its label: the facts first, then what a prior rules out, then the rest.
+    label_of : mapping
+        The label of each source by its identity.
+    """
+
+    space: Space
+    facts: tuple[Source, ...]
+    emitted: Mapping[str, EmittedRows]
+    label_of: Mapping[Hashable, str]
+
+    @classmethod
+    def of(cls, space: Space, facts: tuple[Source, ...], emitted: Mapping[str, EmittedRows]) -> KnowledgeBase:
+        """Hold sources by the labels given."""
+        return cls(space, facts, emitted, {one.source.identity: label for label, one in emitted.items()})
+
+    def added(self, label: str, emitted: EmittedRows) -> KnowledgeBase:
+        """Hold one more source."""
+        more = {**self.emitted, label: emitted}
+        return replace(self, emitted=more, label_of={**self.label_of, emitted.source.identity: label})
+
+    def without(self, label: str) -> KnowledgeBase:
+        """Hold one source less."""
+        left = {name: one for name, one in self.emitted.items() if name != label}
+        return replace(self, emitted=left, label_of={i: name for i, name in self.label_of.items() if name != label})
+
+    def without_row(self, row: int) -> KnowledgeBase:
+        """Hold one row of knowledge less, by its number in :attr:`form`; a source without rows is gone."""
+        labels, sources = list(self.knowledge), self.knowledge.values()
+        ends = self.form.n_facts + np.cumsum([one.n_rows for one in sources])
+        at = int(np.searchsorted(ends, row, side="right"))
+        label, one = labels[at], self.knowledge[labels[at]]
+        if one.n_rows == 1 and not one.convex:
+            return self.without(label)
+        less = one.without_row(row - int(ends[at]) + one.n_rows)
+        return KnowledgeBase.of(self.space, self.facts, {**self.emitted, label: less})
+
+    @property
+    def knowledge(self) -> dict[str, EmittedRows]:
+        """What the adversary knows beyond the facts, by label."""
+        return dict(itertools.islice(self.emitted.items(), len(self.facts), None))
+
+    @property
+    def convex(self) -> list[Any]:
+        """Constraints of the user's own that are convex and not affine."""
+        return [constraint for one in self.emitted.values() for constraint in one.convex]
+
+    @property
+    def blocks(self) -> RowBlocks:
+        """The rows of all sources, numbered through."""
+        origin = self.form.origin
+        assert isinstance(origin, RowBlocks)
+        return origin
+
+    @property
+    def ruled_out(self) -> range:
+        """The rows of :attr:`form` that say what the prior rules out; without them the prior would be another one."""
+        first = next(iter(self.knowledge.values()), None)
+        n_rows = first.n_rows if first and isinstance(first.source, PriorZeros) else 0
+        return range(self.form.n_facts, self.form.n_facts + n_rows)
+
+    @cached_property
+    def form(self) -> LinearForm:
+        """All rows as one sparse system over records."""
+        rows = [one.rows for one in self.emitted.values()]
+        facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
+        n_records = self.space.view.n_records
+        weights = self.space.weights * self.space.believed
+        return substituted(stacked(rows[0], facts, known, n_records, weights), n_records)
+
+    @cached_property
+    def posed(self) -> Problem:
+        """What is to be solved."""
+        invariants = self.facts[0]
+        assert isinstance(invariants, PublishedRows)
+        closed_form = ClosedForm(*invariants.closed_form(self.space))
+        convex = Convex(self.space.counts, self.convex) if self.convex else None
+        return Problem(self.form, closed_form, Groups(*self.space.groups), convex)
+
+    @cached_property
+    def problem(self) -> Any:
+        """The same as a CVXPY problem over ``space.counts``."""
+        weights = np.asarray(self.space.pseudonyms * self.space.believed)
+        return entropy_problem(self.form, self.space.counts, weights, self.space.view.n_records, self.convex)
