@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from ..solvers.linear.bounds import extremes
+from ..solvers.linear.bounds import linear_bounds
 from ..solvers.presolve.reduce import Reduced, remaining
 from ..solvers.program.linear_form import LinearForm
 from ..sources import Probability
@@ -22,7 +22,7 @@ def intervals(
     smaller: Reduced,
     closed: np.ndarray,
     closed_bounds: Callable[[Space, np.ndarray], tuple[float, float]],
-    program: Callable[[LinearForm, np.ndarray], tuple[float, float]] = extremes,
+    program: Callable[[LinearForm, np.ndarray], tuple[float, float]] = linear_bounds,
 ) -> Iterator[tuple[float, float]]:
     """Find the least and the largest value of each of some linear combinations of probabilities.
 
@@ -47,7 +47,7 @@ def intervals(
     the model that the probability is about.
     """
     settled, bucket = np.where(smaller.fixed, smaller.counts, 0.0), form.bucket[1]
-    part = form.parts(~smaller.fixed)[1]
+    part = form.components(~smaller.fixed)[1]
     untouched = (np.bincount(bucket, form.known.touched | smaller.fixed | ~closed) == 0)[bucket]
     for combination in asked:
         rows = [(coefficient, event.row(space)) for event, coefficient in combination.terms.items()]
@@ -62,7 +62,7 @@ def intervals(
             low, high = low + ends.min(), high + ends.max()
             free &= ~untouched
         if free.any():
-            least, most = program(remaining(form, free, form.speak_of(free), form.sums(settled)), weight[free])
+            least, most = program(remaining(form, free, form.rows_involving(free), form.matvec(settled)), weight[free])
             low, high = low + least, high + most
         # What is possible at all is a bound, too: rounding shall not lead out of it.
         low, high = np.clip((low, high), *combination.attainable())

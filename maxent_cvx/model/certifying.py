@@ -26,7 +26,7 @@ def certified(
     x, form = in_records(model.space, counts), model.form
     m = form.standing(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
     settled = presolved(model.posed).settled_beside(x)
-    return certify(form, model.posed.groups, x, form.closed(m), settled)
+    return certify(form, model.posed.groups, x, form.project_to_dual_cone(m), settled)
 
 
 def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:

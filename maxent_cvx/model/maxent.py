@@ -16,9 +16,9 @@ from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
 from ..solvers.diagnosis.failure import contradiction
-from ..solvers.linear.bounds import extremes
-from ..solvers.linear.integer import whole_extremes
-from ..solvers.linear.integrality import settled_whole
+from ..solvers.linear.bounds import linear_bounds
+from ..solvers.linear.integer import integer_bounds
+from ..solvers.linear.integrality import settle_integers
 from ..solvers.solving.presolving import presolved
 from ..solvers.solving.solve import solve
 from ..sources import PriorZeros, Probability, read_probability
@@ -275,8 +275,8 @@ class MaxEnt(Adversary):
         bar = progress_bar(several, "bounds", progress)
         try:
             closed = ~np.isnan(self.posed.closed_form.counts)
-            settled = settled_whole(settled) if integer else settled
-            program = (lambda form, weight: whole_extremes(form, weight, time_limit)) if integer else extremes
+            settled = settle_integers(settled) if integer else settled
+            program = (lambda form, weight: integer_bounds(form, weight, time_limit)) if integer else linear_bounds
             found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
         except Infeasible as error:
             raise contradiction(self.posed) or error from None

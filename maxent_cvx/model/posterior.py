@@ -22,7 +22,7 @@ from ..tables.microdata import group_codes
 from ..terms.space import Space
 from ..views import ReleaseSeries
 from .explain.certainty import certain_table
-from .explain.integer_certainty import whole_certain_table
+from .explain.integer_certainty import integer_certain_table
 from .explain.prices import price_table
 from .storage.storage import read_terms, write_terms
 
@@ -314,7 +314,7 @@ class Posterior:
         arguments.seconds(time_limit, "time_limit")
         if self.model is None:
             raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
-        return whole_certain_table(self, time_limit) if integer else certain_table(self, progress)
+        return integer_certain_table(self, time_limit) if integer else certain_table(self, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.

@@ -15,16 +15,23 @@ from ..terms.rows import Rows
 __all__ = ["RowBlocks"]
 
 
+#: What to do about contradictory rows of what is published, and of what is known.
+PUBLISHED = "correct it, give people with new values new pseudonyms, or remove it"
+KNOWLEDGE = "correct it, make it vague with .about(value, eps), or remove it"
+
+
 class RowBlocks(Sequence[Rows]):
     """Blocks of rows over p, numbered through: the origin of the rows of a linear form.
 
     Parameters
     ----------
     blocks : sequence of Rows
+    n_hard : int
+        How many leading blocks are true, whatever is known.
     """
 
-    def __init__(self, blocks: Sequence[Rows]) -> None:
-        self._blocks = tuple(blocks)
+    def __init__(self, blocks: Sequence[Rows], n_hard: int = 0) -> None:
+        self._blocks, self._n_hard = tuple(blocks), n_hard
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -73,8 +80,8 @@ class RowBlocks(Sequence[Rows]):
         return rows.name(place)
 
     def remedy(self, row: int) -> str:
-        """What to do about a row that contradicts others, if it cannot be made vague or removed; else empty."""
-        return self.find(row)[0].remedy
+        """What to do about a row that contradicts others."""
+        return self.find(row)[0].remedy or (PUBLISHED if row < self.starts[self._n_hard] else KNOWLEDGE)
 
     def coefficients(self, row: int) -> Coefficients:
         """The different coefficients of a row, as it was typed or else as it stands, and the terms that each is of."""

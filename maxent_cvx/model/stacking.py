@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..solvers.program.linear_form import LinearForm
-from ..solvers.rows.origin import LAST_PLACES
 from ..solvers.rows.sparse import entry_rows, most_by_row
+from ..solvers.tolerances import FEASIBILITY
 from ..terms.rows import Rows
 from .row_blocks import RowBlocks
 
@@ -38,7 +38,7 @@ def stacked(
     weights : ndarray, one a term
         w of the objective sum x log(w / x).
     """
-    blocks = RowBlocks([*published, *facts, *knowledge])
+    blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
     matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
     matrix.eliminate_zeros()
     matrix.sort_indices()
@@ -56,16 +56,27 @@ def stacked(
     mixed = np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, len(low)) > 0
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     whole = (np.rint(low) == low) & (np.rint(high) == high)
-    doubt = np.where(is_fact & whole & ~mixed, 0.0, LAST_PLACES * (n_records * mixed + size))
-    blur = np.where(mixed, LAST_PLACES, 0.0)
-    return LinearForm(matrix, low, high, scale, blocks, n_published, n_facts, weights, doubt=doubt, blur=blur)
+    side_error = np.where(is_fact & whole & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
+    coefficient_error = np.where(mixed, FEASIBILITY.places, 0.0)
+    return LinearForm(
+        matrix,
+        low,
+        high,
+        scale,
+        blocks,
+        n_published,
+        n_facts,
+        weights,
+        side_error=side_error,
+        coefficient_error=coefficient_error,
+    )
 
 
 def made_whole(side: np.ndarray) -> np.ndarray:
     """Counts that are whole but for rounding, whole."""
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
-        return np.where(np.abs(side - nearest) <= LAST_PLACES * np.abs(side), nearest, side)
+        return np.where(np.abs(side - nearest) <= FEASIBILITY.places * np.abs(side), nearest, side)
 
 
 def _write_exactly(matrix: sp.csr_array, row: int, typed: Sequence[tuple[Fraction, np.ndarray]]) -> None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from .linear_algebra.schur_preconditioner import Corner
+from .linear_algebra.schur_preconditioner import SchurComplement
 
 __all__ = ["Answer", "Status"]
 
@@ -80,4 +80,4 @@ class Answer:
     message: str = ""
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
-    corner: Corner | None = None
+    corner: SchurComplement | None = None

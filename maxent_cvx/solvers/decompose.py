@@ -12,16 +12,15 @@ import scipy.sparse as sp
 from .answer import Answer, Status
 from .backends.registry import Backend
 from .program.linear_form import LinearForm
+from .tolerances import ATTEMPTS
 
-__all__ = ["solve_by_parts"]
+__all__ = ["solve_by_components"]
 
-#: Problems at most: the largest parts by themselves, all others together.
-MOST = 16
 #: From the best end to the worst.
 WORST = (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.FAILED, Status.INFEASIBLE)
 
 
-def solve_by_parts(backend: Backend, form: LinearForm, start: np.ndarray, **options: Any) -> Answer:
+def solve_by_components(backend: Backend, form: LinearForm, start: np.ndarray, **options: Any) -> Answer:
     """Solve every independent part, and put the answers together.
 
     Iterations are those of the part that took most; the log tells the parts apart.
@@ -58,12 +57,12 @@ def solve_by_parts(backend: Backend, form: LinearForm, start: np.ndarray, **opti
 
 def _divide(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The rows and the terms of every part, the largest first; a row without terms goes with the last."""
-    of_row, of_term = form.parts()
+    of_row, of_term = form.components()
     size = np.bincount(of_term, minlength=max(of_row.max(initial=0), of_term.max(initial=0)) + 1)
     order = np.argsort(-size, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    n = min(int(np.count_nonzero(size)), MOST)
+    n = min(int(np.count_nonzero(size)), ATTEMPTS.most_components)
     row, term = np.minimum(rank[of_row], n - 1), np.minimum(rank[of_term], n - 1)
     for part in range(n):
         yield np.flatnonzero(row == part), np.flatnonzero(term == part)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from maxent_cvx import Infeasible, MaxEnt, P
 from maxent_cvx.solvers import SOLVERS
 from maxent_cvx.solvers.answer import Answer, Status
-from maxent_cvx.solvers.decompose import MOST, WORST, solve_by_parts
+from maxent_cvx.solvers.decompose import WORST, solve_by_components
 from maxent_cvx.solvers.dual.newton import newton
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.tolerances import ATTEMPTS
 from support.depot import SQUARE, p, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -43,12 +44,12 @@ def forms(seed: int, n: int) -> list[LinearForm]:
 
 
 @examples(25)
-@given(seed=seeds, n=st.sampled_from([1, 2, 3, MOST + 3]))
+@given(seed=seeds, n=st.sampled_from([1, 2, 3, ATTEMPTS.most_components + 3]))
 def test_the_whole_is_its_parts(seed: int, n: int):
     """Each part's answer is what it would be by itself, and so that of all together: more than 16 parts, too."""
     each = forms(seed, n)
     whole = side_by_side(each)
-    by_parts, at_once = solve_by_parts(NEWTON, whole, np.zeros(whole.shape[0])), newton(whole)
+    by_parts, at_once = solve_by_components(NEWTON, whole, np.zeros(whole.shape[0])), newton(whole)
     alone = np.concatenate([newton(form).counts for form in each])
     assert by_parts.status is Status.OPTIMAL
     np.testing.assert_allclose(by_parts.counts, alone, atol=1e-4)  # entropy is flat at its top
@@ -58,7 +59,7 @@ def test_the_whole_is_its_parts(seed: int, n: int):
     np.testing.assert_allclose(by_parts.counts[sure], np.exp(whole.exponent(by_parts.multipliers))[sure], rtol=1e-6)
     numbers = {line.get("part", 0) for line in by_parts.log}
     assert numbers == set(range(len(numbers)))
-    assert len(numbers) <= MOST
+    assert len(numbers) <= ATTEMPTS.most_components
 
 
 class Scripted:
@@ -88,7 +89,7 @@ def three() -> LinearForm:
 def test_the_worst_end_is_that_of_all(worst: Status):
     """All parts are optimal, or the whole is not; times add up, and iterations are those of the longest."""
     form = three()
-    found = solve_by_parts(Scripted(Status.OPTIMAL, worst, Status.OPTIMAL), form, np.array([1.0, 2.0, 3.0]))
+    found = solve_by_components(Scripted(Status.OPTIMAL, worst, Status.OPTIMAL), form, np.array([1.0, 2.0, 3.0]))
     assert found.status is worst
     assert found.iterations == 2
     assert (found.compile_seconds, found.solve_seconds) == (3.0, 6.0)
@@ -101,7 +102,7 @@ def test_the_worst_end_is_that_of_all(worst: Status):
 def test_a_part_without_an_answer():
     """Where one part has no answer the whole has none, and the others are not waited for."""
     backend = Scripted(Status.OPTIMAL, Status.INFEASIBLE, Status.OPTIMAL)
-    found = solve_by_parts(backend, three(), np.zeros(3))
+    found = solve_by_components(backend, three(), np.zeros(3))
     assert found.status is Status.INFEASIBLE
     assert found.counts is None
     assert len(backend.ends) == 1

@@ -7,7 +7,7 @@ import pytest
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
 from maxent_cvx.solvers import ACCURACY, Status
-from maxent_cvx.solvers.linear.elastic import least_change
+from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, publish
 from support.solving import DEFAULT, INSTALLED, error, on_every_solver, solution
 
@@ -98,7 +98,7 @@ def test_least_change(name: str):
     """What would have to give is the knowledge, by no more than it takes."""
     case = next(case for case in CONTRADICTORY if case.name == name)
     form = case.model().form
-    change = least_change(form).off
+    change = elastic_relaxation(form).off
     assert (change[: form.n_published] == 0).all()
     assert change.sum() == pytest.approx(AWAY[name], abs=1e-9)
 
@@ -107,10 +107,10 @@ def test_published_data_never_give_way():
     """Published numbers stand, even where three statements speak against two of them."""
     three = [P("s1") == 0.3, P("s1") >= 0.3, P("s1") + P("s1") == 0.6]
     form = MaxEnt(publish(FIGURE_1C)).add(*three).form
-    np.testing.assert_allclose(least_change(form).off[form.n_published :], 1, atol=1e-9)
+    np.testing.assert_allclose(elastic_relaxation(form).off[form.n_published :], 1, atol=1e-9)
 
 
 @pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case.name)
 def test_nothing_has_to_give(case: Case):
     """Knowledge that can hold is not asked to change."""
-    assert least_change(case.model().form).off.max(initial=0) <= 1e-9
+    assert elastic_relaxation(case.model().form).off.max(initial=0) <= 1e-9

@@ -8,26 +8,26 @@ import pandas as pd
 from ...errors import Infeasible, SolverError
 from ...solvers.diagnosis.failure import contradiction
 from ...solvers.linear.integer import never_filled
-from ...solvers.linear.integrality import settled_whole
+from ...solvers.linear.integrality import settle_integers
 from ...solvers.presolve.reduce import remaining
 from ...solvers.solving.presolving import presolved
 from .certainty import Key, Subjects, is_said, name_of, subjects
 from .solved import Solved
 
-__all__ = ["whole_certain_table"]
+__all__ = ["integer_certain_table"]
 
 #: What an inference says: of whom, which value, and how probable that is.
 KEY = ["kind", "group", "value", "probability"]
 
 
-def whole_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
+def integer_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
     """List what whole assignments force, see :meth:`maxent_cvx.Posterior.certain`."""
     model, space = post.model, post.space
     if model.convex:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
     form = model.form
     try:
-        smaller = settled_whole(presolved(model.posed))
+        smaller = settle_integers(presolved(model.posed))
     except Infeasible as error:
         raise contradiction(model.posed) or error from None
     settled = np.where(smaller.fixed, smaller.counts, 0.0)
@@ -39,9 +39,9 @@ def whole_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
     asked = ~smaller.fixed & ~open_before
     empty, undecided = smaller.empty.copy(), np.zeros(len(space), dtype=bool)
     if asked.any():
-        part = form.parts(~smaller.fixed)[1]
+        part = form.components(~smaller.fixed)[1]
         left = ~smaller.fixed & np.isin(part, part[asked])
-        rest = remaining(form, left, form.speak_of(left), form.sums(settled))
+        rest = remaining(form, left, form.rows_involving(left), form.matvec(settled))
         found = never_filled(rest, asked[left], seconds)
         empty[left] |= found[0]
         undecided[left] |= found[1]

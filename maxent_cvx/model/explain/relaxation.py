@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ...errors import BadProbability, unknown_name
-from ...solvers.linear.elastic import least_change
-from ...solvers.presolve.aggregation import lump
+from ...solvers.linear.elastic import elastic_relaxation
+from ...solvers.presolve.aggregation import aggregate
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Statement
 from ...terms.rows import Rows
@@ -70,10 +70,10 @@ def prices(knowledge: Mapping[str, EmittedRows], priority: Mapping[str, float]) 
 
 def moved(form: LinearForm, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By how much each row of the knowledge must be lowered on its low side, and raised on its high side, as typed."""
-    lumping = lump(form)
-    change = least_change(lumping.form, price)
+    aggregation = aggregate(form)
+    change = elastic_relaxation(aggregation.form, price)
     low, high = (
-        side[lumping.row][form.n_facts :] / form.scale[form.n_facts :] for side in (change.below, change.above)
+        side[aggregation.row][form.n_facts :] / form.scale[form.n_facts :] for side in (change.below, change.above)
     )
     return low, high
 

@@ -21,9 +21,10 @@ Terms that presolve or a proof has settled are known within a width only. x'' is
 by what the widths make of it, and a group by its widths. What rounding did to a row while it was built is charged as
 what it misses, too.
 
-In parts of the problem with more rows than :data:`.exact_point.MOST_ROWS` the second way is not proved but estimated,
-to first order. What is proved there is of rows that are moved by no more than `backward` of their values. That rows
-depend on others is decided modulo two primes (:mod:`.modular`): it is a theorem but for a chance of some 10^-13.
+In components of the problem with more rows than ``CERTIFICATION.largest_component`` the second way is not proved but
+estimated, to first order. What is proved there is of rows that are moved by no more than `backward` of their values.
+That rows depend on others is decided modulo two primes (:mod:`.modular`): it is a theorem but for a chance of some
+10^-13.
 """
 
 from __future__ import annotations
@@ -33,18 +34,20 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ..linear_algebra.schur_preconditioner import Corner
+from ..linear_algebra.schur_preconditioner import SchurComplement
 from ..presolve.zero_proofs import most_left
 from ..program.divergence import divergence
-from ..program.linear_form import EPS, LinearForm
+from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
+from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
+from ..tolerances import CERTIFICATION, EPS
 from .exact_point import exact_point
-from .projection import satisfying
+from .projection import project
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
 #: An answer is optimal if no P(s | q) can be further than this from the maximum-entropy one. "Almost" is not.
-ACCURACY = 1e-4
+ACCURACY = CERTIFICATION.accuracy
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def certify(
     multipliers: np.ndarray,
     settled: Settled | None = None,
     proofs: Sequence[np.ndarray] = (),
-    corner: Corner | None = None,
+    schur: SchurComplement | None = None,
 ) -> Certificate:
     """Measure an answer against the problem as posed.
 
@@ -156,26 +159,28 @@ def certify(
     q, n_q = groups
     for proof in proofs:
         left = most_left(form, proof, fixed, x, width)
-        empty = left <= form.least * form.room
+        empty = left <= form.zero_tolerance * form.count_scale
         width = np.where(empty, np.maximum(left, x), width)
         fixed = fixed | empty
-    near = satisfying(form, x, fixed, corner)
+    near = project(form, x, fixed, schur)
     if near is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
-    parts = form.parts(free)
-    exact = exact_point(form, near, multipliers, free, width, parts, corner)
+    parts = form.components(free)
+    exact = exact_point(form, near, multipliers, free, width, parts, schur)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         off_y = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
-        off_y += form.rounding(multipliers) + form.blurred(multipliers)
+        off_y += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers)
         distance = np.where(free, divergence(form, near, multipliers) + moves * (off_y + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
-    part_of_row, part_of_term = parts
-    gap = np.bincount(part_of_row, exact.slack, part_of_row.size + part_of_term.size).astype(float)  # of no rows too
-    gap += np.bincount(part_of_term, distance, len(gap))
+    component_of_row, component_of_term = parts
+    gap = np.bincount(component_of_row, exact.slack, component_of_row.size + component_of_term.size).astype(
+        float
+    )  # of no rows too
+    gap += np.bincount(component_of_term, distance, len(gap))
     # A group's gap is that of every part it has a term in, each counted once.
-    pairs = np.unique(q * np.int64(len(gap)) + part_of_term)
+    pairs = np.unique(q * np.int64(len(gap)) + component_of_term)
     gap_q = np.bincount(pairs // len(gap), gap[pairs % len(gap)], len(n_q))
     moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)

@@ -9,25 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linear_algebra.newton_system import newton_system
-from ..linear_algebra.schur_preconditioner import Corner
-from ..program.block_detection import arranged
-from ..program.linear_form import EPS, LinearForm
-from .closed_parts import closed_parts
+from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..program.block_detection import detect_blocks
+from ..program.linear_form import LinearForm
+from ..rows.exact_products import exact_matvec
+from ..tolerances import CERTIFICATION, EPS
+from .closed_components import closed_components
 from .existence import Part, relative_moves
 from .residuals import exact_misses
 
 __all__ = ["ExactPoint", "exact_point"]
-
-#: Rows of a part of the problem up to which a dense matrix is inverted; parts; and multiplications: a second or so.
-MOST_ROWS, MOST_PARTS, MOST_WORK = 600, 600, 2e9
-#: An inequality is held at a side that it is so close to, relative to its value: rounding would decide otherwise.
-LAST_PLACES = 16 * EPS
-#: Rows that would have to be moved by a larger part of their values are another problem's.
-MOST_BACKWARD = 1e-7
-#: Counts may grow by half of themselves on the way, and what rounding makes of a row with them.
-GROWN = 1.5
-#: Relative precision, and ridge, of the estimate where parts are too large.
-PRECISION, RIDGE = 0.03, 1e-10
 
 
 class ExactPoint(NamedTuple):
@@ -64,7 +55,7 @@ class Held(NamedTuple):
     at_low: np.ndarray
     at_high: np.ndarray
     side: np.ndarray
-    doubt: np.ndarray
+    side_error: np.ndarray
 
     @property
     def rows(self) -> np.ndarray:
@@ -84,7 +75,7 @@ def exact_point(
     free: np.ndarray,
     width: np.ndarray,
     parts: tuple[np.ndarray, np.ndarray],
-    corner: Corner | None = None,
+    schur: SchurComplement | None = None,
     also: np.ndarray | None = None,
 ) -> ExactPoint:
     """Bound the way from x, where rows hold to their last places, to where they hold exactly.
@@ -108,49 +99,49 @@ def exact_point(
         Inequalities that shall be held at the nearest side: with less room than the way there may take.
     """
     size, entries = abs(form.matrix), np.diff(form.matrix.indptr)
-    value, mass = form.exact_sums(x), size @ x
-    held = _held(form, value, multipliers, GROWN * form.doubt + size @ width, also)
+    value, mass = exact_matvec(form.matrix, x), size @ x
+    held = _held(form, value, multipliers, CERTIFICATION.growth * form.side_error + size @ width, also)
     moves, backward = np.zeros(len(x)), 0.0
-    part_of_row, part_of_term = parts
-    closed = closed_parts(form, x, free, part_of_row, part_of_term)
+    component_of_row, component_of_term = parts
+    closed = closed_components(form, x, free, component_of_row, component_of_term)
     moves[closed.terms] = closed.moves
     of_free = size @ free.astype(float) > 0
     left = of_free & held.rows & ~closed.rows
-    small = _small(part_of_row[left])
+    small = _small(component_of_row[left])
     implied, inside = np.zeros(len(left), dtype=bool), np.zeros(len(left), dtype=bool)
-    in_small = left & np.isin(part_of_row, small)
-    moving = free & np.isin(part_of_term, small)
-    numbers = np.where(in_small, part_of_row, -1), np.where(moving, part_of_term, -1)
+    in_small = left & np.isin(component_of_row, small)
+    moving = free & np.isin(component_of_term, small)
+    numbers = np.where(in_small, component_of_row, -1), np.where(moving, component_of_term, -1)
     for rows, terms, part in _parts(form, x, held, *numbers):
         found = relative_moves(part)
         moves[terms], implied[rows], inside[rows] = found.moves, found.implied, found.inside
         backward = max(backward, float(np.max(found.missed / people(held.side[rows]), initial=0.0)))
     if (large := left & ~in_small).any():
         missing = np.where(large, held.side - value, 0.0)
-        moves += _estimated(form, x, np.where(np.isin(part_of_term, small), 0.0, x * free), missing, corner)
-        moved = np.abs(missing) + held.doubt + EPS * mass
+        moves += _estimated(form, x, np.where(np.isin(component_of_term, small), 0.0, x * free), missing, schur)
+        moved = np.abs(missing) + held.side_error + EPS * mass
         backward = max(backward, float((moved[large] / people(held.side[large])).max()))
     above, below = value - form.low, form.high - value
     with np.errstate(invalid="ignore"):
-        way = size @ np.where(free, x * moves, 0.0) + held.doubt + EPS * (entries + 4) * mass
+        way = size @ np.where(free, x * moves, 0.0) + held.side_error + EPS * (entries + 4) * mass
         at_side = ~inside | form.is_equation
         slack = np.where((multipliers > 0) & ~(held.at_low & at_side), multipliers * (np.maximum(above, 0) + way), 0.0)
         slack -= np.where(
             (multipliers < 0) & ~(held.at_high & at_side), multipliers * (np.maximum(below, 0) + way), 0.0
         )
         # The multiplier of what equations imply may as well be theirs: y is the same, but for the row's rounding.
-        slack = np.where(implied, np.abs(multipliers) * held.doubt, slack)
+        slack = np.where(implied, np.abs(multipliers) * held.side_error, slack)
         # Where x'' would leave another inequality's room, nothing is proved.
         leaves = of_free & ~large & ~held.rows & ~((above >= way) & (below >= way))
         if also is None and leaves.any() and np.isfinite(way[leaves]).all():
-            return exact_point(form, x, multipliers, free, width, parts, corner, leaves)
+            return exact_point(form, x, multipliers, free, width, parts, schur, leaves)
         # Those that are aimed at inside must not reach their other side.
         leaves |= inside & ~form.is_equation & (np.where(held.at_low, below, above) < way)
         # Rows that others contradict in their last digits: what is proved is of rows that are moved by so much.
         off = np.where(large | ~np.isfinite(way), 0.0, np.maximum(-above, -below) - way)
         backward = max(backward, float((off / people(held.side)).max(initial=0.0)))
     slack[np.isnan(slack) | leaves] = np.inf
-    if backward > MOST_BACKWARD:
+    if backward > CERTIFICATION.most_backward:
         moves = np.where(free, np.inf, 0.0)
     return ExactPoint(moves, np.where(form.is_equation, 0.0, slack), backward)
 
@@ -161,24 +152,26 @@ def people(side: np.ndarray) -> np.ndarray:
 
 
 def _held(
-    form: LinearForm, value: np.ndarray, multipliers: np.ndarray, doubt: np.ndarray, also: np.ndarray | None
+    form: LinearForm, value: np.ndarray, multipliers: np.ndarray, side_error: np.ndarray, also: np.ndarray | None
 ) -> Held:
     """Choose the rows that shall hold at a side."""
-    last, close = LAST_PLACES * np.abs(value) + doubt, form.tolerance
+    last, close = CERTIFICATION.active_places * np.abs(value) + side_error, form.tolerance
     if also is not None:
         last = np.where(also, np.minimum(value - form.low, form.high - value), last)
     above, below = value - form.low, form.high - value
     up, down = multipliers > 0, multipliers < 0
     at_low = form.is_equation | (up & (above <= close)) | (~down & (above <= last))
     at_high = ~at_low & ((down & (below <= close)) | (below <= last))
-    return Held(at_low, at_high, np.where(at_low, form.low, form.high), doubt)
+    return Held(at_low, at_high, np.where(at_low, form.low, form.high), side_error)
 
 
-def _small(part_of_row: np.ndarray) -> np.ndarray:
+def _small(component_of_row: np.ndarray) -> np.ndarray:
     """The parts that are small enough for a proof, if they are together."""
-    parts, rows = np.unique(part_of_row, return_counts=True)
-    few = rows <= MOST_ROWS
-    affordable = few.sum() <= MOST_PARTS and (rows[few].astype(float) ** 3).sum() <= MOST_WORK
+    parts, rows = np.unique(component_of_row, return_counts=True)
+    few = rows <= CERTIFICATION.largest_component
+    affordable = (
+        few.sum() <= CERTIFICATION.most_components and (rows[few].astype(float) ** 3).sum() <= CERTIFICATION.most_work
+    )
     return parts[few] if affordable else parts[:0]
 
 
@@ -190,7 +183,7 @@ def _parts(
     rows = rows[np.lexsort((~form.is_equation[rows], of_row[rows]))]
     terms = np.flatnonzero(of_term >= 0)
     terms = terms[np.argsort(of_term[terms], kind="stable")]
-    off = np.abs(exact_misses(form, x, rows, held.side[rows])) + held.doubt[rows]
+    off = np.abs(exact_misses(form, x, rows, held.side[rows])) + held.side_error[rows]
     matrix = form.matrix[rows]
     starts = np.flatnonzero(np.diff(of_row[rows], prepend=-1))
     first = np.searchsorted(of_term[terms], of_row[rows[starts]])
@@ -219,12 +212,12 @@ def _as_typed(form: LinearForm, row: int, terms: np.ndarray) -> list[tuple[Fract
 
 
 def _estimated(
-    form: LinearForm, x: np.ndarray, weight: np.ndarray, missing: np.ndarray, corner: Corner | None
+    form: LinearForm, x: np.ndarray, weight: np.ndarray, missing: np.ndarray, schur: SchurComplement | None
 ) -> np.ndarray:
     """Estimate, to first order, how far counts move to where rows hold that miss so many people."""
-    if corner is None and not form.is_equation[: form.n_published].all():
-        form, order = arranged(form)
+    if schur is None and not form.is_equation[: form.n_published].all():
+        form, order = detect_blocks(form)
         missing = missing[order]
     active = np.flatnonzero(missing[form.n_published :])
-    solve = newton_system(form, corner, may_form=False).factor(weight, active, RIDGE)
-    return np.where(weight > 0, np.abs(form.spread(solve(missing, PRECISION))), 0.0)
+    solve = newton_system(form, schur, may_form=False).factor(weight, active, CERTIFICATION.estimate_ridge)
+    return np.where(weight > 0, np.abs(form.rmatvec(solve(missing, CERTIFICATION.estimate_precision))), 0.0)

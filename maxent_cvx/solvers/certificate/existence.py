@@ -31,15 +31,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..program.linear_form import EPS
+from ..tolerances import CERTIFICATION, EPS
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 
 __all__ = ["Moves", "Part", "relative_moves"]
-
-#: No count may move by more than this part of itself.
-MOST_MOVED = 0.5
-#: An approximate inverse is taken if I - Y S is no larger than this.
-MOST_KAPPA = 0.5
 
 
 class Part(NamedTuple):
@@ -112,12 +107,12 @@ def relative_moves(part: Part) -> Moves:
             missing = part.off[odd] + np.abs(part.matrix[odd]) @ (part.x * found)
             margin = 2 * float((missing / np.maximum(gain, 0.0)).max())
             within = _moves(matrix, part.x, off + margin * np.abs(aim)) if margin < np.inf else nothing
-        inside = bool((within[part.x > 0] <= MOST_MOVED).all())
+        inside = bool((within[part.x > 0] <= CERTIFICATION.most_moved).all())
         if inside:
             found = within
         else:
             none[odd] = missing
-    within_reach = (found[part.x > 0] <= MOST_MOVED).all()  # nobody does not move
+    within_reach = (found[part.x > 0] <= CERTIFICATION.most_moved).all()  # nobody does not move
     return Moves(np.where(part.x > 0, found, 0.0) if within_reach else nothing, implied, inside, none)
 
 
@@ -153,7 +148,7 @@ def _moves(matrix: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:
         # Sums of n products, of an S whose entries are sums of as many as there are terms, of three rounded factors.
         rest = np.abs(np.eye(n) - inverse @ system) + (2 * n + len(x) + 16) * EPS * (np.abs(inverse) @ sizes)
         kappa = float(rest.sum(axis=1).max()) * (1 + 4 * n * EPS)
-        if not kappa <= MOST_KAPPA:
+        if not kappa <= CERTIFICATION.most_kappa:
             return nothing
         solution, row_sums = np.abs(inverse) @ right, np.abs(inverse).sum(axis=1)
         most = solution + kappa / (1 - kappa) * row_sums.max() * right.max()  # of |S^-1| off

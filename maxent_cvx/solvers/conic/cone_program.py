@@ -10,11 +10,10 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from ..certificate.certificate import ACCURACY
+from ..tolerances import CONIC_PROGRAM
 
-__all__ = ["RESIDUAL", "ConeProgram", "Distance"]
+__all__ = ["ConeProgram", "Distance"]
 
-#: Largest violation, relative to the size of what is added up in it, that an optimal answer may have.
-RESIDUAL = 1e-7
 TINY = np.finfo(float).tiny
 
 
@@ -39,12 +38,12 @@ class Distance:
     @property
     def holds(self) -> bool:
         """Whether the answer counts as optimal: no part of the mass above `ACCURACY` is at a wrong place (Pinsker)."""
-        return max(self.primal, self.dual) <= RESIDUAL and np.sqrt(2 * self.gap) <= ACCURACY
+        return max(self.primal, self.dual) <= CONIC_PROGRAM.residual and np.sqrt(2 * self.gap) <= ACCURACY
 
     @property
     def is_near(self) -> bool:
         """Whether the answer is worth looking at though it does not hold."""
-        return max(self.primal, self.dual, self.gap) <= 1e-2
+        return max(self.primal, self.dual, self.gap) <= CONIC_PROGRAM.usable
 
     def __str__(self) -> str:
         return f"relative violations {self.primal:.1e} primal, {self.dual:.1e} dual, gap {self.gap:.1e}"

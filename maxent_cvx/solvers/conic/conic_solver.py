@@ -21,20 +21,16 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from ...errors import MaxEntError, SolverError, UnknownName
 from ..answer import Answer, Status
 from ..backends.registry import SOLVERS
-from ..certificate.projection import satisfying
-from ..linear.elastic import least_change
-from ..presolve.zero_proofs import pushed
-from ..program.linear_form import TOLERANCE, LinearForm
+from ..certificate.projection import project
+from ..linear.elastic import elastic_relaxation
+from ..presolve.zero_proofs import moved_along_recession
+from ..program.linear_form import LinearForm
+from ..tolerances import CONIC_PROGRAM, FEASIBILITY
 from .cone_program import ConeProgram, Distance
 from .entropy_program import TAKES, EntropyProgram, read
 
 __all__ = ["DualNewton"]
 
-#: An average y below the first was scaled by a constraint that does not bind, and absolute tolerances want it nearer
-#: to 1; below the second there is nothing left to scale.
-SMALL, VANISHED = 0.1, 1e-12
-#: Least change of the rows, relative to their scale, that the linear program must find to call them contradictory.
-CLASH = 1e-6
 
 backend = SOLVERS["DUAL_NEWTON"]
 
@@ -283,7 +279,7 @@ def _solve(entropy: EntropyProgram, options: Mapping[str, Any]) -> _Found:
     answer, counts, m = _newton(entropy.form, None, **options)
     iterations = answer.iterations
     mean = float(counts.mean())
-    if answer.status is Status.OPTIMAL and VANISHED < mean < SMALL:
+    if answer.status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
         entropy = entropy.scaled(1 / mean)
         answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
         iterations += answer.iterations
@@ -291,7 +287,7 @@ def _solve(entropy: EntropyProgram, options: Mapping[str, Any]) -> _Found:
     distance = entropy.program.distance(z, dual)
     if not distance.holds:
         # Where rows force zeros, multipliers grow for ever, and residuals count that many times: have none.
-        exact = satisfying(entropy.form, counts, np.zeros(len(counts), dtype=bool))
+        exact = project(entropy.form, counts, np.zeros(len(counts), dtype=bool))
         z, dual = entropy.restore(counts if exact is None else exact, m)
         distance = entropy.program.distance(z, dual)
     return _Found(_status(entropy, answer, distance), z, dual, distance, iterations)
@@ -302,7 +298,7 @@ def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple
     answer = backend.solve(form, start, **options)
     if answer.counts is None or answer.multipliers is None:
         raise SolverError(f"{backend.name} gave no answer ({answer.message}); use another solver, such as cp.CLARABEL")
-    return answer, answer.counts, pushed(form, answer.multipliers, answer.proofs)
+    return answer, answer.counts, moved_along_recession(form, answer.multipliers, answer.proofs)
 
 
 def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
@@ -310,7 +306,10 @@ def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
     if distance.holds:
         return s.OPTIMAL
     try:
-        clash = least_change(entropy.form).off > CLASH / TOLERANCE * entropy.form.tolerance
+        clash = (
+            elastic_relaxation(entropy.form).off
+            > CONIC_PROGRAM.contradiction / FEASIBILITY.relative * entropy.form.tolerance
+        )
     except SolverError:  # HiGHS cannot decide either
         return s.SOLVER_ERROR
     if clash.any():

@@ -64,9 +64,12 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
         others = np.flatnonzero(loose)
         among = sp.csr_array(work[:, n_kept + others])
         among.eliminate_zeros()
-        pressed, among = among[[n_rows]].toarray().ravel(), sp.csr_array(sp.diags_array(free * 1.0) @ among[:n_rows])
+        costs, among = (
+            among[[n_rows]].toarray().ravel(),
+            sp.csr_array(sp.diags_array(free * 1.0) @ among[:n_rows]),
+        )
         among.eliminate_zeros()
-        row, at = _pivots(among, pressed, n_equations)
+        row, at = _pivots(among, costs, n_equations)
         if not len(row):
             break
         pivot = np.asarray(among[row, at]).ravel()
@@ -82,10 +85,10 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
         loose[column], free[row] = False, False
     others = np.flatnonzero(loose)
     touched = np.diff(sp.csc_array(work[:n_rows][np.flatnonzero(free)][:, n_kept + others]).indptr) > 0
-    pressed = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
-    idle = others[~touched & ~pressed]  # in no row and without a cost: 0 is as good as any value
+    costs = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
+    idle = others[~touched & ~costs]  # in no row and without a cost: 0 is as good as any value
     gives, used_rows = _joined(given), _joined(used)
-    order = np.argsort(np.concatenate([gives, idle, others[touched | pressed]]))
+    order = np.argsort(np.concatenate([gives, idle, others[touched | costs]]))
     stacked = sp.vstack([*found, sp.csr_array((len(others), n_kept))], format="csr")
     matrix = sp.csr_array(stacked[order])
     constant = np.concatenate([*constants, np.zeros(len(others))])[order]
@@ -93,11 +96,11 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
     kept.eliminate_zeros()
     return Elimination(
         kept, np.where(free, right[:n_rows], 0.0), work[[n_rows]][:, :n_kept].toarray().ravel(),
-        matrix, constant, used_rows, gives, others[touched], others[~touched & pressed],
+        matrix, constant, used_rows, gives, others[touched], others[~touched & costs],
     )  # fmt: skip
 
 
-def _pivots(among: sp.csr_array, pressed: np.ndarray, n_equations: int) -> tuple[np.ndarray, np.ndarray]:
+def _pivots(among: sp.csr_array, costs: np.ndarray, n_equations: int) -> tuple[np.ndarray, np.ndarray]:
     """Choose rows in which one column is left, and that column: a row a column, a column a row."""
     alone = np.diff(among.indptr) == 1
     single = np.flatnonzero(alone)
@@ -111,7 +114,7 @@ def _pivots(among: sp.csr_array, pressed: np.ndarray, n_equations: int) -> tuple
     above = np.bincount(entries.col, entries.data > 0, among.shape[1])
     below = np.bincount(entries.col, entries.data < 0, among.shape[1])
     tied = np.bincount(entries.col, entries.row < n_equations, among.shape[1]) > 0
-    up, down = (above == 1) & (pressed <= 0) & ~tied, (below == 1) & (pressed >= 0) & ~tied
+    up, down = (above == 1) & (costs <= 0) & ~tied, (below == 1) & (costs >= 0) & ~tied
     stops = alone[entries.row] & np.where(entries.data > 0, up[entries.col], down[entries.col])
     column, first = np.unique(entries.col[stops], return_index=True)
     return entries.row[stops][first], column

@@ -16,6 +16,7 @@ from scipy.special import xlogy
 
 from ...errors import SolverError
 from ..program.linear_form import LinearForm
+from ..tolerances import CONIC_PROGRAM
 from .cone_program import ConeProgram
 from .elimination import Elimination, eliminate
 
@@ -26,8 +27,6 @@ TAKES = (
     "DUAL_NEWTON takes sums of entr(x), rel_entr(x, w) and kl_div(x, w) with constant w > 0, plus linear terms, under "
     "linear constraints on what has an entropy; use a general conic solver such as cp.CLARABEL for this problem"
 )
-#: Largest |log w| that exp can take, with room for multipliers.
-STEEPEST = 600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +193,11 @@ def _form(
     matrix: sp.csr_array, right: np.ndarray, n_equations: int, log_v: np.ndarray
 ) -> tuple[LinearForm, np.ndarray, np.ndarray]:
     """Make rows of the form, each with 1 as its largest coefficient, and leave out those that hold for any y > 0."""
-    if len(steep := np.flatnonzero(np.abs(log_v) > STEEPEST)):
+    if len(steep := np.flatnonzero(np.abs(log_v) > CONIC_PROGRAM.largest_log_weight)):
         raise SolverError(
             f"the linear part of the objective is up to exp({np.abs(log_v[steep]).max():.0f}) to one against the "
-            f"entropy, and numbers up to exp({STEEPEST:.0f}) are expected; give the entropy a larger factor. {TAKES}"
+            f"entropy, and numbers up to exp({CONIC_PROGRAM.largest_log_weight:.0f}) "
+            f"are expected; give the entropy a larger factor. {TAKES}"
         )
     n_rows = len(right)
     size = abs(matrix)

@@ -10,14 +10,12 @@ import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
+from ..tolerances import CONVEX_CONSTRAINTS
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = ["linearise", "with_tangents"]
-
-#: Where a gradient at zero is infinite, as of an entropy, it is taken at this many people.
-POSITIVE = 1e-12
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
@@ -45,7 +43,9 @@ def with_tangents(
     blocks, lows, highs, extra = [form.matrix], [form.low], [form.high], [multipliers]
     for constraint in convex.constraints:
         try:
-            matrix, constant = linearise(constraint.expr, convex.variable, np.maximum(at, POSITIVE))
+            matrix, constant = linearise(
+                constraint.expr, convex.variable, np.maximum(at, CONVEX_CONSTRAINTS.smallest_count)
+            )
         except (NotImplementedError, AttributeError):  # some of CVXPY's functions have no gradient
             return None
         blocks.append(matrix)
@@ -55,7 +55,18 @@ def with_tangents(
     matrix = sp.csr_array(sp.vstack(blocks, format="csr"))
     more = matrix.shape[0] - form.shape[0]
     scale = np.concatenate([form.scale, np.ones(more)])
-    shift, doubt, blur = (np.concatenate([side, np.zeros(more)]) for side in (form.shift, form.doubt, form.blur))
+    shift, side_error, coefficient_error = (
+        np.concatenate([side, np.zeros(more)]) for side in (form.shift, form.side_error, form.coefficient_error)
+    )
     low, high = np.concatenate(lows), np.concatenate(highs)
-    wider = replace(form, matrix=matrix, low=low, high=high, scale=scale, shift=shift, doubt=doubt, blur=blur)
+    wider = replace(
+        form,
+        matrix=matrix,
+        low=low,
+        high=high,
+        scale=scale,
+        shift=shift,
+        side_error=side_error,
+        coefficient_error=coefficient_error,
+    )
     return wider, np.concatenate(extra)

@@ -9,19 +9,18 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Infeasible, SolverError
-from ..linear.bounds import extremes
-from ..linear.elastic import least_change
-from ..presolve.aggregation import lump
+from ..linear.bounds import linear_bounds
+from ..linear.elastic import elastic_relaxation
+from ..presolve.aggregation import aggregate
 from ..presolve.reduce import reduce
-from ..program.linear_form import FORGIVEN, LinearForm
+from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from ..tolerances import DIAGNOSIS, FEASIBILITY
 
 __all__ = ["Conflict", "conflict", "irreducible"]
 
 #: Statements that an error names.
 MOST = 5
-#: A contradiction so many times as large as what a row is forgiven is not one that presolve's rounding made.
-CLEAR = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +36,13 @@ class Conflict:
     is_published : bool
         Whether these are no knowledge, but published: releases that contradict each other.
     remedies : tuple of str
-        What can be done about the rows, each once; "" is to correct, to make vague or to remove a statement.
+        What can be done about the rows, each once.
     """
 
     rows: np.ndarray
     table: pd.DataFrame
     is_published: bool = False
-    remedies: tuple[str, ...] = ("",)
+    remedies: tuple[str, ...] = ("correct it, or remove it",)
 
     @property
     def error(self) -> Infeasible:
@@ -60,11 +59,9 @@ class Conflict:
         what = "row" if self.is_published else "statement"
         who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
         clash = "the knowledge contradicts the published data or itself"
-        remedies = [own or "correct it, make it vague with .about(value, eps), or remove it" for own in self.remedies]
         if self.is_published:
             clash = "what is published contradicts itself"
-            remedies = ["correct it, give people with new values new pseudonyms, or remove it"]
-        remedy = "; or ".join(remedies)
+        remedy = "; or ".join(self.remedies)
         error = Infeasible(
             f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
             f"{remedy[0].upper()}{remedy[1:]}"
@@ -73,26 +70,32 @@ class Conflict:
         return error
 
 
-def conflict(problem: Problem, forgiven: float = FORGIVEN) -> Conflict | None:
+def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
     """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together.
 
     If what is published contradicts itself, as releases can, it is one among its rows.
     """
     form = problem.form
     try:
-        rows = irreducible(problem, forgiven)
+        rows = irreducible(problem, multiple)
     except Infeasible:  # that of facts
         rows = None
     if rows is not None:
-        return Conflict(rows, _table(form, rows), remedies=tuple(sorted({_remedy(form, row) for row in rows})))
+        return _told(form, rows)
     if not np.isnan(problem.closed_form.counts).any():  # it satisfies what is published
         return None
     published = problem.with_rows(form.among(np.empty(0, dtype=int))).relax_published()
-    rows = irreducible(published, forgiven)
-    return None if rows is None else Conflict(rows, _table(published.form, rows), is_published=True)
+    rows = irreducible(published, multiple)
+    return None if rows is None else replace(_told(published.form, rows), is_published=True)
 
 
-def irreducible(problem: Problem, forgiven: float = FORGIVEN) -> np.ndarray | None:
+def _told(form: LinearForm, rows: np.ndarray) -> Conflict:
+    """Describe a contradiction; what can be done about a statement comes before what can be about a prior."""
+    remedies = dict.fromkeys(form.remedy(row) for row in np.sort(rows)[::-1].tolist())
+    return Conflict(rows, _table(form, rows), remedies=tuple(remedies))
+
+
+def irreducible(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.ndarray | None:
     """Find rows of knowledge that cannot hold together, while any of them can be spared; None if all can hold.
 
     Facts, the published rows above all, are never to blame.
@@ -106,13 +109,13 @@ def irreducible(problem: Problem, forgiven: float = FORGIVEN) -> np.ndarray | No
     form = problem.form
 
     def contradictory(rows: np.ndarray) -> bool:
-        return _contradictory(problem.with_rows(form.among(rows)), forgiven)
+        return _contradictory(problem.with_rows(form.among(rows)), multiple)
 
-    lumping = lump(form)
-    change = least_change(lumping.form)
-    if not (change.off > forgiven * lumping.form.tolerance).any():
+    aggregation = aggregate(form)
+    change = elastic_relaxation(aggregation.form)
+    if not (change.off > multiple * aggregation.form.tolerance).any():
         return None
-    speaks = np.abs(change.direction[lumping.row])
+    speaks = np.abs(change.direction[aggregation.row])
     known = np.arange(form.n_facts, form.shape[0])
     order = known[np.argsort(-speaks[known], kind="stable")]
     n = 1
@@ -133,18 +136,18 @@ def irreducible(problem: Problem, forgiven: float = FORGIVEN) -> np.ndarray | No
     return needed(order[:0], order[:n])
 
 
-def _contradictory(problem: Problem, forgiven: float) -> bool:
+def _contradictory(problem: Problem, multiple: float) -> bool:
     """Whether no x satisfies the rows."""
     try:
-        smaller = lump(reduce(problem).posed).form
-        off = least_change(smaller).off
-        if not (off > CLEAR * smaller.tolerance).any() and off.any():
+        smaller = aggregate(reduce(problem).posed).form
+        off = elastic_relaxation(smaller).off
+        if not (off > DIAGNOSIS.clear * smaller.tolerance).any() and off.any():
             # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
-            smaller = lump(problem.form).form
-            off = least_change(smaller).off
+            smaller = aggregate(problem.form).form
+            off = elastic_relaxation(smaller).off
     except Infeasible:
         return True
-    return bool((off > forgiven * smaller.tolerance).any())
+    return bool((off > multiple * smaller.tolerance).any())
 
 
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
@@ -157,20 +160,15 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
     return table.sort_values("move", ascending=False, kind="stable")
 
 
-def _remedy(form: LinearForm, row: int) -> str:
-    """What can be done about a row, if not what can be done about a statement."""
-    return "" if form.origin is None or row >= form.origin.starts[-1] else form.origin.remedy(row)
-
-
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
     """The least and the largest value of a row, people, where the facts and the others hold; NaN if it is not found."""
     asked, place = form.among(np.append(others, row)), form.n_facts + int((others < row).sum())
     low, high = asked.low.copy(), asked.high.copy()
     low[place], high[place] = -np.inf, np.inf
-    lumping = lump(replace(asked, low=low, high=high))
-    row = int(lumping.row[place])
-    objective = lumping.form.matrix[[row]].toarray().ravel()
+    aggregation = aggregate(replace(asked, low=low, high=high))
+    row = int(aggregation.row[place])
+    objective = aggregation.form.matrix[[row]].toarray().ravel()
     try:
-        return extremes(lumping.form.select(np.arange(lumping.form.shape[0]) != row), objective)
+        return linear_bounds(aggregation.form.select(np.arange(aggregation.form.shape[0]) != row), objective)
     except (Infeasible, SolverError):  # where the contradiction is no larger than what rows are forgiven
         return np.nan, np.nan

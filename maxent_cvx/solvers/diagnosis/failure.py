@@ -18,7 +18,7 @@ NEWTON = "DUAL_NEWTON"
 
 def contradiction(problem: Problem) -> Infeasible | None:
     """Find why there is no answer: an irreducible contradiction of the knowledge; None if it is consistent."""
-    found = conflict(problem, forgiven=1)  # what is else forgiven as rounding was too much
+    found = conflict(problem, multiple=1)  # what is else forgiven as rounding was too much
     return None if found is None else found.error
 
 

@@ -8,19 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError
-from ..linear.elastic import least_change
+from ..linear.elastic import elastic_relaxation
 from ..linear.support import whole
-from ..presolve.aggregation import lump
+from ..presolve.aggregation import aggregate
 from ..presolve.bound_propagation import term_bounds
 from ..presolve.zero_proofs import empty_terms
-from ..program.linear_form import TOLERANCE, LinearForm
+from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from ..tolerances import DIAGNOSIS, FEASIBILITY
 from .conflict import irreducible
 
 __all__ = ["forced_by", "forcing"]
-
-#: People that are supposed to be where nobody can be, for the contradiction that this makes.
-SUPPOSED = 1e-2
 
 
 def forced_by(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarray:
@@ -30,7 +28,7 @@ def forced_by(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarra
         upper = term_bounds(some, n_records)[1]
     except Infeasible:
         return np.zeros(form.shape[1], dtype=bool)
-    return upper <= TOLERANCE * some.room
+    return upper <= FEASIBILITY.relative * some.count_scale
 
 
 def forcing(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
@@ -60,7 +58,7 @@ def forcing(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
     if clash is None:
         return None
     rows = np.sort(clash) - 1
-    direction = least_change(supposed.among(rows + 1)).direction
+    direction = elastic_relaxation(supposed.among(rows + 1)).direction
     proof = _proof(form.among(rows), terms, direction, form.n_facts)
     return _irreducible(form, terms) if proof is None else rows
 
@@ -84,10 +82,10 @@ def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray
     """
     some = form.among(rows)
     last = some.shape[0]
-    lumping = lump(_supposing(some, terms, as_fact=False))
+    aggregation = aggregate(_supposing(some, terms, as_fact=False))
     price = np.append(np.full(len(rows), np.inf), 1.0)
     try:
-        direction = least_change(lumping.form, price).direction[lumping.row]
+        direction = elastic_relaxation(aggregation.form, price).direction[aggregation.row]
     except (Infeasible, SolverError):  # where rows hold together only as closely as rounding is forgiven
         return None
     proof = _proof(some, terms, direction, last)
@@ -107,10 +105,10 @@ def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: in
     place : int
         Which of them that is.
     """
-    pressed = direction[place]
-    if not pressed > 0:
+    multiplier = direction[place]
+    if not multiplier > 0:
         return None
-    proof = whole(np.delete(direction, place) / pressed)
+    proof = whole(np.delete(direction, place) / multiplier)
     nobody = np.zeros(form.shape[1], dtype=bool)
     return proof if empty_terms(form, proof, nobody, np.zeros(form.shape[1]))[terms].all() else None
 
@@ -122,11 +120,11 @@ def _supposing(form: LinearForm, terms: np.ndarray, *, as_fact: bool) -> LinearF
     return replace(
         form,
         matrix=sp.csr_array(sp.vstack([form.matrix[:place], row, form.matrix[place:]], format="csr")),
-        low=np.insert(form.low, place, SUPPOSED),
+        low=np.insert(form.low, place, DIAGNOSIS.supposed),
         high=np.insert(form.high, place, np.inf),
         scale=np.insert(form.scale, place, 1.0),
         shift=np.insert(form.shift, place, 0.0),
-        doubt=np.insert(form.doubt, place, 0.0),
-        blur=np.insert(form.blur, place, 0.0),
+        side_error=np.insert(form.side_error, place, 0.0),
+        coefficient_error=np.insert(form.coefficient_error, place, 0.0),
         n_facts=form.n_facts + as_fact,
     )

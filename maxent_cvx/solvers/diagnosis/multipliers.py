@@ -7,26 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..linear.facial_reduction import face_proof
+from ..linear.facial_reduction import facial_reduction
 from ..linear_algebra.newton_system import newton_system
 from ..presolve.zero_proofs import empty_terms
-from ..program.block_detection import arranged
+from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
+from ..rows.exact_products import exact_matvec
+from ..tolerances import MULTIPLIERS
 
 __all__ = ["pricing"]
-
-#: The logarithm of a count may be off by so much from what the multipliers say.
-PRECISE = 1e-5
-#: Rounds of leaving out inequalities that would press from the wrong side, and of refining the solution.
-ROUNDS, REFINEMENTS = 20, 5
-#: Relative precision of the least-squares solution, and its ridge.
-PRECISION, RIDGE = 1e-10, 1e-13
-#: A term with fewer people may be empty, which is then looked into.
-SMALL = 1e-6
-#: A part of a direction that is no more than rounding.
-NOTHING = 1e-6
-#: What is left of a row, relative to its size, where the facts determine its value.
-DETERMINED = 1e-9
 
 
 def pricing(form: LinearForm, counts: np.ndarray) -> np.ndarray:
@@ -68,34 +57,36 @@ def determined(form: LinearForm) -> np.ndarray:
         return found
     x = np.random.default_rng(0).uniform(1, 2, form.shape[1])
     others = np.arange(equations.shape[0] - equations.n_published)
-    solve = newton_system(equations).factor(np.ones(len(x)), others, RIDGE)
-    for _ in range(REFINEMENTS):
-        x = x - equations.spread(solve(equations.sums(x), PRECISION))
+    solve = newton_system(equations).factor(np.ones(len(x)), others, MULTIPLIERS.ridge)
+    for _ in range(MULTIPLIERS.refinements):
+        x = x - equations.rmatvec(solve(equations.matvec(x), MULTIPLIERS.precision))
     known = form.matrix[form.n_facts :]
-    found[form.n_facts :] = np.abs(known @ x) <= DETERMINED * (abs(known) @ np.ones(len(x)))
+    found[form.n_facts :] = np.abs(known @ x) <= MULTIPLIERS.determined * (abs(known) @ np.ones(len(x)))
     return found
 
 
 def _pricing(form: LinearForm, counts: np.ndarray, told: np.ndarray) -> np.ndarray:
     """As :func:`pricing`; `told` are rows that say nothing that the facts do not."""
-    posed, (form, order) = form, arranged(form)  # published inequalities take part or not, as knowledge does
+    posed, (form, order) = form, detect_blocks(form)  # published inequalities take part or not, as knowledge does
     if form is not posed:
         found = np.empty(form.shape[0])
         found[order] = _pricing(form, counts, told[order])
         return found
-    value = form.exact_sums(counts)
+    value = exact_matvec(form.matrix, counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     speaks = ~told
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
-    if ((counts > 0) & (counts < SMALL)).any():  # an answer that is not exact leaves somebody where nobody can be
+    if (
+        (counts > 0) & (counts < MULTIPLIERS.small)
+    ).any():  # an answer that is not exact leaves somebody where nobody can be
         direction = _pressing(form, at_low, at_high, speaks, lambda takes_part: _forcing(tight, counts, takes_part))
         nobody = counts == 0
         counts = np.where(empty_terms(form, direction, nobody, np.zeros(len(counts))), 0.0, counts)
     held = counts > 0
     m = _pressing(form, at_low, at_high, speaks, lambda takes_part: _finite(form, counts, takes_part))
     with np.errstate(divide="ignore"):
-        off = np.where(held, np.log(counts / form.weights) + 1 - form.spread(m), 0.0)
-    if np.abs(off).max(initial=0.0) > PRECISE:
+        off = np.where(held, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
+    if np.abs(off).max(initial=0.0) > MULTIPLIERS.precise:
         return np.full(form.shape[0], np.nan)
     if held.all():
         return m
@@ -113,9 +104,13 @@ def _pressing(
 ) -> np.ndarray:
     """Find a number a row, of rows at a side; inequalities that would press from an open side are left out."""
     takes_part = (at_low | at_high) & speaks
-    for _ in range(ROUNDS):
+    for _ in range(MULTIPLIERS.rounds):
         m = found(takes_part)
-        wrong = takes_part & ~form.is_equation & (((m > NOTHING) & ~at_low) | ((m < -NOTHING) & ~at_high))
+        wrong = (
+            takes_part
+            & ~form.is_equation
+            & (((m > MULTIPLIERS.nothing) & ~at_low) | ((m < -MULTIPLIERS.nothing) & ~at_high))
+        )
         if not wrong.any():
             break
         takes_part = takes_part & ~wrong
@@ -126,18 +121,18 @@ def _finite(form: LinearForm, counts: np.ndarray, takes_part: np.ndarray) -> np.
     """The smallest least-squares solution over the terms that are not empty."""
     held, m = counts > 0, np.zeros(form.shape[0])
     known = np.flatnonzero(takes_part[form.n_published :])
-    solve = newton_system(form).factor(held.astype(float), known, RIDGE)
+    solve = newton_system(form).factor(held.astype(float), known, MULTIPLIERS.ridge)
     with np.errstate(divide="ignore"):
         aim = np.where(held, np.log(counts / form.weights) + 1, 0.0)
-    for _ in range(REFINEMENTS):
-        off = np.where(held, aim - form.spread(m), 0.0)
-        m = m + solve(np.where(takes_part, form.sums(off), 0.0), PRECISION)
+    for _ in range(MULTIPLIERS.refinements):
+        off = np.where(held, aim - form.rmatvec(m), 0.0)
+        m = m + solve(np.where(takes_part, form.matvec(off), 0.0), MULTIPLIERS.precision)
     return m
 
 
 def _forcing(form: LinearForm, counts: np.ndarray, takes_part: np.ndarray) -> np.ndarray:
     """A direction of multipliers that proves the nearly empty terms empty; its largest part is 1."""
     direction = np.zeros(form.shape[0])
-    direction[takes_part] = face_proof(form.select(takes_part), counts)
-    direction /= max(np.abs(direction).max(initial=0.0), NOTHING)
-    return np.where(np.abs(direction) > NOTHING, direction, 0.0)
+    direction[takes_part] = facial_reduction(form.select(takes_part), counts)
+    direction /= max(np.abs(direction).max(initial=0.0), MULTIPLIERS.nothing)
+    return np.where(np.abs(direction) > MULTIPLIERS.nothing, direction, 0.0)

@@ -17,11 +17,9 @@ import numpy as np
 
 from ..presolve.zero_proofs import empty_terms
 from ..program.linear_form import LinearForm
+from ..tolerances import DUAL_FUNCTION
 
 __all__ = ["Dual", "Point"]
-
-#: Rounding of the function, relative to its value, and to the sums that it is the difference of.
-ROUNDING, SUMMED = 1e-14, 2e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,27 +53,27 @@ class Dual:
         self.ranges = np.flatnonzero(self.is_range)
         self.low, self.high = form.low[self.ranges], form.high[self.ranges]
         self.value = np.where(self.is_range, 0.0, form.low)  # of the equations
-        self.dropped = np.zeros(form.shape[1], dtype=bool)
+        self.removed = np.zeros(form.shape[1], dtype=bool)
         self.proofs: list[np.ndarray] = []
         self._offset = np.log(form.weights) - 1
 
-    def drop(self, proof: np.ndarray) -> None:
+    def remove(self, proof: np.ndarray) -> None:
         """Take the terms that a direction proves empty out of the function."""
-        self.dropped = self.dropped | empty_terms(self.form, proof, self.dropped, np.zeros(len(self.dropped)))
+        self.removed = self.removed | empty_terms(self.form, proof, self.removed, np.zeros(len(self.removed)))
         self.proofs.append(proof)
-        self._offset = np.where(self.dropped, -np.inf, self._offset)
+        self._offset = np.where(self.removed, -np.inf, self._offset)
 
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the function, and its gradient A x - (low or high)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            counts = np.exp(self.form.spread(m) + self._offset)
-            people, pressed = float(counts.sum()), self.pressed(m)
+            counts = np.exp(self.form.rmatvec(m) + self._offset)
+            people, linear_part = float(counts.sum()), self.linear_part(m)
             # Sums that cancel: the value of few people whose multipliers are large is no more precise than these.
             size = people + float(np.abs(self.value) @ np.abs(m)) if np.isfinite(people) else 0.0
-            rounding = max(ROUNDING * max(abs(people - pressed), 1.0), SUMMED * size)
-            return Point(m, people - pressed, rounding, counts, self.form.sums(counts))
+            rounding = max(DUAL_FUNCTION.rounding * max(abs(people - linear_part), 1.0), DUAL_FUNCTION.summed * size)
+            return Point(m, people - linear_part, rounding, counts, self.form.matvec(counts))
 
-    def pressed(self, m: np.ndarray) -> float:
+    def linear_part(self, m: np.ndarray) -> float:
         """What the sides contribute, low' max(m, 0) - high' max(-m, 0). An open side is never pressed."""
         own = m[self.ranges]
         sides = np.where(own > 0, self.low, np.where(own < 0, self.high, 0.0))
@@ -89,7 +87,7 @@ class Dual:
         slack = np.where(m > 0, activity - self.low, np.where(m < 0, self.high - activity, 0.0))
         return float(residual), float(np.abs(m) @ np.maximum(slack, 0.0))
 
-    def pull(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    def active_sides(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """Say which rows take part, and the sign that the multiplier of each must keep (0: any)."""
         m, activity = point.m[self.ranges], point.activity[self.ranges]
         violated = (activity < self.low).astype(float) - (activity > self.high)

@@ -22,11 +22,9 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from ..answer import Answer, Status
 from ..program.linear_form import LinearForm
+from ..tolerances import DUAL_FUNCTION
 
 __all__ = ["lbfgs"]
-
-#: Logarithm of the multiple of everybody that a count may reach before exp is continued by its tangent.
-BEYOND = 10.0
 
 
 def lbfgs(
@@ -132,7 +130,7 @@ class BoundedDual:
         self.bounded = np.arange(len(rows)) >= len(free)
         self.bounds = Bounds(np.where(self.bounded, 0.0, -np.inf), np.inf)
         everybody = max(1.0, np.abs(self.target).sum())
-        self.most = BEYOND + np.log(everybody)
+        self.most = DUAL_FUNCTION.linear_beyond + np.log(everybody)
         # Counts that satisfy the rows have more entropy than this, and no more than the function (weak duality):
         # where it is lower, there are no such counts.
         self.least = everybody * (np.log(form.weights.min(initial=1.0)) - self.most)

@@ -13,33 +13,14 @@ import numpy as np
 
 from ..answer import Answer, Status
 from ..linear_algebra.newton_system import System, newton_system
-from ..program.block_detection import arranged
+from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
+from ..tolerances import NEWTON
 from .dual import Dual, Point
-from .line_search import descend
+from .line_search import line_search
 from .vanishing_terms import vanishing
 
 __all__ = ["newton"]
-
-#: Times that a Newton system is solved again without the inequalities it would push the wrong way.
-REPAIRS = 20
-#: Where nothing has improved for so many iterations, or no step lowers the dual function any more, rounding has
-#: won: an answer that is so many times the tolerance away is taken, and the certificate says what it is worth.
-PATIENCE, STALLED = 5, 1e3
-#: Rounding of a row's sum, relative to the largest one: less is not to be had.
-ROUNDING = 1e-13
-#: Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are
-#: redundant, the last makes the step short where inequalities that cannot all be tight are taken to be.
-RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
-#: People that a term is taken to hold at least, where Newton's step is looked for, times the residual in people and,
-#: where that is less than one, its square. A step through terms that have as good as vanished would raise some of
-#: them beyond all bounds, and would have to be cut short for nothing; and the end is not slowed (Levenberg, Marquardt).
-FLOOR = 1e-6
-#: Loosest and tightest relative precision of a Newton step; between them it is the square of what the residual has
-#: fallen by last: nothing is wasted before convergence is quadratic, and then it is not spoilt (Eisenstat and Walker).
-LOOSEST, TIGHTEST = 0.2, 1e-6
-#: That of a step after one that has not halved the residual: knowledge that is nearly implied by other needs it.
-CAREFUL = 0.02
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where rows contradict each other, multipliers diverge
@@ -65,9 +46,9 @@ def newton(
         Print a line an iteration.
     """
     begun = time.perf_counter()
-    posed, (form, order) = form, arranged(form)
+    posed, (form, order) = form, detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else start[order].astype(float)
-    tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
+    tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)
     before, best, at_best, stuck, log = 0.0, np.inf, start, 0, []
@@ -77,33 +58,35 @@ def newton(
         distance, before = max(residual, gap), before or residual
         log.append(
             {"iteration": iteration, "residual": residual, "gap": gap, "dual": point.value,
-             "dropped": int(dual.dropped.sum()), "products": system.products, "seconds": time.perf_counter() - begun}
+             "dropped": int(dual.removed.sum()), "products": system.products, "seconds": time.perf_counter() - begun}
         )  # fmt: skip
         if verbose:
             print("  ".join(f"{name} {value:<12.6g}" for name, value in log[-1].items()))
         stuck = stuck + 1 if distance > 0.9 * best else 0
         if distance < best:
             best, at_best = distance, point.m
-        if distance <= tolerance or (stuck >= PATIENCE and best <= STALLED * tolerance):
+        if distance <= tolerance or (stuck >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
             status = Status.OPTIMAL
             break
         if iteration == max_iterations:
             break
         fell = residual / before if before else 0.0
-        precision = float(np.clip(fell**2, TIGHTEST, LOOSEST)) if fell < 0.5 or iteration == 0 else CAREFUL
+        precision = (
+            float(np.clip(fell**2, NEWTON.tightest, NEWTON.loosest)) if fell < 0.5 or iteration == 0 else NEWTON.careful
+        )
         before = residual
-        for ridge in RIDGES:
+        for ridge in NEWTON.ridges:
             step, active = direction(dual, point, system, ridge, precision)
-            moved, lengthened = descend(dual, point, step)
+            moved, lengthened = line_search(dual, point, step)
             if moved is not None:
                 break
         else:  # the dual function falls no further than its own rounding
-            status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
+            status = Status.OPTIMAL if best <= NEWTON.stalled * tolerance else Status.FAILED
             break
         if lengthened and max(dual.distance(moved)) > tolerance:
             proof = vanishing(dual, point, step, system, active)
             if proof is not None:
-                dual.drop(proof)
+                dual.remove(proof)
                 moved = dual.at(moved.m)
         point = moved
     if not distance <= best:  # the last step may have led away again
@@ -112,19 +95,19 @@ def newton(
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     m, *proofs = (_put_back(vector, order) for vector in (point.m, *dual.proofs))
-    corner = system.corner if form is posed else None
-    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log, corner)
+    schur = system.schur if form is posed else None
+    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log, schur)
 
 
 def direction(
     dual: Dual, point: Point, system: System, ridge: float, precision: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton's direction over the equations and the inequalities that take part, and which knowledge does."""
-    active, sign = dual.pull(point)
+    active, sign = dual.active_sides(point)
     gradient = dual.gradient(point, sign)
     off = np.abs(gradient).max(initial=0.0)
-    curved = np.maximum(point.counts, np.where(dual.dropped, 0.0, FLOOR * off * min(off, 1.0)))
-    for _ in range(REPAIRS):
+    curved = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * off * min(off, 1.0)))
+    for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
         step = system.factor(curved, known, ridge)(np.where(active, gradient, 0.0), precision)
         wrong = active & (point.m == 0) & (sign * step < 0)

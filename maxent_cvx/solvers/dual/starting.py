@@ -6,11 +6,9 @@ import numpy as np
 
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
+from ..tolerances import DUAL_FUNCTION
 
 __all__ = ["within_reach"]
-
-#: A coefficient is steep from here on: a row is scaled so that its terms can hold about as much as it is about.
-STEEP = 100.0
 
 
 def within_reach(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
@@ -30,7 +28,7 @@ def within_reach(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
         The multipliers, of most problems as they were.
     """
     known, n = form.known, form.n_published
-    steep = np.flatnonzero(np.abs(known.distinct.data) >= STEEP)
+    steep = np.flatnonzero(np.abs(known.distinct.data) >= DUAL_FUNCTION.large_coefficient)
     if not len(steep):
         return multipliers
     a, row = known.distinct.data[steep], n + entry_rows(known.distinct)[steep]
@@ -42,4 +40,4 @@ def within_reach(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
     order = np.argsort(np.abs(change), kind="stable")  # the largest change of a row is the last one written
     moved = np.zeros(len(multipliers))
     moved[row[order]] = change[order]
-    return form.closed(multipliers + moved)
+    return form.project_to_dual_cone(multipliers + moved)

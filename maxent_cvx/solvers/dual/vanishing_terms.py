@@ -11,16 +11,10 @@ import numpy as np
 
 from ..linear_algebra.newton_system import System
 from ..presolve.zero_proofs import empty_terms
+from ..tolerances import VANISHING_TERMS
 from .dual import Dual, Point
 
 __all__ = ["vanishing"]
-
-#: A cell may vanish that shrinks by e to this power, or faster, in one Newton step, and holds less than so many people.
-SHRINKS, SMALL = -0.5, 1e-2
-#: Other cells may move by this part of what those that shrink do, or the steps have not settled on a direction yet.
-MOST_MOVED = 0.25
-#: Rounds of taking out of a direction what it does to other cells, each to some relative precision.
-ROUNDS, PRECISION, RIDGE = 6, 1e-4, 1e-13
 
 
 def vanishing(dual: Dual, point: Point, step: np.ndarray, system: System, active: np.ndarray) -> np.ndarray | None:
@@ -37,18 +31,20 @@ def vanishing(dual: Dual, point: Point, step: np.ndarray, system: System, active
     active : ndarray of int
         The rows of knowledge that took part.
     """
-    form, alive = dual.form, ~dual.dropped
-    change = np.where(alive, form.spread(step), 0.0)
-    shrinks = change < SHRINKS
-    if not (shrinks & (point.counts < SMALL)).any():
+    form, alive = dual.form, ~dual.removed
+    change = np.where(alive, form.rmatvec(step), 0.0)
+    shrinks = change < VANISHING_TERMS.shrinks
+    if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
-    direction, before = step, MOST_MOVED * np.abs(change).max()
-    for _ in range(ROUNDS):
+    direction, before = step, VANISHING_TERMS.most_moved * np.abs(change).max()
+    for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)
-        if (left := np.abs(rest).max(initial=0.0)) <= 1e-15 * np.abs(change).max() or left > before:
+        if (left := np.abs(rest).max(initial=0.0)) <= VANISHING_TERMS.nothing * np.abs(change).max() or left > before:
             break
         before = 0.1 * left
-        direction = direction - system.factor(others, active, RIDGE)(form.sums(others * rest), PRECISION)
-        change = np.where(alive, form.spread(direction), 0.0)
-    return direction if empty_terms(form, direction, dual.dropped, np.zeros(len(change))).any() else None
+        direction = direction - system.factor(others, active, VANISHING_TERMS.ridge)(
+            form.matvec(others * rest), VANISHING_TERMS.precision
+        )
+        change = np.where(alive, form.rmatvec(direction), 0.0)
+    return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None

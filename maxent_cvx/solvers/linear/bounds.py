@@ -9,21 +9,19 @@ import numpy as np
 from ...errors import Inaccurate, Infeasible, SolverError
 from ..program.linear_form import LinearForm
 from ..program.weak_duality import proved
+from ..tolerances import LINEAR_PROGRAMS
 from .entropic_penalty import optima
 
-__all__ = ["extremes"]
-
-#: What is proved and what is attained may differ by so many people, relative to the largest coefficient.
-GAP = 1e-6
+__all__ = ["linear_bounds"]
 
 
-def extremes(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
+def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
     """Bound objective @ x over x >= 0 with low <= A x <= high, from outside.
 
     Returns
     -------
     low, high : float
-        What is proved; it is attained, but for :data:`GAP`.
+        What is proved; it is attained, but for ``LINEAR_PROGRAMS.gap``.
 
     Raises
     ------
@@ -54,6 +52,6 @@ def _least(form: LinearForm, objective: np.ndarray) -> float:
         if not optimum.found:
             raise SolverError(f"HiGHS found no bound: {optimum.message}")
         attained, bound = float(objective @ optimum.x), proved(form, objective, optimum.multipliers)
-        if abs(attained - bound) <= GAP:
+        if abs(attained - bound) <= LINEAR_PROGRAMS.gap:
             return bound
     raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")

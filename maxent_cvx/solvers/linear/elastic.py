@@ -10,19 +10,14 @@ import scipy.sparse as sp
 from ...errors import Infeasible, SolverError
 from ..program.linear_form import LinearForm
 from ..program.weak_duality import proved
+from ..tolerances import LINEAR_PROGRAMS
 from .entropic_penalty import optima
-from .highs import PRECISION
 
-__all__ = ["Change", "least_change"]
-
-#: How far HiGHS may leave a row off, relative to the largest side; people, at most.
-SHARE, COARSEST = 1e-15, 1e-7
-#: What is proved and what is attained may differ by so much, relatively, or HiGHS is asked.
-GAP = 1e-6
+__all__ = ["ElasticRelaxation", "elastic_relaxation"]
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class ElasticRelaxation:
     """What has to give.
 
     Attributes
@@ -45,7 +40,7 @@ class Change:
         return self.below + self.above
 
 
-def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
+def elastic_relaxation(form: LinearForm, price: np.ndarray | None = None) -> ElasticRelaxation:
     """Find the least total change of the knowledge, in people, that makes all rows hold together.
 
     Parameters
@@ -66,14 +61,18 @@ def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
     price = np.ones(n_rows - form.n_facts) if price is None else price
     below, above = np.zeros(n_rows), np.zeros(n_rows)
     if len(price) == 0:
-        return Change(below, above, below)
+        return ElasticRelaxation(below, above, below)
     gives = np.flatnonzero(np.isfinite(price))
     n = len(gives)
     give = sp.csr_array((np.ones(n), (form.n_facts + gives, np.arange(n))), shape=(n_rows, n))
     cost = np.concatenate([np.zeros(n_terms), np.tile(price[gives] / price[gives].max(initial=0.0), 2)])
     matrix = sp.hstack([form.matrix, give, -give], format="csr")
     sides = np.concatenate([form.low, form.high])
-    precision = np.clip(SHARE * np.abs(sides[np.isfinite(sides)]).max(initial=0.0), PRECISION, COARSEST)
+    precision = np.clip(
+        LINEAR_PROGRAMS.share * np.abs(sides[np.isfinite(sides)]).max(initial=0.0),
+        LINEAR_PROGRAMS.precision,
+        LINEAR_PROGRAMS.coarsest,
+    )
     elastic = replace(form, matrix=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
     most = np.full(n_rows, np.inf)
     most[form.n_facts + gives] = cost[n_terms : n_terms + n]
@@ -84,8 +83,8 @@ def least_change(form: LinearForm, price: np.ndarray | None = None) -> Change:
             raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
         direction = np.clip(optimum.multipliers, -most, most)
         attained = float(cost @ optimum.x)
-        if attained - proved(form, np.zeros(n_terms), direction) <= GAP * max(attained, 1.0):
+        if attained - proved(form, np.zeros(n_terms), direction) <= LINEAR_PROGRAMS.gap * max(attained, 1.0):
             break
     given = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
     below[form.n_facts + gives], above[form.n_facts + gives] = given[:n], given[n:]
-    return Change(below, above, direction)
+    return ElasticRelaxation(below, above, direction)

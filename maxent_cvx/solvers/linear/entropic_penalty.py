@@ -21,20 +21,16 @@ import numpy as np
 
 from ..answer import Status
 from ..dual.newton import newton
-from ..presolve.zero_proofs import pushed
+from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
-from .highs import PRECISION, Optimum, linear_program
+from ..tolerances import LINEAR_PROGRAMS
+from .highs import Optimum, linear_program
 
-__all__ = ["by_steep_weights", "optima"]
-
-#: From so many terms on, the steep weights are tried before HiGHS.
-LARGE = 5_000
-#: The two values of L, for costs of at most 1: exp(-600) is still a number.
-STEEPNESS = (300.0, 600.0)
+__all__ = ["by_entropic_penalty", "optima"]
 
 
-def optima(form: LinearForm, cost: np.ndarray, precision: float = PRECISION) -> Iterator[Optimum]:
+def optima(form: LinearForm, cost: np.ndarray, precision: float = LINEAR_PROGRAMS.precision) -> Iterator[Optimum]:
     """Minimise cost @ x over x >= 0 with low <= A x <= high, in one way after the other, for the caller to check.
 
     Parameters
@@ -51,24 +47,26 @@ def optima(form: LinearForm, cost: np.ndarray, precision: float = PRECISION) -> 
     Optimum
         Of a large problem what Newton's method finds, unless it finds nothing; at last, what HiGHS says.
     """
-    if form.shape[1] >= LARGE and (found := by_steep_weights(form, cost)).found:
+    if form.shape[1] >= LINEAR_PROGRAMS.large and (found := by_entropic_penalty(form, cost)).found:
         yield found
     yield linear_program(cost, form.matrix, form.low, form.high, precision=precision)
 
 
-def by_steep_weights(form: LinearForm, cost: np.ndarray) -> Optimum:
+def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
     """Minimise by Newton's method; nothing is found where that does not come to an end, as without any solution."""
     shift = reduction(form, cost)
-    steep, multipliers = cost + form.spread(shift), [np.zeros(form.shape[0])]
-    for steepness in STEEPNESS:
-        start = multipliers[-1] * (steepness / STEEPNESS[0])
+    steep, multipliers = cost + form.rmatvec(shift), [np.zeros(form.shape[0])]
+    for steepness in LINEAR_PROGRAMS.penalties:
+        start = multipliers[-1] * (steepness / LINEAR_PROGRAMS.penalties[0])
         answer = newton(replace(form, weights=np.exp(-steepness * steep)), start)
         if answer.status is not Status.OPTIMAL or answer.counts is None or answer.multipliers is None:
             return Optimum(False, False, answer.message, np.empty(0), np.empty(0))
         multipliers.append(answer.multipliers)
     assert answer.counts is not None
-    slope = (multipliers[2] - multipliers[1]) / (STEEPNESS[1] - STEEPNESS[0])
-    slope = pushed(replace(form, weights=np.exp(-steep)), slope, answer.proofs)  # below the cost where nobody can be
+    slope = (multipliers[2] - multipliers[1]) / (LINEAR_PROGRAMS.penalties[1] - LINEAR_PROGRAMS.penalties[0])
+    slope = moved_along_recession(
+        replace(form, weights=np.exp(-steep)), slope, answer.proofs
+    )  # below the cost where nobody can be
     return Optimum(True, False, answer.message, answer.counts, slope - shift)
 
 

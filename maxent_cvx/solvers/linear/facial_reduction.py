@@ -12,22 +12,12 @@ import numpy as np
 
 from ..linear_algebra.newton_system import newton_system
 from ..program.linear_form import LinearForm
+from ..tolerances import FACIAL_REDUCTION
 
-__all__ = ["face_proof"]
-
-#: A term with fewer people may be empty.
-SMALL = 1e-6
-#: What such a term weighs beside one that must not move.
-LIGHT = 1e-5
-#: A term that the direction lowers by less than this, where 1 is aimed at, is no longer asked to move at all.
-LOWERED = 0.3
-#: Rounds of asking fewer terms to move, and in each of taking back what the others did.
-ROUNDS, REPAIRS = 20, 3
-#: Relative precision of the least-squares solutions, and their ridge.
-PRECISION, RIDGE = 1e-8, 1e-14
+__all__ = ["facial_reduction"]
 
 
-def face_proof(form: LinearForm, counts: np.ndarray) -> np.ndarray:
+def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     """Find a direction that lowers as many of the small terms as can be, and moves no other term.
 
     Parameters
@@ -46,21 +36,21 @@ def face_proof(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     Least squares, sum over small terms of LIGHT ((A' d)_j + 1)^2 + sum over all others of (A' d)_j^2; what comes
     out hardly lowered joins the others, until all that are left are lowered.
     """
-    system, small = newton_system(form), counts < SMALL
+    system, small = newton_system(form), counts < FACIAL_REDUCTION.small
     equations = np.flatnonzero(form.is_equation[form.n_published :])
 
     def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
         """The least-squares direction for (A' d)_j = aim_j."""
-        right = np.where(form.is_equation, form.sums(weights * aim), 0.0)
-        return system.factor(weights, equations, RIDGE)(right, PRECISION)
+        right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
+        return system.factor(weights, equations, FACIAL_REDUCTION.ridge)(right, FACIAL_REDUCTION.precision)
 
-    for _ in range(ROUNDS):
+    for _ in range(FACIAL_REDUCTION.rounds):
         if not small.any():
             break
-        direction = solution(np.where(small, LIGHT, 1.0), np.where(small, -1.0, 0.0))
-        for _ in range(REPAIRS):
-            direction = direction - solution(np.where(small, 0.0, 1.0), form.spread(direction))
-        lowered = small & (form.spread(direction) < -LOWERED)
+        direction = solution(np.where(small, FACIAL_REDUCTION.weight, 1.0), np.where(small, -1.0, 0.0))
+        for _ in range(FACIAL_REDUCTION.repairs):
+            direction = direction - solution(np.where(small, 0.0, 1.0), form.rmatvec(direction))
+        lowered = small & (form.rmatvec(direction) < -FACIAL_REDUCTION.lowered)
         if np.array_equal(lowered, small):
             return direction
         small = lowered

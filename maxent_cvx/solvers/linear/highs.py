@@ -8,10 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-__all__ = ["PRECISION", "Optimum", "linear_program"]
+from ..tolerances import LINEAR_PROGRAMS
 
-#: Feasibility that is asked of HiGHS, the tightest there is: by default it overlooks 1e-7.
-PRECISION = 1e-10
+__all__ = ["Optimum", "linear_program"]
 
 
 class Optimum(NamedTuple):
@@ -43,7 +42,7 @@ def linear_program(
     high: np.ndarray,
     *,
     upper: np.ndarray | float = np.inf,
-    precision: float = PRECISION,
+    precision: float = LINEAR_PROGRAMS.precision,
 ) -> Optimum:
     """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``.
 
@@ -64,7 +63,7 @@ def linear_program(
         "b_ub": np.concatenate([high[above], -low[below]]),
         "bounds": np.column_stack([np.zeros(len(cost)), np.broadcast_to(upper, len(cost))]),
     }
-    options: Any = {"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": PRECISION}
+    options: Any = {"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": LINEAR_PROGRAMS.precision}
     answer = linprog(cost, **problem, method="highs", options=options)
     if not answer.success or answer.x is None:
         return Optimum(False, answer.status == 2, answer.message, np.empty(0), np.empty(0))

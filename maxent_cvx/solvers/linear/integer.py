@@ -12,21 +12,15 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ...errors import Inaccurate, Infeasible, NotDecided, SolverError, number
 from ..certificate.residuals import exact_misses
-from ..program.linear_form import TOLERANCE, LinearForm
+from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row, most_by_row
+from ..tolerances import FEASIBILITY, INTEGER
 
-__all__ = ["never_filled", "whole_extremes"]
-
-#: How far a count of people may be from a whole number for having been typed as a rounded probability.
-FORGIVEN = 1e-6
-#: HiGHS leaves a row off by so much, at most.
-PRECISION = 1e-6
-#: Coefficients of one row that are further apart than this are beyond that precision.
-WIDEST = 1e9
+__all__ = ["integer_bounds", "never_filled"]
 
 
 @dataclass(frozen=True, eq=False)
-class WholeOptimum:
+class IntegerOptimum:
     """The least value of an expression over whole assignments.
 
     Attributes
@@ -44,7 +38,7 @@ class WholeOptimum:
     decided: bool
 
 
-def whole_extremes(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
+def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
     """The least and the largest objective @ x over whole x >= 0 with low <= A x <= high.
 
     Raises
@@ -61,7 +55,7 @@ def whole_extremes(form: LinearForm, objective: np.ndarray, seconds: float) -> t
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
     for part, at in _parts(form, objective != 0):
         for i, sign in enumerate((1.0, -1.0)):
-            found = least_whole(part, sign * objective[at] / size, until - time.perf_counter())
+            found = integer_minimum(part, sign * objective[at] / size, until - time.perf_counter())
             if not found.decided:
                 raise NotDecided(
                     f"whole assignments were not decided in {seconds:.3g} seconds; give more time, or ask integer=False"
@@ -95,7 +89,7 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     for part, at in _parts(form, terms):
         open_ = terms[at].copy()
         while open_.any():
-            found = least_whole(part, -open_.astype(float), until - time.perf_counter())
+            found = integer_minimum(part, -open_.astype(float), until - time.perf_counter())
             filled = open_ & (found.x > 0) if found.x is not None else np.zeros(len(open_), dtype=bool)
             if filled.any():
                 open_ &= ~filled
@@ -105,25 +99,25 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     return empty, undecided
 
 
-def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> WholeOptimum:
-    """Minimise over whole assignments; see :func:`whole_extremes` for what is raised."""
+def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float) -> IntegerOptimum:
+    """Minimise over whole assignments; see :func:`integer_bounds` for what is raised."""
     if seconds <= 0:
-        return WholeOptimum(-np.inf, None, False)
+        return IntegerOptimum(-np.inf, None, False)
     posed, is_wide = _posed(form)
-    top = np.where(np.isfinite(form.ceiling), form.ceiling, np.inf)
+    top = np.where(np.isfinite(form.upper_bound), form.upper_bound, np.inf)
     matrix = sp.csc_array(posed.matrix)  # with 32-bit indices, which older versions of SciPy ask for
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     answer = milp(
         objective,
         constraints=LinearConstraint(matrix, posed.low, posed.high),
         integrality=np.ones(len(objective), dtype=np.int64),
-        bounds=Bounds(0, np.floor(top + FORGIVEN)),
+        bounds=Bounds(0, np.floor(top + INTEGER.rounding)),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
     if answer.status == 2 and is_wide:
         raise SolverError(
-            f"coefficients of one statement are more than {WIDEST:g} apart, so that HiGHS cannot tell whether whole "
-            "assignments satisfy it; say it in two statements, or ask without integer=True"
+            f"coefficients of one statement are more than {INTEGER.widest_ratio:g} apart, so that HiGHS cannot "
+            "tell whether whole assignments satisfy it; say it in two statements, or ask without integer=True"
         )
     if answer.status == 2:
         raise Infeasible(
@@ -134,11 +128,11 @@ def least_whole(form: LinearForm, objective: np.ndarray, seconds: float) -> Whol
         raise SolverError(f"HiGHS found no whole assignment: {answer.message}")
     bound = -np.inf if answer.mip_dual_bound is None else float(answer.mip_dual_bound)
     if answer.x is None:
-        return WholeOptimum(bound, None, False)
+        return IntegerOptimum(bound, None, False)
     x = np.rint(answer.x)
     if _misses(posed, x):
         raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
-    return WholeOptimum(float(objective @ x) if answer.status == 0 else bound, x, answer.status == 0)
+    return IntegerOptimum(float(objective @ x) if answer.status == 0 else bound, x, answer.status == 0)
 
 
 def _posed(form: LinearForm) -> tuple[LinearForm, bool]:
@@ -152,11 +146,13 @@ def _posed(form: LinearForm) -> tuple[LinearForm, bool]:
     counts = least >= most  # one coefficient, which is 1
     by = np.where(counts | (least <= 0), 1.0, least)
     sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)])
-    off = np.where(counts, 0.0, form.doubt + TOLERANCE * sides.max(axis=0)) / by
+    off = np.where(counts, 0.0, form.side_error + FEASIBILITY.relative * sides.max(axis=0)) / by
     low, high = (np.where(counts, _whole(side), side / by) for side in (form.low, form.high))
     data = form.matrix.data / by[entry_rows(form.matrix)]
     matrix = sp.csr_array((data, form.matrix.indices, form.matrix.indptr), shape=form.shape)
-    return replace(form, matrix=matrix, low=low - off, high=high + off), bool((most > WIDEST * by)[~counts].any())
+    return replace(form, matrix=matrix, low=low - off, high=high + off), bool(
+        (most > INTEGER.widest_ratio * by)[~counts].any()
+    )
 
 
 def _misses(form: LinearForm, x: np.ndarray) -> bool:
@@ -165,19 +161,19 @@ def _misses(form: LinearForm, x: np.ndarray) -> bool:
     low, high = (np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high))
     short = np.where(np.isfinite(form.low), -exact_misses(form, x, every, low), 0.0)
     beyond = np.where(np.isfinite(form.high), exact_misses(form, x, every, high), 0.0)
-    return bool((np.maximum(short, beyond) > PRECISION).any())
+    return bool((np.maximum(short, beyond) > INTEGER.precision).any())
 
 
 def _whole(side: np.ndarray) -> np.ndarray:
     """Take off what is no more than rounding of a whole number."""
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
-        return np.where(np.abs(side - nearest) <= FORGIVEN, nearest, side)
+        return np.where(np.abs(side - nearest) <= INTEGER.rounding, nearest, side)
 
 
 def _parts(form: LinearForm, asked: np.ndarray) -> Iterator[tuple[LinearForm, np.ndarray]]:
     """The independent parts that some terms are in, with the terms of each."""
-    of_row, of_term = form.parts()
+    of_row, of_term = form.components()
     by_term = sp.csc_array(form.matrix)
     for part in np.unique(of_term[asked]):
         terms, rows = np.flatnonzero(of_term == part), of_row == part

@@ -7,19 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from ..presolve.reduce import Reduced
+from ..tolerances import INTEGER
 
-__all__ = ["settled_whole"]
-
-#: A bound on a term, in people, is a whole number if it is no further from one: bounds are moved by no less than 1e-7.
-ROUNDING = 1e-6
+__all__ = ["settle_integers"]
 
 
-def settled_whole(reduced: Reduced) -> Reduced:
+def settle_integers(reduced: Reduced) -> Reduced:
     """Take for settled only those terms on which presolve finds a whole number of people, rounding taken off.
 
     A fraction of a person is where no whole assignment exists. Were such a term left settled, nobody would ask
     whether there is one; left open, its rows are part of the integer program, which has no solution then.
     """
     nearest = np.rint(reduced.counts)
-    fixed = reduced.fixed & (np.abs(reduced.counts - nearest) <= ROUNDING)
+    fixed = reduced.fixed & (np.abs(reduced.counts - nearest) <= INTEGER.near_integer)
     return replace(reduced, fixed=fixed, counts=np.where(fixed, nearest, reduced.counts))

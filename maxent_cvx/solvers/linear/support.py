@@ -10,16 +10,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.components import parts
+from ..program.components import components
 from ..program.linear_form import LinearForm
+from ..tolerances import LINEAR_PROGRAMS
 from .highs import linear_program
 
 __all__ = ["local_proofs", "support_proof"]
-
-#: A direction within this of multiples of 1/2, 1/3, ... is taken to be them, and made whole: its sums are exact then.
-WHOLE = 1e-6
-#: Largest denominator looked for.
-DENOMINATOR = 12
 
 
 def support_proof(form: LinearForm) -> np.ndarray:
@@ -66,7 +62,7 @@ def local_proofs(form: LinearForm) -> list[np.ndarray]:
     with Q and not R has s.
     """
     known, n = form.known.distinct, form.n_published
-    of_row, of_class = parts(known)
+    of_row, of_class = components(known)
     found = []
     for part in np.flatnonzero(np.bincount(of_row) > 1):  # a row by itself says no more than its bounds
         rows, classes = np.flatnonzero(of_row == part), np.flatnonzero(of_class == part)
@@ -79,8 +75,8 @@ def local_proofs(form: LinearForm) -> list[np.ndarray]:
 
 def whole(direction: np.ndarray) -> np.ndarray:
     """Free a direction of rounding where it is a multiple of whole numbers, which vertices mostly are."""
-    for denominator in range(1, DENOMINATOR + 1):
+    for denominator in range(1, LINEAR_PROGRAMS.largest_denominator + 1):
         rounded = np.rint(direction * denominator)
-        if np.abs(rounded / denominator - direction).max(initial=0.0) <= WHOLE:
+        if np.abs(rounded / denominator - direction).max(initial=0.0) <= LINEAR_PROGRAMS.near_fraction:
             return rounded
     return direction

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..tolerances import NEWTON_SYSTEM
+
 __all__ = ["Found", "conjugate_gradients"]
 
-#: After how many products to look ahead.
-LOOKS = (16, 32, 64, 128, 256)
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -68,7 +68,7 @@ def conjugate_gradients(
         z = precondition(residual)
         rz, before = residual @ z, rz
         # In the preconditioned norm the residual falls by a factor a product, about.
-        if used in LOOKS and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
+        if used in NEWTON_SYSTEM.checks and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
             return Found(solution, used, False)
         direction = z + (rz / before) * direction
     return Found(solution, most, False)

@@ -8,14 +8,12 @@ from typing import Protocol
 import numpy as np
 
 from ..program.linear_form import LinearForm
+from ..tolerances import NEWTON_SYSTEM
 from .block_system import BlockSystem
-from .schur_preconditioner import Corner
+from .schur_preconditioner import SchurComplement
 from .sparse_system import SparseSystem
 
 __all__ = ["System", "newton_system"]
-
-#: Multiplications that factoring the blocks may take; a sparse factor is taken where they are too large.
-MOST_MULTIPLICATIONS = 2e10
 
 
 class System(Protocol):
@@ -30,14 +28,14 @@ class System(Protocol):
     """
 
     products: int
-    corner: Corner | None
+    schur: SchurComplement | None
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
         """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""
         ...
 
 
-def newton_system(form: LinearForm, corner: Corner | None = None, *, may_form: bool = True) -> System:
+def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> System:
     """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely.
 
     Parameters
@@ -48,6 +46,6 @@ def newton_system(form: LinearForm, corner: Corner | None = None, *, may_form: b
     may_form : bool
         Whether one may be formed; if not, a solution can be less precise than asked for.
     """
-    blocks = BlockSystem(form, corner, may_form=may_form)
-    cost = blocks.buckets.n_slots * float(blocks.buckets.width) ** 2
-    return blocks if cost <= MOST_MULTIPLICATIONS else SparseSystem(form)
+    blocks = BlockSystem(form, schur, may_form=may_form)
+    cost = blocks.bucket_blocks.n_slots * float(blocks.bucket_blocks.width) ** 2
+    return blocks if cost <= NEWTON_SYSTEM.most_multiplications else SparseSystem(form)

@@ -7,17 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
-__all__ = ["Corner"]
+from ..tolerances import NEWTON_SYSTEM
+
+__all__ = ["SchurComplement"]
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
-#: A row with less on its diagonal has lost all its terms, and gets 0.
-VANISHED = 1e-200
-#: Up to so many rows a factor is inverted, which makes every product with it faster.
-INVERTED = 1_000
 
-
-class Corner:
+class SchurComplement:
     """A Schur complement formed at some x for some active rows, to precondition that of another x and other rows.
 
     Parameters
@@ -32,18 +29,18 @@ class Corner:
         self._solve: Solve = np.copy
         self._at, self._ridge = np.empty(0, dtype=np.int64), -1.0  # what it was factored for
 
-    def renumbered(self, of_row: np.ndarray) -> Corner:
+    def renumbered(self, of_row: np.ndarray) -> SchurComplement:
         """The same where row i is row ``of_row[i]``, ascending; a row that is no more (-1) is left out."""
         active = of_row[self.active]
         left = np.flatnonzero(active >= 0)
         schur = self.schur if len(left) == len(active) else self.schur[np.ix_(left, left)]
-        return Corner(schur, active[left])
+        return SchurComplement(schur, active[left])
 
-    def scaled(self, by: np.ndarray) -> Corner:
+    def scaled(self, by: np.ndarray) -> SchurComplement:
         """The same where every row is multiplied by a number."""
         if (by[self.active] == 1).all():
             return self
-        return Corner(self.schur * by[self.active, None] * by[self.active], self.active)
+        return SchurComplement(self.schur * by[self.active, None] * by[self.active], self.active)
 
     def precondition(self, active: np.ndarray, scale: np.ndarray, ridge: float) -> Solve:
         """Solve for rows that were active then, divide by `scale` for the others.
@@ -76,12 +73,12 @@ class Corner:
 
 def factored(matrix: np.ndarray, raised: np.ndarray) -> Solve:
     """Factor a matrix whose rows some others may imply: such a row has only a ridge left of its diagonal."""
-    size = np.maximum(matrix.diagonal() + raised, VANISHED)
-    root = np.where(size > VANISHED, 1 / np.sqrt(size), 0.0)
+    size = np.maximum(matrix.diagonal() + raised, NEWTON_SYSTEM.vanished_diagonal)
+    root = np.where(size > NEWTON_SYSTEM.vanished_diagonal, 1 / np.sqrt(size), 0.0)
     scaled = matrix * root[:, None] * root  # one scale, so that one ridge fits all rows
     diagonal = np.einsum("ii->i", scaled)
     diagonal += raised / size
-    ridge = 1e-14
+    ridge = NEWTON_SYSTEM.first_ridge
     while ridge < 1:
         diagonal += ridge
         try:
@@ -89,7 +86,7 @@ def factored(matrix: np.ndarray, raised: np.ndarray) -> Solve:
         except np.linalg.LinAlgError:  # rounding was larger than the ridge
             ridge *= 100
             continue
-        if len(size) > INVERTED:
+        if len(size) > NEWTON_SYSTEM.most_inverted:
             # In the order in which LAPACK reads it. In single precision it would be half as much to read, and no
             # preconditioner any more where terms vanish and rows nearly imply each other.
             ordered = np.asfortranarray(factor)

@@ -9,7 +9,8 @@ import qdldl
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
-from .schur_preconditioner import Corner
+from ..tolerances import NEWTON_SYSTEM
+from .schur_preconditioner import SchurComplement
 
 __all__ = ["SparseSystem"]
 
@@ -20,7 +21,7 @@ class SparseSystem:
     def __init__(self, form: LinearForm) -> None:
         self.matrix, self.n_published = form.matrix, form.n_published
         self.products = 0  # systems are solved directly
-        self.corner: Corner | None = None  # and need no preconditioner
+        self.schur: SchurComplement | None = None  # and need no preconditioner
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
         """Factor for the published rows and the active knowledge rows; the others get 0."""
@@ -38,5 +39,5 @@ class SparseSystem:
 
 def factorised(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
     """Factor a symmetric matrix whose diagonal is raised by a relative ridge."""
-    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), 1e-12))
+    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), NEWTON_SYSTEM.smallest_diagonal))
     return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)

@@ -1,4 +1,4 @@
-"""Lumping: terms that no row tells apart become one, and so do the rows that they leave alike.
+"""Aggregation: terms that no row tells apart become one, and so do the rows that they leave alike.
 
 Two ways, both with an exact way back:
 
@@ -20,17 +20,13 @@ import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
+from ..tolerances import PRESOLVE
 
-__all__ = ["Lumping", "lump"]
-
-#: Rounds of lumping values, one axis of the buckets a round, and of refining colours.
-VALUE_ROUNDS, COLOUR_ROUNDS = 4, 30
-#: Less than this share of the terms saved is not worth a new problem; of rows, half of it, as a term has two.
-WORTH = 0.1
+__all__ = ["Aggregation", "aggregate"]
 
 
 @dataclass(frozen=True, eq=False)
-class Lumping:
+class Aggregation:
     """A smaller problem and the way back.
 
     Attributes
@@ -51,38 +47,38 @@ class Lumping:
     offset: np.ndarray
 
     @classmethod
-    def none(cls, form: LinearForm) -> Lumping:
+    def none(cls, form: LinearForm) -> Aggregation:
         """Leave everything as it is."""
         n_rows, n_terms = form.shape
         return cls(form, np.arange(n_terms), np.arange(n_rows), np.ones(n_terms), np.zeros(n_rows))
 
-    def then(self, other: Lumping) -> Lumping:
+    def then(self, other: Aggregation) -> Aggregation:
         """Lump what has been lumped."""
         share = self.share * other.share[self.term]
         offset = self.offset + other.offset[self.row]
-        return Lumping(other.form, other.term[self.term], other.row[self.row], share, offset)
+        return Aggregation(other.form, other.term[self.term], other.row[self.row], share, offset)
 
-    def counts(self, lumped: np.ndarray) -> np.ndarray:
+    def counts(self, aggregated: np.ndarray) -> np.ndarray:
         """Divide the lumps' counts among their terms."""
-        return self.share * lumped[self.term]
+        return self.share * aggregated[self.term]
 
-    def multipliers(self, lumped: np.ndarray) -> np.ndarray:
+    def multipliers(self, aggregated: np.ndarray) -> np.ndarray:
         """The multiplier of every row."""
-        return lumped[self.row] + self.offset
+        return aggregated[self.row] + self.offset
 
-    def lumped(self, multipliers: np.ndarray) -> np.ndarray:
+    def aggregated(self, multipliers: np.ndarray) -> np.ndarray:
         """A multiplier for every lump of rows: that of one of its rows."""
         found = np.empty(self.form.shape[0])
         found[self.row] = multipliers - self.offset
         return found
 
 
-def lump(form: LinearForm) -> Lumping:
+def aggregate(form: LinearForm) -> Aggregation:
     """Lump what can be, if it is worth it."""
-    done = Lumping.none(form)
+    done = Aggregation.none(form)
     if not form.published.nnz:
         return done
-    for _ in range(VALUE_ROUNDS):
+    for _ in range(PRESOLVE.value_rounds):
         alike = rows_alike(done.form)
         if alike is None:
             break
@@ -90,7 +86,7 @@ def lump(form: LinearForm) -> Lumping:
     colours = refine(done.form)
     if colours is not None:
         done = done.then(merged(done.form, colours, shares=False))
-    return done if done.form.shape[1] <= (1 - WORTH) * form.shape[1] else Lumping.none(form)
+    return done if done.form.shape[1] <= (1 - PRESOLVE.least_saving) * form.shape[1] else Aggregation.none(form)
 
 
 def rows_alike(form: LinearForm) -> np.ndarray | None:
@@ -114,7 +110,7 @@ def rows_alike(form: LinearForm) -> np.ndarray | None:
     orders = [_foremost(by_row, by_term, kind, several, order) for order in (np.arange(n), np.arange(n)[::-1])]
     chosen = max(orders, key=np.count_nonzero)
     saved = np.count_nonzero(chosen) - len(np.unique(kind[chosen]))
-    return pd.factorize(np.where(chosen, rest, own))[0] if saved > WORTH * n / 2 else None
+    return pd.factorize(np.where(chosen, rest, own))[0] if saved > PRESOLVE.least_saving * n / 2 else None
 
 
 def _foremost(
@@ -138,19 +134,19 @@ def refine(form: LinearForm) -> np.ndarray | None:
     mark = marks(form)
     row, before = value, 0
     by_row_data, by_term_data = bits(by_row.data), bits(by_term.data)
-    for _ in range(COLOUR_ROUNDS):
+    for _ in range(PRESOLVE.colour_rounds):
         term = scramble(mark + totals(scramble(row[by_term.indices] ^ by_term_data), by_term))
         row = scramble(value + totals(scramble(term[by_row.indices] ^ by_row_data), by_row))
         colour, different = pd.factorize(row)
         if len(different) == before:
             return colour
-        if len(different) > (1 - WORTH) * n:
+        if len(different) > (1 - PRESOLVE.least_saving) * n:
             return None
         before = len(different)
     return None
 
 
-def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
+def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Aggregation:
     """Merge the published rows of one kind, and the terms that are alike then.
 
     Parameters
@@ -189,14 +185,14 @@ def merged(form: LinearForm, kind: np.ndarray, *, shares: bool) -> Lumping:
         high=np.concatenate([high, form.high[n:]]),
         scale=np.ones(n_kinds + form.shape[0] - n),
         shift=np.zeros(n_kinds + form.shape[0] - n),
-        blur=np.concatenate([np.zeros(n_kinds), form.blur[n:]]),
-        doubt=np.concatenate([np.bincount(kind, form.doubt[:n], n_kinds), form.doubt[n:]]),
+        coefficient_error=np.concatenate([np.zeros(n_kinds), form.coefficient_error[n:]]),
+        side_error=np.concatenate([np.bincount(kind, form.side_error[:n], n_kinds), form.side_error[n:]]),
         n_published=n_kinds,
         n_facts=n_kinds + form.n_facts - n,
         weights=weights,
     )
     row = np.concatenate([kind, n_kinds + np.arange(form.shape[0] - n)])
-    return Lumping(smaller, term, row, share, offset)
+    return Aggregation(smaller, term, row, share, offset)
 
 
 # -- hashing: sums of 64-bit numbers, so that the order in which neighbours are listed does not matter -----------------

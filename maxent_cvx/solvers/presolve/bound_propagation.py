@@ -7,16 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.linear_form import EPS, FORGIVEN, LinearForm
+from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row
+from ..tolerances import EPS, FEASIBILITY, PRESOLVE
+from .required import require
 
 __all__ = ["activity", "term_bounds"]
-
-#: Rounds of propagation. Stopping early is safe: the bounds are then merely wider.
-MAX_ROUNDS = 30
-#: A bound is moved by no less than this, people or part of those that there is room for. Round by round, rows
-#: can make a rounding error many times as large: what it does to a bound at first must not count.
-LEAST_MOVE = 1e-7
 
 
 def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -49,19 +45,25 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     """
     n, known, tolerance = form.n_published, form.known, form.tolerance
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
-    if not form.doubt[:n].any():
-        upper = np.minimum(upper, form.ceiling * (1 + 8 * EPS * (form.ceiling != np.rint(form.ceiling))))
+    if not form.side_error[:n].any():
+        upper = np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
     largest = max(float(n_records), 1.0, float((abs(form.published) @ upper).max(initial=0.0)))
     largest = max(largest, float((abs(known.distinct) @ known.collect(upper)).max(initial=0.0)))
     unit = 2.0 ** (np.ceil(np.log2(largest)) - 52)
     upper = np.ceil(upper / unit) * unit
     if most is not None:
         upper = np.minimum(upper, np.ceil(most / unit) * unit)
-    least_move, within = LEAST_MOVE * form.room, activity(form)
+    least_move, within = PRESOLVE.least_move * form.count_scale, activity(form)
     rounding = row_rounding(form, unit)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(PRESOLVE.propagation_rounds):
         low, high = within(lower, upper)
-        form.require((low <= form.high + FORGIVEN * tolerance) & (high >= form.low - FORGIVEN * tolerance), low, high)
+        require(
+            form,
+            (low <= form.high + FEASIBILITY.multiple * tolerance)
+            & (high >= form.low - FEASIBILITY.multiple * tolerance),
+            low,
+            high,
+        )
         off = rounding(lower, upper)
         # Room that a row leaves each of its terms above its lower and below its upper bound.
         to_high, to_low = np.maximum(form.high - low, 0.0) + off, np.maximum(high - form.low, 0.0) + off
@@ -88,7 +90,9 @@ def row_rounding(form: LinearForm, unit: float) -> Callable[[np.ndarray, np.ndar
     uneven = np.concatenate([_uneven(form.published), _uneven(form.known.distinct)])
     products = np.concatenate([np.diff(form.published.indptr), np.diff(form.known.distinct.indptr)])
     sides = np.stack([np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high)])
-    said = np.where((np.rint(sides / unit) * unit == sides).all(axis=0) & (form.doubt == 0), 0.0, form.doubt + 2 * unit)
+    said = np.where(
+        (np.rint(sides / unit) * unit == sides).all(axis=0) & (form.side_error == 0), 0.0, form.side_error + 2 * unit
+    )
     if not uneven.any():
         return lambda lower, upper: said
     published, known = abs(form.published), abs(form.known.distinct)

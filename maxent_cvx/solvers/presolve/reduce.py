@@ -9,19 +9,18 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..linear_algebra.schur_preconditioner import Corner
-from ..program.linear_form import FORGIVEN, LinearForm
+from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..program.linear_form import LinearForm
 from ..program.problem import Problem, Settled
 from ..rows.sparse import entry_rows, most_by_row
-from .aggregation import Lumping, lump
+from ..tolerances import FEASIBILITY, PRESOLVE
+from .aggregation import Aggregation, aggregate
 from .bound_propagation import term_bounds
 from .redundant_rows import redundant
+from .required import require
 from .zero_proofs import most_left
 
 __all__ = ["Reduced", "reduce"]
-
-#: A row whose largest coefficient is no smaller than this, of what is left, is as good as in scale.
-IN_SCALE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +33,7 @@ class Reduced:
         Which of the original terms are left.
     rows : ndarray of int
         Which of the original rows are left, those of one bucket side by side.
-    lumping : Lumping
+    lumping : Aggregation
         What those have become; its form is the problem to solve.
     fixed : ndarray of bool
         Terms that every solution agrees on: forced zeros, and whatever they force in turn.
@@ -54,7 +53,7 @@ class Reduced:
 
     terms: np.ndarray
     rows: np.ndarray
-    lumping: Lumping
+    aggregation: Aggregation
     fixed: np.ndarray
     counts: np.ndarray
     multipliers: np.ndarray
@@ -70,15 +69,16 @@ class Reduced:
         n_rows, n_terms = form.shape
         every_term, every_row = np.ones(n_terms, dtype=bool), np.arange(n_rows)
         zeros = np.zeros(n_terms), np.zeros(n_rows)
+        no_widths, no_scale = zeros[0], np.ones(n_rows)
         return cls(
-            every_term, every_row, Lumping.none(form), ~every_term, *zeros, form, every_row, form.n_published, zeros[0],
-            np.ones(n_rows),
+            every_term, every_row, Aggregation.none(form), ~every_term, *zeros, form, every_row, form.n_published,
+            no_widths, no_scale,
         )  # fmt: skip
 
     @property
     def form(self) -> LinearForm:
         """The problem to solve."""
-        return self.lumping.form
+        return self.aggregation.form
 
     @property
     def empty(self) -> np.ndarray:
@@ -102,13 +102,13 @@ class Reduced:
 
     def start(self, multipliers: np.ndarray) -> np.ndarray:
         """Take multipliers of the original rows to those of the reduced problem."""
-        return self.lumping.lumped(multipliers[self.rows] * self.scale)
+        return self.aggregation.aggregated(multipliers[self.rows] * self.scale)
 
     def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Put the reduced problem's answer into the original's."""
         all_counts, all_multipliers = self.counts.copy(), self.multipliers.copy()
-        all_counts[self.terms] = self.lumping.counts(counts)
-        all_multipliers[self.rows] = self.lumping.multipliers(multipliers) / self.scale
+        all_counts[self.terms] = self.aggregation.counts(counts)
+        all_multipliers[self.rows] = self.aggregation.multipliers(multipliers) / self.scale
         return all_counts, all_multipliers
 
     def proved(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
@@ -124,23 +124,23 @@ class Reduced:
         empty, width, most = self.fixed, self.width, np.full(len(self.fixed), np.inf)
         for proof in self.restore_directions(directions):
             left = most_left(form, proof, empty, self.counts, width)
-            more = left <= form.least * form.room
+            more = left <= form.zero_tolerance * form.count_scale
             most, width, empty = np.where(more, left, most), np.where(more, left, width), empty | more
         return most
 
-    def restore_corner(self, corner: Corner | None) -> Corner | None:
+    def restore_schur(self, schur: SchurComplement | None) -> SchurComplement | None:
         """Number the knowledge rows of a Schur complement as in the original; it is the same, lumped or not."""
-        if corner is None:
+        if schur is None:
             return None
         known = self.rows >= self.n_published
-        return corner.scaled(self.scale[known]).renumbered(self.rows[known] - self.n_published)
+        return schur.scaled(self.scale[known]).renumbered(self.rows[known] - self.n_published)
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Put directions of the reduced problem's multipliers into the original's."""
         found = []
         for direction in directions:
             whole = np.zeros(len(self.multipliers))
-            whole[self.rows] = direction[self.lumping.row] / self.scale
+            whole[self.rows] = direction[self.aggregation.row] / self.scale
             found.append(whole)
         return found
 
@@ -177,24 +177,24 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     counts[fixed] = value = np.clip(np.rint((least + most) / 2), least, most)  # a whole number, if there is one
     width[fixed] = np.maximum(most - value, value - least)
     multipliers = problem.start
-    done = form.sums(np.where(terms, 0.0, counts))
-    spoken = form.speak_of(terms)
-    form.require(spoken | (form.residual(counts) <= FORGIVEN * form.tolerance), done, done)
-    rest, scale = rescaled(remaining(form, terms, spoken, done), upper[terms])
+    done = form.matvec(np.where(terms, 0.0, counts))
+    involved = form.rows_involving(terms)
+    require(form, involved | (form.residual(counts) <= FEASIBILITY.multiple * form.tolerance), done, done)
+    rest, scale = rescaled(remaining(form, terms, involved, done), upper[terms])
     needed = np.flatnonzero(~redundant(rest, n_records))
     # Rows in the order of their buckets' terms, which is how they are worked on; knowledge comes last.
     order = pd.unique(bucket)
     rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, n_terms)
     rank[order] = np.arange(len(order))
     place = np.concatenate([rank[of_row], np.full(n_rows - form.n_published, n_terms + 1)])
-    needed = needed[np.argsort(place[spoken][needed], kind="stable")]
-    rows = np.flatnonzero(spoken)[needed]
+    needed = needed[np.argsort(place[involved][needed], kind="stable")]
+    rows = np.flatnonzero(involved)[needed]
     solved = np.zeros(n_rows, dtype=bool)
     solved[rows] = True
-    multipliers[spoken & ~solved] = 0.0
-    lumping = lump(rest.select(needed))
+    multipliers[involved & ~solved] = 0.0
+    aggregation = aggregate(rest.select(needed))
     return Reduced(
-        terms, rows, lumping, fixed, counts, multipliers, rest, np.flatnonzero(spoken), form.n_published, width,
+        terms, rows, aggregation, fixed, counts, multipliers, rest, np.flatnonzero(involved), form.n_published, width,
         scale[needed],
     )  # fmt: skip
 
@@ -202,7 +202,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
 def settled(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Which terms are known so closely that it makes no difference to any row what else is in it."""
     width = upper - lower
-    fixed = width <= form.least * form.room
+    fixed = width <= form.zero_tolerance * form.count_scale
     if not fixed.any() or fixed.all():
         return fixed
     known = form.known
@@ -213,7 +213,7 @@ def settled(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarra
     effect = np.divide(size, about[entry_rows(distinct)], out=np.ones(len(size)), where=about[entry_rows(distinct)] > 0)
     by_class = sp.csr_array((effect, distinct.indices, distinct.indptr), shape=distinct.shape).T.tocsr()
     largest = most_by_row(by_class.data, by_class)[known.of_term]
-    return fixed & (width * largest <= form.least * form.room)
+    return fixed & (width * largest <= form.zero_tolerance * form.count_scale)
 
 
 def rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:
@@ -229,12 +229,15 @@ def rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarra
     size = most_by_row(np.abs(distinct.data) * largest[distinct.indices], distinct)
     people = most_by_row(largest[distinct.indices], distinct)
     about = np.divide(size, people, out=np.ones(len(size)), where=(size > 0) & (people > 0))
-    scale[n:] = np.where(about < IN_SCALE, 2.0 ** np.floor(np.log2(about)), 1.0)
+    scale[n:] = np.where(about < PRESOLVE.in_scale, 2.0 ** np.floor(np.log2(about)), 1.0)
     if (scale == 1).all():
         return form, scale
     matrix = sp.csr_array((form.matrix.data / scale[entry_rows(form.matrix)], form.matrix.indices, form.matrix.indptr),
                           shape=form.shape)  # fmt: skip
-    sides = {name: getattr(form, name) / scale for name in ("low", "high", "scale", "shift", "doubt", "blur")}
+    sides = {
+        name: getattr(form, name) / scale
+        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+    }
     return replace(form, matrix=matrix, **sides), scale
 
 

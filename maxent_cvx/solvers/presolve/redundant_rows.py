@@ -6,14 +6,10 @@ import numpy as np
 import pandas as pd
 
 from ..program.linear_form import LinearForm
+from ..tolerances import PRESOLVE
 from .bound_propagation import activity
 
 __all__ = ["redundant"]
-
-#: A pivot that is so small a part of its row is what rounding leaves of zero.
-PIVOT = 1e-9
-#: Blocks with more rows than this are not searched: the work is their cube.
-WIDEST = 64
 
 
 def redundant(form: LinearForm, n_records: float) -> np.ndarray:
@@ -25,7 +21,7 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
     3), and more where zeros are forced. That dependent rows agree in value is not checked here: the
     answer is checked against all rows.
     """
-    least, most = activity(form)(np.zeros(form.shape[1]), np.minimum(form.ceiling, n_records))
+    least, most = activity(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
     found = ~form.is_equation & (least >= form.low) & (most <= form.high)
     found[: form.n_published] = dependent(form)
     found[form.n_published :] |= repeated(form)
@@ -34,16 +30,16 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
 
 def dependent(form: LinearForm) -> np.ndarray:
     """Published rows that are combinations of those before them, by elimination in all buckets at once."""
-    buckets = form.buckets
+    buckets = form.bucket_blocks
     none = np.zeros(form.n_published, dtype=bool)
-    if not 0 < buckets.width <= WIDEST or not form.is_equation[: form.n_published].all():
+    if not 0 < buckets.width <= PRESOLVE.widest_block or not form.is_equation[: form.n_published].all():
         return none
     gram = buckets.matrices(np.ones(form.shape[1]))  # lower triangles
     gram = gram + np.tril(gram, -1).transpose(0, 2, 1)
     size = np.einsum("bii->bi", gram).copy()
     zero = np.zeros(size.shape, dtype=bool)
     for i in range(buckets.width):
-        zero[:, i] = gram[:, i, i] <= PIVOT * size[:, i]
+        zero[:, i] = gram[:, i, i] <= PRESOLVE.zero_pivot * size[:, i]
         column = np.where(zero[:, i, None], 0.0, gram[:, :, i])
         pivot = np.where(zero[:, i], 1.0, gram[:, i, i])
         gram -= column[:, :, None] * (column / pivot[:, None])[:, None, :]

@@ -16,12 +16,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..program.linear_form import EPS, LinearForm
+from ..program.linear_form import LinearForm
+from ..program.rounding_errors import exact_rmatvec
+from ..tolerances import EPS, PRESOLVE
 
-__all__ = ["empty_terms", "most_left", "pushed"]
-
-#: The logarithm of a count that is as good as none.
-NOBODY = -50.0
+__all__ = ["empty_terms", "most_left", "moved_along_recession"]
 
 
 def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -30,7 +29,7 @@ def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, co
     A term is marked that is left no more than ``form.least`` people, or that part of the people whom the
     published rows allow it. The parameters are those of :func:`most_left`.
     """
-    return most_left(form, direction, settled, counts) <= form.least * form.room
+    return most_left(form, direction, settled, counts) <= form.zero_tolerance * form.count_scale
 
 
 def most_left(
@@ -59,24 +58,29 @@ def most_left(
     rounding; so is beta. What that leaves for a term is found with all other terms as large as the published rows
     allow.
     """
-    change, off = form.exact_spread(direction)
+    change, off = exact_rmatvec(form, direction)
     most = change + off
-    presses = np.flatnonzero(direction)
-    along = direction[presses]
-    side = np.where(along > 0, form.low[presses], form.high[presses])
+    active = np.flatnonzero(direction)
+    along = direction[active]
+    side = np.where(along > 0, form.low[active], form.high[active])
     parts = np.concatenate([along * side, -change[settled] * counts[settled]])
     size = np.abs(parts).sum()
     beta = math.fsum(parts) if np.isfinite(size) else -np.inf  # what is left of rounding is that of each product
     rises = ~settled & (most > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rest = most[rises] @ form.ceiling[rises] + max(-beta, 0.0) + EPS * size + np.abs(along) @ form.doubt[presses]
+        rest = (
+            most[rises] @ form.upper_bound[rises]
+            + max(-beta, 0.0)
+            + EPS * size
+            + np.abs(along) @ form.side_error[active]
+        )
         if width is not None:
             rest += (np.abs(change) + off)[settled] @ width[settled]
         found = np.where(~settled & (most < 0), rest / -most, np.inf)
     return np.where(np.isnan(found), np.inf, found)  # of no term where the rest is infinite or no number
 
 
-def pushed(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
+def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
     """Move multipliers along the directions until w exp(A' m - 1) leaves nobody in the empty terms.
 
     At the optimum those multipliers are infinite. The other terms stay as they are, but for the terms
@@ -89,6 +93,6 @@ def pushed(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarra
     moved = multipliers
     for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
         if terms.any():
-            excess = (form.exponent(moved) - NOBODY)[terms] / -(form.matrix.T @ proof)[terms]
+            excess = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -(form.matrix.T @ proof)[terms]
             moved = moved + max(float(excess.max()), 0.0) * proof
     return moved

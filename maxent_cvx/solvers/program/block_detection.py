@@ -6,18 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from .components import parts
+from ..tolerances import BLOCK_DETECTION
+from .components import components
 from .linear_form import LinearForm
 
-__all__ = ["arranged"]
-
-#: Rows that a bucket may have, and the rows below which nothing is gained.
-WIDEST, FEWEST = 48, 100
-#: Where too many rows hang together, those longer than this are set aside; then those longer than the next.
-LENGTHS = (1024, 256, 128, 64, 32, 24, 16, 12, 8, 6, 5, 4, 3, 2, 1)
+__all__ = ["detect_blocks"]
 
 
-def arranged(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
+def detect_blocks(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
     """Put the equations of buckets first, as if they were published.
 
     Returns
@@ -32,19 +28,19 @@ def arranged(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
         chosen = published & form.is_equation
         order = np.argsort(~chosen, kind="stable")
         return replace(form.select(order), n_published=int(chosen.sum())), order
-    if form.n_published or form.shape[0] < FEWEST:
+    if form.n_published or form.shape[0] < BLOCK_DETECTION.fewest:
         return form, every
     length = np.diff(form.matrix.indptr)
     chosen = np.flatnonzero(form.is_equation & (length > 0))
-    for longest in LENGTHS:
-        bucket = parts(form.matrix[chosen])[0]
-        wide = (np.bincount(bucket) > WIDEST)[bucket]
+    for longest in BLOCK_DETECTION.lengths:
+        bucket = components(form.matrix[chosen])[0]
+        wide = (np.bincount(bucket) > BLOCK_DETECTION.widest)[bucket]
         if not wide.any():
             break
         chosen = chosen[~wide | (length[chosen] <= longest)]
     else:
         return form, every
-    if len(chosen) < FEWEST:
+    if len(chosen) < BLOCK_DETECTION.fewest:
         return form, every
     order = np.concatenate([chosen, np.setdiff1d(every, chosen)])
     return replace(form.select(order), n_published=len(chosen)), order

@@ -10,15 +10,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...tables.microdata import ranges
+from ..tolerances import NEWTON_SYSTEM
 
-__all__ = ["Buckets"]
-
-#: Diagonal that a row whose terms have all vanished is given instead of zero.
-SMALLEST = 1e-12
+__all__ = ["BucketBlocks"]
 
 
-class Buckets:
+class BucketBlocks:
     """Published rows laid out in slots: block by block, every block padded to the largest one's size.
 
     Parameters
@@ -59,9 +56,10 @@ class Buckets:
         """Find where the product of each two different entries of a term lands in the blocks, below the diagonal."""
         by_term = self.by_term
         entries = np.diff(by_term.indptr)
-        before = ranges(np.zeros(len(entries), dtype=np.int64), entries)  # of each entry: entries of its term before it
+        first = np.repeat(by_term.indptr[:-1].astype(np.int64), entries)  # of each entry: the first one of its term
+        before = np.arange(by_term.nnz) - first
         i = np.repeat(np.arange(by_term.nnz), before)
-        j = ranges(np.repeat(by_term.indptr[:-1], entries), before)
+        j = first[i] + np.arange(len(i)) - (np.cumsum(before) - before)[i]
         low, high = (
             np.minimum(by_term.indices[i], by_term.indices[j]),
             np.maximum(by_term.indices[i], by_term.indices[j]),
@@ -82,7 +80,7 @@ class Buckets:
         """Invert the Cholesky factors of all blocks, their diagonals raised by a relative ridge."""
         blocks = self.matrices(x)
         diagonal = np.einsum("bii->bi", blocks)  # a view: writing to it writes to the blocks
-        diagonal += ridge * np.maximum(diagonal, SMALLEST)
+        diagonal += ridge * np.maximum(diagonal, NEWTON_SYSTEM.smallest_diagonal)
         try:
             return np.linalg.inv(np.linalg.cholesky(blocks))
         except np.linalg.LinAlgError:  # rounding was larger than the ridge

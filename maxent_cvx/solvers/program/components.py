@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["parts"]
+__all__ = ["components"]
 
 
-def parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Number the independent parts of a system, rows and terms that share an entry: for each row, and each term."""
     n_rows, n_terms = matrix.shape
     links = sp.csr_array(matrix)

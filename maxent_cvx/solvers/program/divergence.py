@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linear_form import EPS, LinearForm
+from ..tolerances import EPS
+from .linear_form import LinearForm
+from .rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 
 __all__ = ["divergence"]
 
@@ -23,7 +25,7 @@ def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.n
         log_x = np.log(x)
         # Of the sum, of the weight and of the logarithms, each a few units in the last place.
         sizes = 1 + np.abs(exponent) + np.abs(np.log(form.weights)) + np.where(x > 0, np.abs(log_x), 0.0)
-        off = form.rounding(multipliers) + form.blurred(multipliers) + 4 * EPS * sizes
+        off = rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + 4 * EPS * sizes
         d = log_x - exponent
         near = x * np.maximum(_excess(d - off), _excess(d + off))
         y = np.exp(exponent + off)

@@ -8,22 +8,16 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ...errors import Infeasible
+from ..rows.exact_products import exact_matvec
 from ..rows.origin import RowOrigin
 from ..rows.row_operations import RowOperations
 from ..rows.sparse import entry_rows, least_by_row
-from .bucket_blocks import Buckets
-from .components import parts
+from ..tolerances import FEASIBILITY
+from .bucket_blocks import BucketBlocks
+from .components import components
 from .shared_columns import SharedColumns
 
-__all__ = ["EPS", "FORGIVEN", "TOLERANCE", "LinearForm"]
-
-#: A unit in the last place, relatively.
-EPS = float(np.finfo(float).eps)
-#: Rounding, relative to the size of a row's value in people, that no row is blamed for.
-TOLERANCE = 1e-9
-#: Where what is typed is compared with what is possible, rows are forgiven so many times as much.
-FORGIVEN = 10
+__all__ = ["LinearForm"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +44,7 @@ class LinearForm:
         How many leading rows come from the published view: they link the terms of a bucket, and no others.
     n_facts : int
         How many leading rows are true, whatever is known: those, and that named people are there.
-    least : float
+    zero_tolerance : float
         What is as good as nobody: people, or part of those that there is room for. A term that is proved to hold no
         more is taken for empty.
     weights : ndarray
@@ -69,13 +63,13 @@ class LinearForm:
     n_facts: int
     weights: np.ndarray
     shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
-    doubt: np.ndarray = None  # type: ignore[assignment]
-    blur: np.ndarray = None  # type: ignore[assignment]
-    least: float = TOLERANCE
+    side_error: np.ndarray = None  # type: ignore[assignment]
+    coefficient_error: np.ndarray = None  # type: ignore[assignment]
+    zero_tolerance: float = FEASIBILITY.relative
     operations: RowOperations | None = None
 
     def __post_init__(self) -> None:
-        for name in ("shift", "doubt", "blur"):
+        for name in ("shift", "side_error", "coefficient_error"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, np.zeros(len(self.low)))
 
@@ -106,14 +100,14 @@ class LinearForm:
             high=self.high[kept],
             scale=self.scale[kept],
             shift=self.shift[kept],
-            doubt=self.doubt[kept],
-            blur=self.blur[kept],
+            side_error=self.side_error[kept],
+            coefficient_error=self.coefficient_error[kept],
             n_published=n_published,
             n_facts=n_facts,
             operations=None,
         )
         if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
-            smaller.__dict__["known"] = self.known  # all of it: a cached property is taken along
+            object.__setattr__(smaller, "known", self.known)  # all of it, so that it need not be found again
         return smaller
 
     def among(self, rows: np.ndarray) -> LinearForm:
@@ -140,7 +134,7 @@ class LinearForm:
         """Rounding, in people, that each row is forgiven."""
         size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
-        return TOLERANCE * np.maximum(size, 1.0) + self.doubt
+        return FEASIBILITY.relative * np.maximum(size, 1.0) + self.side_error
 
     @cached_property
     def published(self) -> sp.csr_array:
@@ -160,14 +154,14 @@ class LinearForm:
     @cached_property
     def bucket(self) -> tuple[np.ndarray, np.ndarray]:
         """Number the buckets, which published rows link: for each published row, and each term."""
-        return parts(self.published)
+        return components(self.published)
 
     @cached_property
-    def buckets(self) -> Buckets:
+    def bucket_blocks(self) -> BucketBlocks:
         """The published rows, laid out bucket by bucket."""
-        return Buckets(self.published, self.published_by_term, self.bucket[0])
+        return BucketBlocks(self.published, self.published_by_term, self.bucket[0])
 
-    def parts(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def components(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Number the independent parts: for each row, and each term.
 
         Parameters
@@ -176,79 +170,32 @@ class LinearForm:
             Only these terms link rows.
         """
         if terms is not None and not terms.all():
-            return parts(sp.csr_array(self.matrix @ sp.diags_array(terms.astype(float))))
+            return components(sp.csr_array(self.matrix @ sp.diags_array(terms.astype(float))))
         # Terms of a bucket are linked already, so that a column of knowledge links buckets.
         of_row, of_term = self.bucket
         known = self.known
         touched = known.touched
-        n_parts, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
+        n_components, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
         pairs = (np.ones(touched.sum()), (of_term[touched], known.of_term[touched]))
-        links = sp.csr_array(pairs, shape=(n_parts, n_classes))
-        part = parts(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
-        return np.concatenate([part[of_row], part[n_parts:]]), part[of_term]
+        links = sp.csr_array(pairs, shape=(n_components, n_classes))
+        part = components(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
+        return np.concatenate([part[of_row], part[n_components:]]), part[of_term]
 
-    def sums(self, x: np.ndarray) -> np.ndarray:
+    def matvec(self, x: np.ndarray) -> np.ndarray:
         """The matrix @ x."""
-        return np.concatenate([self.published @ x, self.known.sums(x)])
+        return np.concatenate([self.published @ x, self.known.matvec(x)])
 
-    def speak_of(self, terms: np.ndarray) -> np.ndarray:
+    def rows_involving(self, terms: np.ndarray) -> np.ndarray:
         """Which rows are about any of some terms."""
         some = abs(self.published) @ terms.astype(float), abs(self.known.distinct) @ self.known.collect(terms)
         return np.concatenate(some) > 0
 
-    def spread(self, multipliers: np.ndarray) -> np.ndarray:
+    def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
         """The transposed matrix @ multipliers, one number a term."""
         n = self.n_published
-        return self.published_by_term @ multipliers[:n] + self.known.spread(multipliers[n:])
+        return self.published_by_term @ multipliers[:n] + self.known.rmatvec(multipliers[n:])
 
-    def exact_spread(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The transposed matrix @ multipliers from the raw rows, and how far rounding can have put it off.
-
-        Multiples of 2^-k add up exactly if their sum is below 2^(53-k), where the coefficients are 1 or -1; what
-        is left of each multiplier is small, and so is its rounding.
-        """
-        if not self._is_whole:
-            return self.matrix.T @ multipliers, self.rounding(multipliers)
-        unit = 2.0 ** (np.ceil(np.log2(max(np.abs(multipliers).sum(), 1.0))) - 52)
-        whole = np.rint(multipliers / unit) * unit
-        rest = multipliers - whole
-        found = self.matrix.T @ whole, self.matrix.T @ rest
-        return found[0] + found[1], EPS * (np.abs(found[0]) + np.abs(found[1])) + self.rounding(rest)
-
-    def exact_sums(self, x: np.ndarray) -> np.ndarray:
-        """The matrix @ x from the raw rows, without the rounding of a long sum.
-
-        Multiples of 2^-20 people add up exactly, and what is left of each number is small.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):
-            whole = np.rint(x * 2**20) / 2**20
-            return self.matrix @ whole + self.matrix @ (x - whole)
-
-    def rounding(self, multipliers: np.ndarray) -> np.ndarray:
-        """How far matrix' @ multipliers can be off, one number a term.
-
-        A sum of k products is off by at most k units in the last place of the sum of their sizes.
-        """
-        by_row, by_class, n = self.published_by_term, self.known.transposed, self.n_published
-        sizes = np.abs(multipliers)
-        found = np.diff(by_row.indptr) + np.diff(by_class.indptr)[self.known.of_term]
-        return EPS * found * (abs(by_row) @ sizes[:n] + (abs(by_class) @ sizes[n:])[self.known.of_term])
-
-    @cached_property
-    def _is_whole(self) -> bool:
-        """Whether all coefficients are 1 or -1."""
-        return bool((np.abs(self.matrix.data) == 1).all())
-
-    def blurred(self, multipliers: np.ndarray) -> np.ndarray:
-        """How far matrix' @ multipliers is off at most because coefficients were rounded while rows were built."""
-        rows = np.flatnonzero(self.blur * np.abs(multipliers))
-        if not len(rows):
-            return np.zeros(self.shape[1])
-        some = self.matrix[rows]
-        some = sp.csr_array((np.ones(some.nnz), some.indices, some.indptr), shape=some.shape)
-        return some.T @ (self.blur * np.abs(multipliers))[rows]
-
-    def closed(self, multipliers: np.ndarray) -> np.ndarray:
+    def project_to_dual_cone(self, multipliers: np.ndarray) -> np.ndarray:
         """Leave out what presses from an open side, where there is nothing to press from."""
         least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
         return np.clip(multipliers, least, most)
@@ -264,7 +211,7 @@ class LinearForm:
         return bool((self.weights != 1).any())
 
     @cached_property
-    def ceiling(self) -> np.ndarray:
+    def upper_bound(self) -> np.ndarray:
         """The most people that any one published row leaves for each term; infinite if none says."""
         published, by_term = self.published, self.published_by_term
         subtracts = np.bincount(entry_rows(published), published.data < 0, self.n_published) > 0
@@ -272,18 +219,23 @@ class LinearForm:
         return least_by_row(high[by_term.indices] / np.abs(by_term.data), by_term)
 
     @cached_property
-    def room(self) -> np.ndarray:
+    def count_scale(self) -> np.ndarray:
         """How many people a term's rounding is to be compared with: those there is room for, or one if that is less."""
-        return np.where(np.isfinite(self.ceiling), np.maximum(self.ceiling, 1.0), 1.0)
+        return np.where(np.isfinite(self.upper_bound), np.maximum(self.upper_bound, 1.0), 1.0)
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
         """How many people each row is away from holding, >= 0."""
-        value = self.exact_sums(counts)
+        value = exact_matvec(self.matrix, counts)
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
 
     def name(self, row: int) -> str:
         """The label of a row."""
         return f"row {row}" if self.origin is None else self.origin.name(row)
+
+    def remedy(self, row: int) -> str:
+        """What can be done about a row that contradicts others."""
+        known = self.origin is not None and row < self.origin.starts[-1]
+        return self.origin.remedy(row) if known else "correct it, or remove it"  # type: ignore[union-attr]
 
     def written(self, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of the rows as they were written, from those of the rows as they stand here."""
@@ -297,30 +249,3 @@ class LinearForm:
         """Divide a number a row by the labels of the rows, in order."""
         labels = {} if self.origin is None else self.origin.labels
         return {label: values[rows] for label, rows in labels.items()}
-
-    def require(self, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.
-
-        Parameters
-        ----------
-        holds : ndarray of bool, one a row
-        low, high : ndarray
-            The least and largest value that each row can take, people.
-
-        Raises
-        ------
-        Infeasible
-            Facts are true: if only they cannot hold, other rows must be found to blame.
-        """
-        if holds.all():
-            return
-        bad = np.flatnonzero(~holds)
-        if not (bad >= self.n_facts).any():
-            raise Infeasible("the knowledge contradicts the published data")
-        row = int(bad[bad >= self.n_facts][0])
-        least, most = ((side[row] + self.shift[row]) / self.scale[row] for side in (low, high))
-        raise Infeasible(
-            f"the knowledge contradicts the published data or itself: {self.name(row)!r} cannot hold; "
-            f"with everything else it lies between {least:.6g} and {most:.6g}. "
-            "Correct it, make it vague with .about(value, eps), or remove a statement"
-        )

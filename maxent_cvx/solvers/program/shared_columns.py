@@ -46,11 +46,11 @@ class SharedColumns:
             self.distinct = sp.csr_array((0, len(example)))
             self.transposed = sp.csr_array((len(example), 0))
 
-    def sums(self, x: np.ndarray) -> np.ndarray:
+    def matvec(self, x: np.ndarray) -> np.ndarray:
         """The matrix @ x."""
         return self.distinct @ self.collect(x)
 
-    def spread(self, multipliers: np.ndarray) -> np.ndarray:
+    def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
         """The transposed matrix @ multipliers, one number a term."""
         return (self.transposed @ multipliers)[self.of_term]
 

@@ -17,9 +17,9 @@ def proved(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float
     Any multipliers d of the rows prove cost @ x >= d' (sides) + sum_j min(0, (cost - A' d)_j) c_j, where no term
     holds more than c_j people. One that rounding makes press from an open side is left out.
     """
-    d = form.closed(multipliers)
-    pressed = np.flatnonzero(d)
-    side = np.where(d[pressed] > 0, form.low[pressed], form.high[pressed])
+    d = form.project_to_dual_cone(multipliers)
+    active = np.flatnonzero(d)
+    side = np.where(d[active] > 0, form.low[active], form.high[active])
     rest = np.minimum(cost - form.matrix.T @ d, 0.0)
     short = np.flatnonzero(rest)
-    return float(d[pressed] @ side + rest[short] @ form.ceiling[short])
+    return float(d[active] @ side + rest[short] @ form.upper_bound[short])

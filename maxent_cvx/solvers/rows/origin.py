@@ -8,11 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-__all__ = ["LAST_PLACES", "Coefficients", "RowOrigin"]
+__all__ = ["Coefficients", "RowOrigin"]
 
-#: Units in the last place by which a coefficient or a side can be off: a share, its inverse, the factor of the
-#: statement, the scale, and the product with the value are rounded, each by half a unit.
-LAST_PLACES = 4 * float(np.finfo(float).eps)
 
 #: The different coefficients of a row, and the terms that each is of.
 Coefficients = tuple[tuple[Fraction, np.ndarray], ...]
@@ -44,7 +41,7 @@ class RowOrigin(Protocol):
         ...
 
     def remedy(self, row: int) -> str:
-        """What to do about a row that contradicts others, if it cannot be made vague or removed; else empty."""
+        """What to do about a row that contradicts others."""
         ...
 
     def coefficients(self, row: int) -> Coefficients:

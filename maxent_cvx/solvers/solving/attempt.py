@@ -11,20 +11,18 @@ import numpy as np
 from ..answer import Answer, Status
 from ..backends.registry import Backend
 from ..certificate.certificate import Certificate, certify, uncertified
-from ..certificate.projection import satisfying
+from ..certificate.projection import project
 from ..cvxpy.linearization import with_tangents
-from ..decompose import solve_by_parts
+from ..decompose import solve_by_components
 from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
 from ..presolve.reduce import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem, Settled
+from ..tolerances import CONVEX_CONSTRAINTS
 from .presolving import NEWTON, presolved
 
 __all__ = ["Attempt", "Request", "Solution", "attempt"]
-
-#: By what part of their values convex constraints may be moved, for what is left of their curvature.
-CURVED = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +128,7 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     """
     if start is None:
         form = reduced.form
-        start = within_reach(form, form.closed(reduced.start(request.start)))
+        start = within_reach(form, form.project_to_dual_cone(reduced.start(request.start)))
     solved, name = _solved(problem, request, reduced, start)
     if solved.counts is None or solved.multipliers is None:
         raise failure(problem, request.backend.name, solved, None)
@@ -148,7 +146,7 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
         ), "presolve"
     if problem.convex:
         return backend.solve(reduced.form, start, convex=problem.convex, **request.options), backend.name
-    solved = solve_by_parts(backend, reduced.form, start, **request.options)
+    solved = solve_by_components(backend, reduced.form, start, **request.options)
     if request.polish and solved.multipliers is not None:
         return _polished(reduced.form, solved), f"{backend.name}, polished by {NEWTON.name}"
     return solved, backend.name
@@ -157,7 +155,7 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
 def _polished(form: LinearForm, answer: Answer) -> Answer:
     """Go on from a solver's multipliers with Newton's method on the dual."""
     assert answer.multipliers is not None
-    final = solve_by_parts(NEWTON, form, answer.multipliers)
+    final = solve_by_components(NEWTON, form, answer.multipliers)
     return replace(
         final,
         iterations=answer.iterations + final.iterations,
@@ -175,9 +173,9 @@ def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
         solved,
         counts=counts,
         # A conic solver's dual value of a row that is inactive may be 1e-19 on the side that is open: that is none.
-        multipliers=form.closed(multipliers),
+        multipliers=form.project_to_dual_cone(multipliers),
         proofs=reduced.restore_directions(solved.proofs),
-        corner=reduced.restore_corner(solved.corner),
+        corner=reduced.restore_schur(solved.corner),
     )
 
 
@@ -208,8 +206,8 @@ def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certific
         return uncertified(form, counts)
     # Where the tangents hold, the constraints are off by the square of the way there; tangents at that point by
     # that of a way that is no longer than rounding. What is left is no theorem of the constraints as written.
-    near = satisfying(posed[0], np.maximum(counts, 0.0), settled.fixed)
+    near = project(posed[0], np.maximum(counts, 0.0), settled.fixed)
     if near is not None:
         posed = with_tangents(form, multipliers, problem.convex, near) or posed
     found = certify(posed[0], groups, counts, posed[1], settled)
-    return replace(found, backward=max(found.backward, CURVED))
+    return replace(found, backward=max(found.backward, CONVEX_CONSTRAINTS.backward))

@@ -15,23 +15,16 @@ from ..backends.registry import SOLVERS
 from ..diagnosis.failure import failure
 from ..presolve.reduce import Reduced
 from ..program.problem import Problem
+from ..tolerances import ATTEMPTS
 from .attempt import Attempt, Request, attempt
-from .late_zeros import late_zeros
+from .forced_zeros import zeros_after_solve
 from .presolving import NEWTON, presolved
 
-__all__ = ["PRECISE", "attempts"]
+__all__ = ["attempts"]
 
-#: An answer whose bound is above this, a probability, is gone on with by Newton's method to the last places.
-PRECISE = 1e-7
-#: What is as good as nobody where a first attempt is not certified: statements such as P = 1 - 1e-9 mean what they say.
-STRICT = 1e-12
-#: A linear program over no more terms than this takes no time to speak of, and may be asked again and again.
-MOST_LINEAR = 2_000
 #: An interior-point method goes on where rows with coefficients of very different size make Newton's method on the dual
 #: crawl; on no more terms than this, which takes seconds.
-INTERIOR, MOST_CONIC = SOLVERS["CLARABEL"], 20_000
-#: Problems with more terms than this are not solved again without presolve, which may take minutes.
-MOST_TERMS = 100_000
+INTERIOR = SOLVERS["CLARABEL"]
 
 
 def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
@@ -52,12 +45,12 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
     if problem.convex or request.backend is not NEWTON:
         return
     for one in _on_same_rows(problem, request, first):
-        first = min(first, one, key=lambda each: each.bound)
+        first = one if one.bound <= first.bound else first  # of two without a bound the later one got further
         yield one
     limited = first.solved.status is Status.LIMIT  # no linear program for who wants it short
     if request.presolve and not first.holds and not limited:
         yield from _without_more_terms(problem, request, first)
-    if problem.form.shape[1] <= MOST_TERMS and "max_iterations" not in request.options:
+    if problem.form.shape[1] <= ATTEMPTS.largest_whole and "max_iterations" not in request.options:
         yield from _strictly(problem, request.exactly())
 
 
@@ -65,7 +58,7 @@ def _on_same_rows(problem: Problem, request: Request, first: Attempt) -> Iterato
     """Go on from an interior-point answer, where Newton's method came to no end, and to the last places."""
     reduced = first.reduced
     crawled = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
-    if crawled and reduced.form.shape[1] <= MOST_CONIC and INTERIOR.installed:
+    if crawled and reduced.form.shape[1] <= ATTEMPTS.largest_conic and INTERIOR.installed:
         with suppress(SolverError):
             first = attempt(problem, replace(request, backend=INTERIOR, polish=True, options={}), reduced)
             yield first
@@ -79,8 +72,8 @@ def _without_more_terms(problem: Problem, request: Request, first: Attempt) -> I
     if isinstance(failed, Infeasible):
         raise failed
     for number in itertools.count():
-        reduced, quick = first.reduced, first.reduced.form.shape[1] <= MOST_LINEAR
-        zeros = late_zeros(problem.form, reduced, first.solved, last=number == 0 or quick)
+        reduced, quick = first.reduced, first.reduced.form.shape[1] <= ATTEMPTS.quick_linear
+        zeros = zeros_after_solve(problem.form, reduced, first.solved, last=number == 0 or quick)
         if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
             return
         reduced = presolved(problem, request.backend, np.minimum(zeros, reduced.most))
@@ -89,7 +82,7 @@ def _without_more_terms(problem: Problem, request: Request, first: Attempt) -> I
 
 def _strictly(problem: Problem, request: Request) -> Iterator[Attempt]:
     """Keep terms that hold next to nobody; at last without any presolve."""
-    problem = problem.with_rows(replace(problem.form, least=STRICT))
+    problem = problem.with_rows(replace(problem.form, zero_tolerance=ATTEMPTS.strict_zero))
     whole = Reduced.whole(problem.form)
     yield (first := attempt(problem, request, presolved(problem) if request.presolve else whole))
     if request.presolve and not first.holds:

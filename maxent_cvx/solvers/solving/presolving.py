@@ -6,11 +6,11 @@ import numpy as np
 
 from ...errors import Infeasible
 from ..backends.registry import SOLVERS, Backend
-from ..decompose import solve_by_parts
+from ..decompose import solve_by_components
 from ..diagnosis.failure import contradiction
 from ..presolve.reduce import Reduced, reduce
 from ..program.problem import Problem
-from .late_zeros import presolve_zeros
+from .forced_zeros import zeros_before_solve
 
 __all__ = ["NEWTON", "presolved"]
 
@@ -24,9 +24,9 @@ def presolved(problem: Problem, backend: Backend = NEWTON, most: np.ndarray | No
     call it optimal, so that they get what Newton's method has proved.
     """
     try:
-        smaller = presolve_zeros(problem, reduce(problem, most))
+        smaller = zeros_before_solve(problem, reduce(problem, most))
         if backend is not NEWTON and smaller.terms.any():
-            ended = solve_by_parts(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+            ended = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
             zeros = smaller.proved(problem.form, ended.proofs)
             if np.isfinite(zeros).any():
                 smaller = reduce(problem, np.minimum(zeros, smaller.most))

@@ -11,8 +11,9 @@ from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from ..tolerances import ATTEMPTS
 from .attempt import Request, Solution
-from .attempts import PRECISE, attempts
+from .attempts import attempts
 
 __all__ = ["Solution", "solve"]
 
@@ -50,7 +51,7 @@ def solve(
     found = []
     for attempt in attempts(problem, request):
         found.append(attempt)
-        if attempt.bound <= PRECISE:
+        if attempt.bound <= ATTEMPTS.precise:
             break
     best = min(found, key=lambda one: one.bound)
     if not best.holds:

@@ -10,11 +10,9 @@ import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
+from ..tolerances import SUBSTITUTION
 
-__all__ = ["SMALLER", "Equations", "Pivots", "equations_of", "largest_terms", "pivots"]
-
-#: An equation is subtracted if what its largest term can amount to falls to this share of what it was.
-SMALLER = 0.25
+__all__ = ["Equations", "Pivots", "equations_of", "largest_terms", "pivots"]
 
 
 class Equations(NamedTuple):
@@ -62,7 +60,7 @@ def equations_of(form: LinearForm) -> list[Equations]:
         matrix = sp.csr_array(form.matrix[start:end])
         whole = (form.low[start:end] == form.high[start:end]) & (np.rint(form.low[start:end]) == form.low[start:end])
         of_term = np.full(form.shape[1], -1)
-        of_term[matrix.indices] = np.where(whole & (form.doubt[start:end] == 0), np.arange(end - start), -1)[
+        of_term[matrix.indices] = np.where(whole & (form.side_error[start:end] == 0), np.arange(end - start), -1)[
             entry_rows(matrix)
         ]
         if (matrix.data == 1).all() and len(np.unique(matrix.indices)) == matrix.nnz:
@@ -79,7 +77,7 @@ def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivot
     pair_left, _, amount_left = largest_terms(left, equations, upper)
     after = np.zeros(len(pair))
     after[np.searchsorted(pair, pair_left)] = amount_left
-    better = after <= SMALLER * amount
+    better = after <= SUBSTITUTION.least_reduction * amount
     return Pivots(row[better], equation[better], tried.term[better], equations)
 
 
@@ -97,6 +95,6 @@ def largest_terms(
     pairs, at = np.unique(pair, return_inverse=True)
     amount, most = sizes * upper[rows.indices[inside]], np.zeros(len(pairs))
     np.maximum.at(most, at, amount)
-    order = np.lexsort((sizes, amount <= SMALLER * most[at], at))
+    order = np.lexsort((sizes, amount <= SUBSTITUTION.least_reduction * most[at], at))
     first = order[np.flatnonzero(np.diff(at[order], prepend=-1))]
     return pairs, inside[first], most

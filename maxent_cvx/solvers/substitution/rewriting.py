@@ -11,15 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.linear_form import LinearForm
-from ..rows.origin import LAST_PLACES
 from ..rows.rational_row import RationalRow
 from ..rows.row_operations import RowOperations
+from ..tolerances import FEASIBILITY, SUBSTITUTION
 from .pivots import Pivots
 
 __all__ = ["rewritten"]
-
-#: Points that satisfy the published rows only nearly may exceed what these leave for a term by so much.
-BEYOND = 2.0
 
 
 def rewritten(
@@ -44,12 +41,15 @@ def rewritten(
     upper : ndarray
         The most people that each term can hold; a row is scaled by what it is about.
     """
-    new = {name: getattr(form, name).copy() for name in ("low", "high", "scale", "shift", "doubt", "blur")}
+    new = {
+        name: getattr(form, name).copy()
+        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+    }
     by, data = np.ones(form.shape[0]), {}
     subtracted: list[tuple[int, int, float]] = []
     origin = form.origin
     assert origin is not None
-    most = BEYOND * np.minimum(form.ceiling, n_records)
+    most = SUBSTITUTION.excess * np.minimum(form.upper_bound, n_records)
     for i in chosen.tolist():
         row = int(rows[i])
         found = first = RationalRow.of(origin, row, n_records)
@@ -69,17 +69,17 @@ def rewritten(
             coefficients, shift, to_people = found.coefficients, float(found.constant), float(n_records * scale)
         except OverflowError:  # no double is so large: the row stays as it is
             continue
-        doubt = off @ most[found.terms] + off_side
+        side_error = off @ most[found.terms] + off_side
         if not origin.is_exact(row):
-            source, sizes = LAST_PLACES * float(scale), np.abs(first.coefficients)
-            doubt += source * (
+            source, sizes = FEASIBILITY.places * float(scale), np.abs(first.coefficients)
+            side_error += source * (
                 sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
             )
             off = np.append(off, source * sizes.max(initial=0.0))
         data[row] = found.terms, coefficients
         new["low"][row], new["high"][row] = low, high
         new["scale"][row], new["shift"][row] = to_people, shift
-        new["doubt"][row], new["blur"][row] = doubt, off.max(initial=0.0)
+        new["side_error"][row], new["coefficient_error"][row] = side_error, off.max(initial=0.0)
         by[row] = to_people / form.scale[row]
         subtracted += taken
     if not data:

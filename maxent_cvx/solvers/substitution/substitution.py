@@ -19,15 +19,12 @@ import scipy.sparse as sp
 from ...errors import Infeasible
 from ..presolve.bound_propagation import term_bounds
 from ..program.linear_form import LinearForm
-from ..rows.origin import LAST_PLACES
 from ..rows.sparse import least_by_row, most_by_row
-from .pivots import SMALLER, Equations, Pivots, equations_of, largest_terms, pivots
+from ..tolerances import FEASIBILITY, SUBSTITUTION
+from .pivots import Equations, Pivots, equations_of, largest_terms, pivots
 from .rewriting import rewritten
 
 __all__ = ["substituted"]
-
-#: What a coefficient hides is worth a look from this ratio on.
-STEEP = 100.0
 
 
 def substituted(form: LinearForm, n_records: int) -> LinearForm:
@@ -47,7 +44,7 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
         steps.append(step)
         left = sp.csr_array(left - step.multiples(left) @ equations.matrix)
     left.eliminate_zeros()
-    chosen = np.flatnonzero(_about(left, upper) <= SMALLER * _about(rows, None))
+    chosen = np.flatnonzero(_about(left, upper) <= SUBSTITUTION.least_reduction * _about(rows, None))
     return rewritten(form, n_records, uneven, chosen, steps, upper) if len(chosen) else form
 
 
@@ -74,7 +71,7 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
     least = least_by_row(np.abs(rows.data), rows)
     for equations in blocks:
         pair, entry, _ = largest_terms(rows, equations, upper)
-        steep = np.abs(rows.data[entry]) > STEEP * least[pair // equations.matrix.shape[0]]
+        steep = np.abs(rows.data[entry]) > SUBSTITUTION.hiding_ratio * least[pair // equations.matrix.shape[0]]
         row, equation = np.divmod(pair[steep], equations.matrix.shape[0])
         if not len(row):
             continue
@@ -87,7 +84,9 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
             matrix=sp.csr_array(sp.vstack([facts.matrix, left], format="csr")),
             low=np.concatenate([facts.low, knowledge.low - value]),
             high=np.concatenate([facts.high, knowledge.high - value]),
-            doubt=np.concatenate([facts.doubt, knowledge.doubt + LAST_PLACES * (n_records + np.abs(value))]),
+            side_error=np.concatenate(
+                [facts.side_error, knowledge.side_error + FEASIBILITY.places * (n_records + np.abs(value))]
+            ),
         )
         upper = np.minimum(upper, term_bounds(tried, n_records)[1])
     return upper

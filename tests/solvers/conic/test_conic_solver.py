@@ -169,8 +169,8 @@ def test_probabilities(factor: float):
     rows = [cp.sum(p) == 1, B @ p == B @ truth, p <= 2e-5, cp.sum(p) <= 1e6]
     problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p)) * factor), rows)
     solve(problem)
-    pressed = (rows[0].dual_value + B.T @ rows[1].dual_value + rows[2].dual_value + rows[3].dual_value) / factor
-    np.testing.assert_allclose(np.log(p.value), -1 - pressed, atol=1e-8)
+    linear_part = (rows[0].dual_value + B.T @ rows[1].dual_value + rows[2].dual_value + rows[3].dual_value) / factor
+    np.testing.assert_allclose(np.log(p.value), -1 - linear_part, atol=1e-8)
     assert abs(p.value.sum() - 1) <= 1e-12
     assert np.abs(B @ p.value - B @ truth).max() <= 1e-12
     assert problem.solver_stats.num_iters < 60

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from maxent_cvx import P
 from maxent_cvx.solvers.linear import entropic_penalty as steep
-from maxent_cvx.solvers.linear.elastic import least_change
-from maxent_cvx.solvers.linear.entropic_penalty import by_steep_weights
+from maxent_cvx.solvers.linear.elastic import elastic_relaxation
+from maxent_cvx.solvers.linear.entropic_penalty import by_entropic_penalty
 from maxent_cvx.solvers.linear.highs import linear_program
 from maxent_cvx.solvers.program.weak_duality import proved
 from support.random_models import contradictory_model, random_model
@@ -25,7 +25,7 @@ def test_same_optimum(seed: int):
     form, rng = model.form, np.random.default_rng(seed)
     cost = rng.choice([-1.0, -0.5, 0.0, 1.0], form.shape[1])
     exact = linear_program(cost, form.matrix, form.low, form.high)
-    found = by_steep_weights(form, cost)
+    found = by_entropic_penalty(form, cost)
     assert exact.found
     if found.found:
         value = cost @ exact.x
@@ -40,7 +40,7 @@ def test_mostly_found_and_proved():
     for seed in range(100):
         form = random_model(seed)[0].form
         cost = np.random.default_rng(seed).choice([-1.0, -0.5, 0.0, 1.0], form.shape[1])
-        optimum = by_steep_weights(form, cost)
+        optimum = by_entropic_penalty(form, cost)
         found.append(optimum.found)
         if optimum.found:
             proofs.append(cost @ optimum.x - proved(form, cost, optimum.multipliers) < 1e-6)
@@ -53,8 +53,8 @@ def test_mostly_found_and_proved():
 def test_nothing_is_found_where_nothing_is(seed: int):
     """Rows that contradict each other have no optimum."""
     form = contradictory_model(seed).form
-    if least_change(form).off.max(initial=0) > 1e-6:
-        found = by_steep_weights(form, np.zeros(form.shape[1]))
+    if elastic_relaxation(form).off.max(initial=0) > 1e-6:
+        found = by_entropic_penalty(form, np.zeros(form.shape[1]))
         assert not found.found
 
 
@@ -63,9 +63,9 @@ def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch
     """Where steep weights are tried first, changes and bounds are what they are otherwise."""
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
     asked = P(str(records["Disease"].iloc[0]), given={"Sex": records["Sex"].iloc[0]})
-    before = least_change(model.form), consistent.bounds(asked)
+    before = elastic_relaxation(model.form), consistent.bounds(asked)
     monkeypatch.setattr(steep, "LARGE", 0)
-    after = least_change(model.form), consistent.bounds(asked)
+    after = elastic_relaxation(model.form), consistent.bounds(asked)
     assert after[0].off.sum() == pytest.approx(before[0].off.sum(), abs=1e-6)
     assert after[1] == pytest.approx(before[1], abs=1e-6)
     for form, change in ((model.form, before[0]), (model.form, after[0])):

@@ -14,7 +14,7 @@ from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
 from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_gradients
 from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
-from maxent_cvx.solvers.linear_algebra.schur_preconditioner import Corner
+from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
 from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import FIGURE_1C, publish
@@ -112,7 +112,7 @@ def test_blocks(seed: int):
     """Published rows come in blocks: P diag(x) P' is the blocks' diagonal, and nothing besides."""
     model, _ = random_model(seed)
     published = model.form.published
-    buckets = model.form.buckets
+    buckets = model.form.bucket_blocks
     assert buckets.n_blocks == len(model.view.buckets)
     x = np.random.default_rng(seed).exponential(size=published.shape[1])
     lower = buckets.matrices(x)
@@ -138,7 +138,7 @@ def test_nothing_published():
     matrix = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, -0.5]])
     form = LinearForm.plain(sp.csr_array(matrix), np.ones(2), np.ones(2))
     system = BlockSystem(form)
-    assert system.buckets.n_slots == 0
+    assert system.bucket_blocks.n_slots == 0
     x, aim = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0])
     np.testing.assert_allclose(system.factor(x, np.arange(2), 0.0)(aim), np.linalg.solve(matrix * x @ matrix.T, aim))
     np.testing.assert_allclose(system.factor(x, np.array([1]), 0.0)(aim), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
@@ -181,7 +181,7 @@ def test_corner(seed: int, n: int, then: set[int], now: set[int]):
     before, active = (np.array(sorted(i for i in rows if i < n), dtype=int) for rows in (then, now))
     root = rng.normal(size=(n, n)) + 3 * np.eye(n)
     schur, scale, right = root @ root.T, rng.uniform(1, 2, n), rng.normal(size=n)
-    corner = Corner(schur[np.ix_(before, before)], before)
+    corner = SchurComplement(schur[np.ix_(before, before)], before)
     found = corner.precondition(active, scale[active], 0.0)(right[active])
     both = np.intersect1d(active, before)
     expected = right / scale

@@ -1,4 +1,4 @@
-"""Lumping changes the size of a problem, and neither its answer nor its multipliers."""
+"""Aggregation changes the size of a problem, and neither its answer nor its multipliers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from maxent_cvx import MaxEnt, Statement
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.presolve.aggregation import Lumping, lump
+from maxent_cvx.solvers.presolve.aggregation import Aggregation, aggregate
 from maxent_cvx.solvers.presolve.reduce import Reduced, reduce
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import p, publish
@@ -48,23 +48,23 @@ def weigh(form: LinearForm, seed: int) -> LinearForm:
     return replace(form, weights=rng.choice([0.5, 1.0, 3.0], form.shape[1], p=[0.1, 0.8, 0.1]))
 
 
-def is_the_same(form: LinearForm, lumping: Lumping, seed: int) -> None:
+def is_the_same(form: LinearForm, aggregation: Aggregation, seed: int) -> None:
     """For any multipliers of the lumps: counts, their sums over rows, and the way there and back."""
     rng = np.random.default_rng(seed)
-    smaller = lumping.form
+    smaller = aggregation.form
     m = rng.normal(size=smaller.shape[0])
-    lumped, all_m = np.exp(smaller.exponent(m)), lumping.multipliers(m)
-    counts = lumping.counts(lumped)
+    aggregated, all_m = np.exp(smaller.exponent(m)), aggregation.multipliers(m)
+    counts = aggregation.counts(aggregated)
     # Each term is what the restored multipliers say it is: x = w exp(A' m - 1) in the original problem.
     np.testing.assert_allclose(counts, np.exp(form.exponent(all_m)), rtol=1e-9)
-    np.testing.assert_allclose(np.bincount(lumping.term, counts), lumped, rtol=1e-9)
+    np.testing.assert_allclose(np.bincount(aggregation.term, counts), aggregated, rtol=1e-9)
     # A lump of rows sums up what its rows do, and asks for the sum of what they ask for; knowledge stays as it is.
     value, n_rows = form.matrix @ counts, smaller.shape[0]
-    np.testing.assert_allclose(np.bincount(lumping.row, value, n_rows), smaller.matrix @ lumped, atol=1e-9)
+    np.testing.assert_allclose(np.bincount(aggregation.row, value, n_rows), smaller.matrix @ aggregated, atol=1e-9)
     for side in ("low", "high"):
-        np.testing.assert_allclose(np.bincount(lumping.row, getattr(form, side), n_rows), getattr(smaller, side))
-    np.testing.assert_allclose(lumping.lumped(all_m), m, atol=1e-12)
-    np.testing.assert_allclose(np.bincount(lumping.term, lumping.share), 1)
+        np.testing.assert_allclose(np.bincount(aggregation.row, getattr(form, side), n_rows), getattr(smaller, side))
+    np.testing.assert_allclose(aggregation.aggregated(all_m), m, atol=1e-12)
+    np.testing.assert_allclose(np.bincount(aggregation.term, aggregation.share), 1)
 
 
 @examples(100)
@@ -73,9 +73,9 @@ def test_way_back(seed: int, weighted: bool):
     """Whatever the multipliers, a lump's terms are what the original problem's restored multipliers make of them."""
     model, _ = repetitive(seed)
     form = weigh(model.form, seed) if weighted else model.form
-    is_the_same(form, lump(form), seed)
+    is_the_same(form, aggregate(form), seed)
     posed = reduced(model).posed
-    is_the_same(posed, lump(posed), seed)
+    is_the_same(posed, aggregate(posed), seed)
 
 
 @examples(60)
@@ -84,9 +84,9 @@ def test_rows_that_hold_for_lumps_hold_for_all(seed: int, weighted: bool):
     """An answer to the lumped problem satisfies every row of the original: what is alike asks for the same."""
     model, _ = repetitive(seed)
     form = weigh(model.form, seed) if weighted else model.form
-    lumping = lump(form)
-    answer = newton(lumping.form)
-    counts, multipliers = lumping.counts(answer.counts), lumping.multipliers(answer.multipliers)
+    aggregation = aggregate(form)
+    answer = newton(aggregation.form)
+    counts, multipliers = aggregation.counts(answer.counts), aggregation.multipliers(answer.multipliers)
     if answer.status is Status.OPTIMAL and not answer.proofs:
         assert form.residual(counts).max() <= 1e-6
         whole = newton(form)
@@ -114,7 +114,7 @@ def copies(k: int, knowledge: Sequence[Statement]) -> MaxEnt:
 )
 def test_copies_collapse(knowledge: list[Statement]):
     """However many copies of one bucket are one bucket with a weight: neither size nor answer depends on k."""
-    assert len({lump(copies(k, knowledge).form).form.shape for k in (1, 2, 10, 100)}) == 1
+    assert len({aggregate(copies(k, knowledge).form).form.shape for k in (1, 2, 10, 100)}) == 1
     # Presolve leaves out a row a bucket first, which lumps one bucket differently from several.
     assert len({reduced(copies(k, knowledge)).form.shape for k in (2, 3, 10, 100)}) == 1
     one, many = copies(1, knowledge).solve(), copies(10, knowledge).solve()
@@ -126,7 +126,7 @@ def test_alike_values_share_a_distribution():
     """QI values that no knowledge tells apart are one QI value; so are sensitive values."""
     # q1 against q2, q3, q4; s1 against s2, s3, s4: two by two is left.
     model = copies(1, [p("s1", "q1") == 0.3])
-    assert lump(model.form).form.shape[1] == 4
+    assert aggregate(model.form).form.shape[1] == 4
     table = model.solve().conditional()
     np.testing.assert_allclose(table.loc["q2"], table.loc["q3"], atol=1e-12)
     np.testing.assert_allclose(table.loc["q3"], table.loc["q4"], atol=1e-12)
@@ -137,7 +137,7 @@ def test_alike_values_share_a_distribution():
 def test_knowledge_tells_apart():
     """A statement about q2 takes it out of the lump of q2, q3 and q4, one about s2 that out of s2, s3 and s4."""
     model = copies(1, [p("s1", "q1") == 0.3, p("s2", "q2") == 0.6])
-    assert lump(model.form).form.shape[1] == 9
+    assert aggregate(model.form).form.shape[1] == 9
     table = model.solve().conditional()
     assert abs(table.loc["q2", "s2"] - table.loc["q3", "s2"]) > 0.1
     np.testing.assert_allclose(table.loc["q3"], table.loc["q4"], atol=1e-12)
@@ -156,18 +156,18 @@ def test_the_same_said_twice_does_not_make_alike():
 def test_weights_tell_apart():
     """Terms of different weight are not alike, and those of equal weight are, with the sum of their weights."""
     form = MaxEnt(publish([("q1*4 q2*2 q3*2", "s1*4 s2*4")])).form
-    assert lump(form).form.shape[1] == 1  # nothing is known: everybody is alike
+    assert aggregate(form).form.shape[1] == 1  # nothing is known: everybody is alike
     s1 = form.matrix.toarray()[:3].argmax(axis=0)  # rows come in the order q1, q2, q3, s1, s2
     weights = np.where(s1 == 0, 2.0, 1.0)  # q1's terms weigh more
-    lumping = lump(replace(form, weights=weights))
-    is_the_same(replace(form, weights=weights), lumping, 0)
+    aggregation = aggregate(replace(form, weights=weights))
+    is_the_same(replace(form, weights=weights), aggregation, 0)
     # One weight a QI value: then each is a factor of its row's multiplier, and the answer is that of no weights.
-    answer = newton(lumping.form)
-    np.testing.assert_allclose(lumping.counts(answer.counts), [2, 2, 1, 1, 1, 1], atol=1e-8)
+    answer = newton(aggregation.form)
+    np.testing.assert_allclose(aggregation.counts(answer.counts), [2, 2, 1, 1, 1, 1], atol=1e-8)
     odd = np.ones(6)
     odd[0] = 2.0  # one term that is like no other
-    lumping = lump(replace(form, weights=odd))
-    assert (np.bincount(lumping.term)[lumping.term[0]]) == 1
+    aggregation = aggregate(replace(form, weights=odd))
+    assert (np.bincount(aggregation.term)[aggregation.term[0]]) == 1
 
 
 def test_not_worth_it():
@@ -175,6 +175,6 @@ def test_not_worth_it():
     # No two of these have the same number of people but q2 and s2, and those are told different things.
     knowledge = [p("s1", "q1") == 0.1, p("s2", "q2") <= 0.5, p("s3", "q2") <= 0.8]
     form = MaxEnt(publish([("q1*2 q2*3 q3*4", "s1 s2*3 s3*5")])).add(*knowledge).form
-    lumping = lump(form)
-    assert lumping.form is form
-    np.testing.assert_array_equal(lumping.counts(np.arange(9.0)), np.arange(9.0))
+    aggregation = aggregate(form)
+    assert aggregation.form is form
+    np.testing.assert_array_equal(aggregation.counts(np.arange(9.0)), np.arange(9.0))

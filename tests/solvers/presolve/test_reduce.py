@@ -159,11 +159,11 @@ def test_restore(seed: int):
     model, _ = random_model(seed)
     smaller = reduced(model)
     n_rows, n_terms = smaller.form.shape
-    lumped = np.arange(n_terms) + 1000.0
-    counts, multipliers = smaller.restore(lumped, np.arange(n_rows) + 2000.0)
+    aggregated = np.arange(n_terms) + 1000.0
+    counts, multipliers = smaller.restore(aggregated, np.arange(n_rows) + 2000.0)
     assert (len(multipliers), len(counts)) == model.form.shape
-    assert len(smaller.lumping.term) == smaller.terms.sum()
-    np.testing.assert_allclose(np.bincount(smaller.lumping.term, counts[smaller.terms], n_terms), lumped)
+    assert len(smaller.aggregation.term) == smaller.terms.sum()
+    np.testing.assert_allclose(np.bincount(smaller.aggregation.term, counts[smaller.terms], n_terms), aggregated)
     np.testing.assert_array_equal(counts[~smaller.terms], smaller.counts[~smaller.terms])
     others = np.setdiff1d(np.arange(len(multipliers)), smaller.rows)
     np.testing.assert_array_equal(multipliers[others], smaller.multipliers[others])
@@ -177,7 +177,7 @@ def test_the_smaller_problem_is_the_same_problem(seed: int):
     model, records = random_model(seed)
     truth = model.space.count(records).astype(float)
     smaller = reduced(model)
-    cut = np.bincount(smaller.lumping.term, truth[smaller.terms], smaller.form.shape[1])
+    cut = np.bincount(smaller.aggregation.term, truth[smaller.terms], smaller.form.shape[1])
     assert (smaller.form.residual(cut) <= 1e-7).all()
     back, _ = smaller.restore(cut, np.zeros(smaller.form.shape[0]))
     np.testing.assert_allclose(back[smaller.fixed], truth[smaller.fixed], atol=1e-7)

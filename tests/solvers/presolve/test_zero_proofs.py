@@ -15,11 +15,12 @@ from scipy.optimize import linprog
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.certificate.certificate import certify
 from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.linear.facial_reduction import face_proof
+from maxent_cvx.solvers.linear.facial_reduction import facial_reduction
 from maxent_cvx.solvers.linear.support import local_proofs, support_proof
-from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, pushed
+from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, moved_along_recession
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.program.problem import Groups
+from maxent_cvx.solvers.program.rounding_errors import exact_rmatvec
 from support.depot import CUBE, SOLVABLE, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import examples, solution
@@ -143,12 +144,12 @@ def test_pushed(seed: int):
     proof = support_proof(form)
     gone = empty(form, proof)
     m = np.random.default_rng(seed).normal(size=form.shape[0])
-    before, after = np.exp(form.exponent(m)), np.exp(form.exponent(pushed(form, m, [proof])))
+    before, after = np.exp(form.exponent(m)), np.exp(form.exponent(moved_along_recession(form, m, [proof])))
     assert (after[gone] < 1e-20).all()
     np.testing.assert_allclose(after[~gone], before[~gone], rtol=1e-6)
     answer = newton(form)
     gone = empty(form, *answer.proofs)
-    after = np.exp(form.exponent(pushed(form, answer.multipliers, answer.proofs)))
+    after = np.exp(form.exponent(moved_along_recession(form, answer.multipliers, answer.proofs)))
     assert (after[gone] < 1e-20).all()
     np.testing.assert_allclose(after[~gone], answer.counts[~gone], rtol=1e-5, atol=1e-12)
 
@@ -217,17 +218,17 @@ def test_a_rough_answer_points_at_zeros(seed: int):
     """What a few of Newton's steps leave nearly empty is proved empty where it is, and only there."""
     form = random_model(seed, statements=6)[0].form
     rough = newton(form, max_iterations=12).counts
-    found = empty(form, face_proof(form, rough))
+    found = empty(form, facial_reduction(form, rough))
     assert (largest(form)[found] <= 1e-6).all()
     nobody = np.zeros(form.shape[1])  # any answer will do: the proof is a proof
-    assert (largest(form)[empty(form, face_proof(form, nobody))] <= 1e-6).all()
+    assert (largest(form)[empty(form, facial_reduction(form, nobody))] <= 1e-6).all()
 
 
 def test_crosswise_from_an_answer():
     """One direction empties all that the answer suggests (design, section 5)."""
     form = crosswise()
     hint = np.where(CROSSWISE_EMPTY, 1e-9, 0.5)
-    assert empty(form, face_proof(form, hint)).tolist() == CROSSWISE_EMPTY
+    assert empty(form, facial_reduction(form, hint)).tolist() == CROSSWISE_EMPTY
 
 
 @examples(100)
@@ -237,7 +238,7 @@ def test_exact_spread(seed: int, size: float):
     rng = np.random.default_rng(seed)
     form = random_model(seed, statements=6)[0].form
     m = size * rng.normal(size=form.shape[0])
-    found, off = form.exact_spread(m)
+    found, off = exact_rmatvec(form, m)
     exact = [sum(map(Fraction.from_float, m * column)) for column in form.matrix.toarray().T]
     assert all(
         abs(Fraction.from_float(x) - y) <= Fraction.from_float(e) for x, y, e in zip(found, exact, off, strict=True)

@@ -9,8 +9,9 @@ import pytest
 
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.program.block_detection import FEWEST, WIDEST, arranged
+from maxent_cvx.solvers.program.block_detection import detect_blocks
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.tolerances import BLOCK_DETECTION
 from support.random_models import random_model
 
 
@@ -25,9 +26,9 @@ def test_buckets_are_found(seed: int):
     """Shuffled and without names, the published rows still fall into buckets; the answer is the same."""
     model, _ = random_model(seed, statements=4, buckets=(30, 40))
     plain = anonymous(model.form, seed)
-    found, back = arranged(plain)
-    assert found.n_published >= FEWEST
-    assert np.bincount(found.bucket[0]).max() <= WIDEST
+    found, back = detect_blocks(plain)
+    assert found.n_published >= BLOCK_DETECTION.fewest
+    assert np.bincount(found.bucket[0]).max() <= BLOCK_DETECTION.widest
     assert sorted(back) == list(range(plain.shape[0]))
     np.testing.assert_array_equal(found.matrix.toarray(), plain.matrix[back].toarray())
     known, unknown = newton(model.form), newton(plain)
@@ -43,8 +44,8 @@ def test_buckets_are_found(seed: int):
 def test_few_rows_stay_as_they_are():
     """Where nothing is gained nothing is done."""
     plain = anonymous(random_model(1)[0].form, 1)
-    assert plain.shape[0] < FEWEST
-    assert arranged(plain)[0] is plain
+    assert plain.shape[0] < BLOCK_DETECTION.fewest
+    assert detect_blocks(plain)[0] is plain
 
 
 @pytest.mark.parametrize("seed", range(20))

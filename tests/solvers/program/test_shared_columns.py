@@ -30,8 +30,8 @@ def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
     shared = SharedColumns(sp.csr_array(plain))
     rng = np.random.default_rng(seed)
     x, m = rng.normal(size=n_columns), rng.normal(size=n_rows)
-    np.testing.assert_allclose(shared.sums(x), plain @ x, atol=1e-12)
-    np.testing.assert_allclose(shared.spread(m), plain.T @ m, atol=1e-12)
+    np.testing.assert_allclose(shared.matvec(x), plain @ x, atol=1e-12)
+    np.testing.assert_allclose(shared.rmatvec(m), plain.T @ m, atol=1e-12)
     np.testing.assert_allclose(shared.squares(x), plain**2 @ x, atol=1e-12)
     np.testing.assert_array_equal(shared.touched, (plain != 0).any(axis=0))
     np.testing.assert_array_equal(shared.distinct.toarray()[:, shared.of_term], plain)
@@ -63,4 +63,4 @@ def test_sums_are_floating_point(x: np.ndarray):
     """Sums of nothing, of truth values and of whole numbers can be added to others in place."""
     for n_rows in (0, 2):
         shared = SharedColumns(sp.csr_array((n_rows, 3)))
-        assert shared.collect(x).dtype == shared.sums(x).dtype == float
+        assert shared.collect(x).dtype == shared.matvec(x).dtype == float
