@@ -11,7 +11,7 @@ import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, StatementError
 from maxent_cvx.sources import read_probability
 from support.helpers import refused
-from support.named_worlds import involved, random_named, subjects
+from support.named_worlds import random_named, spoken, subjects
 from support.patience import AGES
 from support.solving import examples
 
@@ -104,7 +104,7 @@ def test_whole_bounds_are_those_of_all_worlds(seed: int):
     for kind, whom, _, _, values in subjects(worlds, records):
         if kind != "others":
             share = worlds.share(kind, whom, values[seed % len(values)])
-            asked = involved(kind, whom, values[seed % len(values)])
+            asked = spoken(kind, whom, values[seed % len(values)])
             assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(
                 (share.min(), share.max()), abs=1e-6
             )
@@ -123,7 +123,7 @@ def test_certainties_of_the_rows_are_those_of_bounds(seed: int):
     for kind, whom, q, written, values in subjects(worlds, records):
         told = {}
         for value in values:
-            asked = involved("q" if kind == "others" else kind, whom, value)
+            asked = spoken("q" if kind == "others" else kind, whom, value)
             n = 1
             if kind == "others":  # all with q, less those with a name
                 names = [name for name, own in zip(worlds.names, worlds.q[worlds.owner[0]], strict=True) if own == q]

@@ -14,7 +14,7 @@ from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.program.problem import Groups
-from support.depot import BucketBlocks, p, publish
+from support.depot import Buckets, p, publish
 from support.solving import error
 
 #: Every a is q1's: P(d) is 2/3 whatever the answer, so that P(a | q1) >= 1.
@@ -33,7 +33,7 @@ def test_rounding_does_not_grow():
 
 
 #: True of some assignment, and answered alike with and without presolve.
-SOLVABLE: dict[str, tuple[BucketBlocks, list[Statement]]] = {
+SOLVABLE: dict[str, tuple[Buckets, list[Statement]]] = {
     # P(b or c | q4) is 5/6, so that P(a | q2) >= 1/2: of two a one is q2's.
     "a chase through two buckets": (
         [("q2*2 q3 q4*3", "a b c*4"), ("q1 q4*3", "a c*3")],
@@ -74,7 +74,7 @@ def test_zeros_that_only_a_linear_program_finds():
 
 
 #: By how little, people, they contradict what is published, relative to the sides of their rows: 3e-8 and more.
-JUST_IMPOSSIBLE: dict[str, tuple[BucketBlocks, list[Statement]]] = {
+JUST_IMPOSSIBLE: dict[str, tuple[Buckets, list[Statement]]] = {
     "nothing left to solve": ([("q1*9", "a*3 b*6")], [p("b", "q1") <= 6 / 9 - 2e-8]),
     "settled by presolve": (
         [("q1*9 q2*3 q4*3 q5*3", "b*6 c*6 e*6"), ("q3", "c"), ("q3*4 q4*2 q5*2", "a*4 c*2 e*2"), ("q3*3 q5*3", "d*6")],

@@ -13,7 +13,7 @@ from maxent_cvx import MaxEnt, P, Release, Space, Statement
 from maxent_cvx.sources import Probability
 
 Table = Sequence[Sequence[float]]
-BucketBlocks = Sequence[tuple[str, str]]
+Buckets = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Case:
     """
 
     name: str
-    buckets: BucketBlocks
+    buckets: Buckets
     knowledge: Sequence[Statement]
     joint: Sequence[Table] | None
     dual: Sequence[float] | None = None
@@ -66,7 +66,7 @@ def members(text: str) -> list[str]:
     return [name for name, _, times in pairs for _ in range(int(times or 1))]
 
 
-def publish(buckets: BucketBlocks) -> Release:
+def publish(buckets: Buckets) -> Release:
     """Publish buckets, numbered from 1."""
     frames = [pd.DataFrame({"Q": members(q), "S": members(s), "B": b}) for b, (q, s) in enumerate(buckets, start=1)]
     return Release.from_buckets(pd.concat(frames), qi="Q", sa="S", bucket="B")

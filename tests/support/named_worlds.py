@@ -97,7 +97,7 @@ def _true_statement(rng: np.random.Generator, truth: Worlds) -> tuple[Statement,
     def total(worlds: Worlds) -> np.ndarray:
         return sum(a * worlds.share(*event) for a, event in zip(factors, drawn, strict=True))
 
-    said: Probability = sum(a * involved(*event) for a, event in zip(factors[1:], drawn[1:], strict=True)) + involved(
+    said: Probability = sum(a * spoken(*event) for a, event in zip(factors[1:], drawn[1:], strict=True)) + spoken(
         *drawn[0]
     )
     value = float(total(truth)[0])
@@ -121,7 +121,7 @@ def _event(rng: np.random.Generator, truth: Worlds) -> tuple[str, str, str]:
     return "q", str(rng.choice(truth.q)), value
 
 
-def involved(kind: str, whom: str, value: str) -> Probability:
+def spoken(kind: str, whom: str, value: str) -> Probability:
     """P(value | whom) as a statement says it."""
     return P(value, who=whom) if kind == "who" else P(value, given={"Q": whom})
 

@@ -1,6 +1,8 @@
-"""Linear programs by steep weights: what HiGHS finds, with a proof."""
+"""Linear programs by the entropic penalty: what HiGHS finds, with a proof."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import P
-from maxent_cvx.solvers.linear import entropic_penalty as steep
+from maxent_cvx.solvers.linear import entropic_penalty
 from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from maxent_cvx.solvers.linear.entropic_penalty import by_entropic_penalty
 from maxent_cvx.solvers.linear.highs import linear_program
 from maxent_cvx.solvers.program.weak_duality import proved
+from maxent_cvx.solvers.tolerances import LINEAR_PROGRAMS
 from support.random_models import contradictory_model, random_model
 from support.solving import examples
 
@@ -20,7 +23,10 @@ from support.solving import examples
 @examples(100)
 @given(seed=st.integers(0, 10_000))
 def test_same_optimum(seed: int):
-    """The least cost is HiGHS', and the rows hold (Cominetti and San Martin, 1994); what is proved is true."""
+    """The rows hold, what is proved is true, and a cost that is both attained and proved is HiGHS' least.
+
+    (Cominetti and San Martin, 1994.) A cost that is attained need not be the least: whoever asks compares the two.
+    """
     model, _ = random_model(seed)
     form, rng = model.form, np.random.default_rng(seed)
     cost = rng.choice([-1.0, -0.5, 0.0, 1.0], form.shape[1])
@@ -29,9 +35,12 @@ def test_same_optimum(seed: int):
     assert exact.found
     if found.found:
         value = cost @ exact.x
-        assert cost @ found.x == pytest.approx(value, abs=1e-6)
-        assert proved(form, cost, found.multipliers) <= value + 1e-6
+        attained, bound = cost @ found.x, proved(form, cost, found.multipliers)
+        assert bound <= value + 1e-6
+        assert attained >= value - 1e-6
         assert form.residual(found.x).max() <= 1e-6
+        if attained - bound <= 1e-6:
+            assert attained == pytest.approx(value, abs=1e-6)
 
 
 def test_mostly_found_and_proved():
@@ -60,11 +69,11 @@ def test_nothing_is_found_where_nothing_is(seed: int):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch):
-    """Where steep weights are tried first, changes and bounds are what they are otherwise."""
+    """Where the entropic penalty is tried first, changes and bounds are what they are otherwise."""
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
     asked = P(str(records["Disease"].iloc[0]), given={"Sex": records["Sex"].iloc[0]})
     before = elastic_relaxation(model.form), consistent.bounds(asked)
-    monkeypatch.setattr(steep, "LARGE", 0)
+    monkeypatch.setattr(entropic_penalty, "LINEAR_PROGRAMS", replace(LINEAR_PROGRAMS, large=0))
     after = elastic_relaxation(model.form), consistent.bounds(asked)
     assert after[0].off.sum() == pytest.approx(before[0].off.sum(), abs=1e-6)
     assert after[1] == pytest.approx(before[1], abs=1e-6)

@@ -17,6 +17,7 @@ from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
 from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
 from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.tolerances import NEWTON_SYSTEM
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -154,10 +155,10 @@ def test_formed_only_when_needed():
     assert patient.formed == 0  # two rows: two products
     assert 1 <= patient.products <= 3
     hasty = BlockSystem(form)
-    hasty.worth = 0
+    hasty.affordable_products = 0
     hasty.factor(x, active, RIDGE)(aim)
     assert hasty.formed == 1
-    hasty.worth = patient.worth
+    hasty.affordable_products = patient.affordable_products
     before = hasty.products
     hasty.factor(2 * x, active, RIDGE)(aim)  # S is twice what was formed: one product tells
     hasty.factor(x, active[:1], RIDGE)(np.append(np.zeros(form.n_published), [1.0, 0.0]))
@@ -169,20 +170,21 @@ def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
     """Buckets of hundreds of values have no small blocks; whoever solves, it is the same system."""
     form = MaxEnt(publish(FIGURE_1C)).form
     assert isinstance(newton_system(form), BlockSystem)
-    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.MOST_MULTIPLICATIONS", 1)
+    hasty = replace(NEWTON_SYSTEM, most_multiplications=1)
+    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.NEWTON_SYSTEM", hasty)
     assert isinstance(newton_system(form), SparseSystem)
 
 
 @examples(60)
 @given(seed=seeds, n=st.integers(1, 8), then=st.sets(st.integers(0, 7)), now=st.sets(st.integers(0, 7)))
-def test_corner(seed: int, n: int, then: set[int], now: set[int]):
-    """A corner solves exactly for rows that it was formed for, and divides by the diagonal for others."""
+def test_schur_complement(seed: int, n: int, then: set[int], now: set[int]):
+    """A Schur complement solves exactly for rows that it was formed for, and divides by the diagonal for others."""
     rng = np.random.default_rng(seed)
     before, active = (np.array(sorted(i for i in rows if i < n), dtype=int) for rows in (then, now))
     root = rng.normal(size=(n, n)) + 3 * np.eye(n)
     schur, scale, right = root @ root.T, rng.uniform(1, 2, n), rng.normal(size=n)
-    corner = SchurComplement(schur[np.ix_(before, before)], before)
-    found = corner.precondition(active, scale[active], 0.0)(right[active])
+    kept = SchurComplement(schur[np.ix_(before, before)], before)
+    found = kept.precondition(active, scale[active], 0.0)(right[active])
     both = np.intersect1d(active, before)
     expected = right / scale
     expected[both] = np.linalg.solve(schur[np.ix_(both, both)], right[both])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,8 @@ from scipy.optimize import linprog
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.presolve.redundant_rows import dependent, redundant
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from support.depot import CUBE, FIGURE_1C, SQUARE, BucketBlocks, p, publish
+from maxent_cvx.solvers.tolerances import PRESOLVE
+from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
 from support.solving import examples
 
@@ -82,7 +85,7 @@ def test_what_is_left_implies_the_rest(seed: int):
         (FIGURE_1C, ["s1", "s3"], "q1", 0.1),  # Eq. (9): s1 is 1/4 and s3 is 1/4 of bucket 1, s1 and s3 2/3 of bucket 2
     ],
 )
-def test_an_inequality_is_no_proof_of_itself(buckets: BucketBlocks, s: str | list[str], q: str, bound: float):
+def test_an_inequality_is_no_proof_of_itself(buckets: Buckets, s: str | list[str], q: str, bound: float):
     """What only an inequality's own bound implies is not implied: it binds."""
     model = MaxEnt(publish(buckets)).add(p(s, q) <= bound)
     assert not marked(model)[-1]
@@ -109,7 +112,8 @@ def test_repeated():
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
     """Where the search would cost too much nothing is marked: redundant rows are no harm."""
-    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.WIDEST", 3)
+    narrow = replace(PRESOLVE, widest_block=3)
+    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.PRESOLVE", narrow)
     model = MaxEnt(publish(CUBE))
     assert not dependent(model.form).any()
     np.testing.assert_allclose(model.solve().counts, 1 / 3)
