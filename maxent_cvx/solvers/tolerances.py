@@ -12,6 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+__all__ = [
+    "ATTEMPTS", "BLOCK_DETECTION", "CERTIFICATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS",
+    "DUAL_FUNCTION", "EPS", "FACIAL_REDUCTION", "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "LINE_SEARCH",
+    "MULTIPLIERS", "NEWTON", "NEWTON_SYSTEM", "PRESOLVE", "PROJECTION", "SUBSTITUTION", "VANISHING_TERMS",
+]  # fmt: skip
+
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
 EPS = float(np.finfo(float).eps)
 
@@ -49,8 +55,7 @@ class Presolve:
     propagation_rounds: int = 30
     """Rounds of bound propagation; to stop early is safe, as bounds are then merely wider."""
     least_move: float = 1e-7
-    """Records, or share of a term's upper bound: a bound is tightened by no less. Rows can enlarge a rounding error
-    from round to round; what rounding does at first must not count."""
+    """Records, or share of a term's upper bound: a bound is tightened by no less, as rows can enlarge rounding."""
     in_scale: float = 0.01
     """A row whose largest coefficient over the remaining terms is at least this is not scaled anew."""
     vanished_log: float = -50.0
@@ -76,8 +81,7 @@ class BlockDetection:
     fewest: int = 100
     """Rows below which one dense factor is as fast."""
     lengths: tuple[int, ...] = (1024, 256, 128, 64, 32, 24, 16, 12, 8, 6, 5, 4, 3, 2, 1)
-    """Entries of a row. Where too many rows hang together, rows longer than the first are set aside, then those longer
-    than the next."""
+    """Entries of a row: where blocks are too wide, rows longer than the first are set aside, then than the next."""
 
 
 @dataclass(frozen=True)
@@ -144,15 +148,13 @@ class Newton:
     rounding: float = 1e-13
     """Relative to the largest side: no residual is asked for below it."""
     ridges: tuple[float, ...] = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
-    """Relative ridges of the Hessian, tried in turn: the first leaves Newton's step as it is where rows are redundant,
-    the last makes the step short where inequalities are taken for active that cannot all be."""
+    """Relative ridges of the Hessian, tried in turn; a large one shortens the step where not all rows can be active."""
     floor: float = 1e-6
     """Records, times the residual and, where that is less than one, its square: the least count of a term in the
     Hessian. A step through terms that have as good as vanished would raise some beyond all bounds (Levenberg 1944,
     Marquardt 1963)."""
     loosest: float = 0.2
-    """Loosest relative precision of a step; between this and `tightest` it is the square of what the residual has
-    fallen by last (Eisenstat and Walker 1996)."""
+    """Loosest relative precision of a step: that is the square of the residual's last reduction (Eisenstat, Walker)."""
     tightest: float = 1e-6
     """Tightest relative precision of a step."""
     careful: float = 0.02
