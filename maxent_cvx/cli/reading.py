@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import datasets, disguise
 from ..errors import TableError, unknown_name
-from ..tables.microdata import count_column
+from ..tables.columns import count_column
 
 __all__ = [
     "bucketed",

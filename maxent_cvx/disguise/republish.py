@@ -9,7 +9,8 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, whole
-from ..tables.microdata import Microdata, check_once, distinct
+from ..tables.coding import distinct
+from ..tables.microdata import Microdata, check_once
 from ..views import Release
 from .anatomy import anatomy_buckets
 from .drawing import draw, join, shuffled

@@ -11,7 +11,9 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, TableError, UnknownName, listing, unknown_name
-from ..tables.microdata import Microdata, check_columns, group_codes, names, sort_distinct
+from ..tables.coding import group_codes, sort_distinct
+from ..tables.columns import check_columns, names
+from ..tables.microdata import Microdata
 from .reading import AttributeSet, attribute_sets, checked, several
 
 __all__ = ["QIDistribution"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import BadProbability, TableError, listing, shown
-from ..tables.microdata import names
+from ..tables.columns import names
 
 __all__ = ["AttributeSet", "attribute_sets", "checked", "several"]
 

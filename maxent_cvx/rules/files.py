@@ -15,7 +15,7 @@ import pandas as pd
 from .. import arguments
 from ..errors import RulesLeftOut, StatementError, TableError, listing, shown, unknown_name
 from ..system.files import write_beside
-from ..tables.microdata import names
+from ..tables.columns import names
 from .thresholds import exact
 
 __all__ = ["SCORES", "read_items", "read_rules", "write_rules"]

@@ -13,7 +13,8 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, number, unknown_name, whole
-from ..tables.microdata import names, sizes_of
+from ..tables.columns import names
+from ..tables.lattice import sizes_of
 from ..tables.selection import written
 from .files import SCORES, read_items, read_rules, write_rules
 from .thresholds import Thresholds

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown
-from ..tables.microdata import check_columns
+from ..tables.columns import check_columns
 from ..tables.numbers import as_numbers
 from ..views import QITable
 

@@ -6,6 +6,7 @@ say) closes it, so that nothing is counted below it (the Apriori principle).
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,10 +15,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .microdata import densely, ranges
+from ..errors import StatementError, shown
+from .coding import densely, ranges
+from .numbers import one_or_several
 from .selection import written
 
-__all__ = ["Cube", "cubes", "members", "pattern_names"]
+__all__ = ["Cube", "cubes", "members", "pattern_names", "sizes_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +108,20 @@ def cubes(
                 done = after.all(axis=1)
                 level[subset] = (np.where(inside & ~done[group], group, -1).astype(np.int32), after)
         above = level
+
+
+def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[int]:
+    """Read how many QI attributes a pattern may set; None is any number."""
+    sizes = list(range(1, n_attributes + 1))
+    if attributes is None:
+        return sizes
+    asked = one_or_several(attributes)
+    whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
+    if not asked or not whole_ones or not set(asked) <= set(sizes):
+        raise StatementError(
+            f"attributes={shown(attributes)}: an association can set 1 to {n_attributes} of the QI attributes"
+        )
+    return sorted({int(size) for size in asked})
 
 
 def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np.ndarray, np.ndarray]:

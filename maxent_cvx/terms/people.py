@@ -33,7 +33,7 @@ class People:
     q : ndarray of int
         The position of each one's QI tuple in the release.
     unnamed : ndarray of int
-        How many people of each QI tuple have no name.
+        How many records of each QI tuple have no name.
     """
 
     names: pd.Index
@@ -112,7 +112,7 @@ class People:
         return {"who": who[order]} | {axis: code[order] for axis, code in of.items()}
 
     def find(self, who: object) -> np.ndarray:
-        """Mark the named people, by name: one, or several in a list.
+        """Mark the named people, by name: one, or a list of them.
 
         Raises
         ------

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, TableError, listing, shown, unknown_name
 from ..priors import QIDistribution
-from ..tables.microdata import ranges, tally
+from ..tables.coding import ranges, tally
 from ..views import Release, View
 
 __all__ = ["Groups", "check_release", "checked_priors", "some_world"]

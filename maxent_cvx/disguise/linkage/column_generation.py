@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...tables.microdata import densely, tally
+from ...tables.coding import densely, tally
 from ..drawing import rank
 from .group_patterns import Patterns, distinct_rows
 from .grouping import Grouping

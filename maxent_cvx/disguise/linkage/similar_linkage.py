@@ -11,7 +11,9 @@ import pandas as pd
 from ... import arguments
 from ...errors import StatementError, TableError, listing, shown, whole
 from ...priors import QIDistribution
-from ...tables.microdata import Microdata, densely, names
+from ...tables.coding import densely
+from ...tables.columns import names
+from ...tables.microdata import Microdata
 from ...views import Release
 from ...worlds.deviation import one_r
 from .column_generation import rearrange

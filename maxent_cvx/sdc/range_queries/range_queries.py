@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Inaccurate, StatementError, TableError, shown, whole
-from ...tables.microdata import ranges
+from ...tables.coding import ranges
 from ...tables.numbers import as_numbers
 from ...views import QITable
 from ..known import Known

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...tables.microdata import ranges
+from ...tables.coding import ranges
 
 __all__ = ["Buckets"]
 
