@@ -13,8 +13,8 @@ from ..errors import StatementError, TableError, number, shown, whole
 from ..measures import overall_divergence
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..rules.files import SCORES
 from ..rules.rule_set import RuleSet
+from ..rules.scores import SCORES
 from ..sources import PublishedRules
 from ..system.progress import progress_bar
 from ..views import View
