@@ -10,7 +10,8 @@ import pandas as pd
 from ..errors import StatementError
 from ..tables.associations import value_names
 from ..tables.coding import multi_index
-from ..tables.lattice import Cube, cubes, members, pattern_names, sizes_of
+from ..tables.cube_patterns import members, pattern_names
+from ..tables.lattice import Cube, cubes, sizes_of
 from ..views import View
 from .patterns import Patterns
 from .rule_set import RuleSet

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..views import QITable
 from .known import Known
-from .technique import Published, expected
+from .published import Published, expected
 
 __all__ = ["DomainTechnique"]
 

@@ -16,8 +16,9 @@ from ..measures.equivocation.areas import widths_asked
 from ..system.progress import progress_bar
 from ..tables.columns import names
 from ..tables.numbers import one_or_several
+from .domains import check_confidential, numeric_domain
 from .intruders import DRAWS, Intruders
-from .technique import Technique, check_confidential, numeric_domain
+from .technique import Technique
 
 __all__ = ["experiment"]
 

@@ -14,7 +14,8 @@ from ..measures.equivocation.areas import areas
 from ..measures.equivocation.units import in_units
 from ..tables.coding import sort_distinct
 from ..tables.numbers import as_numbers
-from .technique import Technique, domain_of
+from .domains import domain_of
+from .technique import Technique
 
 __all__ = ["DRAWS", "Intruders"]
 

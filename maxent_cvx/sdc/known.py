@@ -12,7 +12,7 @@ from ..errors import StatementError, TableError, listing, shown, unknown_name
 from ..tables.columns import check_columns
 from ..tables.selection import choose
 from ..views import QITable
-from .technique import check_type
+from .domains import check_type
 
 __all__ = ["Known"]
 

@@ -11,8 +11,10 @@ import pandas as pd
 from ..errors import BadProbability, TableError, number, whole
 from ..views import QITable
 from .domain_technique import DomainTechnique
+from .domains import check_confidential, domain_of
 from .known import Known
-from .technique import Published, check_confidential, domain_of, draws
+from .published import Published
+from .random_streams import draws
 
 __all__ = ["Sample", "Sampling"]
 

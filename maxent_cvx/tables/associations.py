@@ -16,7 +16,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, whole
-from .lattice import Cube, members, pattern_names
+from .cube_patterns import members, pattern_names
+from .lattice import Cube
 from .selection import written
 
 __all__ = ["RANKED", "Associations", "value_names"]

@@ -13,7 +13,8 @@ from .. import arguments
 from ..errors import StatementError, shown, unknown_name
 from ..tables.coding import multi_index
 from ..views import View
-from .people import OTHERS, People
+from .descriptions import OTHERS
+from .people import People
 
 __all__ = ["Axes", "level_of", "several_names"]
 

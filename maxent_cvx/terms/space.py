@@ -21,8 +21,8 @@ from ..tables.coding import group_codes, sort_distinct
 from ..tables.microdata import Microdata
 from .axes import several_names
 from .block import Block
+from .descriptions import OTHERS
 from .events import tuples_described, values_named
-from .people import OTHERS
 from .terms import Terms
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from ...errors import BadProbability, StatementError, TableError, UnknownName, l
 from ...tables.numbers import as_numbers
 from ...views import QITable
 from ..domain_technique import DomainTechnique
+from ..domains import check_confidential, domain_of
 from ..known import Known
-from ..technique import check_confidential, domain_of, draws
+from ..random_streams import draws
 from .channel import Channel, noise_limit
 from .noisy_table import NoisyTable
 

@@ -12,8 +12,9 @@ from ...tables.coding import ranges
 from ...tables.numbers import as_numbers
 from ...views import QITable
 from ..domain_technique import DomainTechnique
+from ..domains import check_confidential, numeric_domain
 from ..known import Known
-from ..technique import check_confidential, draws, numeric_domain
+from ..random_streams import draws
 from .range_sums import RangeSums
 
 __all__ = ["RangeQueries"]
