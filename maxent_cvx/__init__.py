@@ -47,7 +47,7 @@ from .studies.compare_solvers import compare_solvers
 from .studies.inference_channels import inference_channels
 from .studies.quantify import quantify
 from .studies.sweep import sweep
-from .tables.associations import mine_associations
+from .tables.mining import mine_associations
 from .terms.block import Block
 from .terms.rows import Rows
 from .terms.space import Space

@@ -27,6 +27,7 @@ __all__ = [
     "StatementError",
     "TableError",
     "UnknownName",
+    "amount",
     "listing",
     "number",
     "shown",
@@ -261,7 +262,7 @@ class RulesLeftOut(UserWarning):
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     rules = mx.RuleSet.from_mlxtend(mined, qi="Gender", sa="Salary", support=0.1, confidence=0.6)
     >>> str(caught[0].message)
-    '1 rules are not read (1 with sensitive values on the left): only QI => SA is'
+    '1 rule not read (1 with sensitive values on the left): only QI => SA is'
     """
 
 
@@ -323,6 +324,11 @@ def shown(value: object) -> str:
     except Exception:  # Python refuses to write integers of more than 4,300 digits, and objects may fail to be written
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
+
+
+def amount(n: int, noun: str) -> str:
+    """Word a number of things: "1 rule", "2 rules"; `noun` is the singular, and its plural ends in s."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, listing, whole
-from ..tables.microdata import Microdata, names
+from ..tables.columns import names
+from ..tables.microdata import Microdata
 from ..views import Release
 from .drawing import draw, join, shuffled
 

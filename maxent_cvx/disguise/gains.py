@@ -6,16 +6,51 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..errors import Inaccurate, SolverError
 from ..measures.accuracy import original_counts
 from ..model.posterior import Posterior
+from ..solvers.diagnosis.multipliers import pricing
 from ..terms.rows import Rows
 from ..views import OUTSIDE, View
 
-__all__ = ["events", "information", "pull"]
+__all__ = ["events", "information", "multipliers_of", "pull"]
+
+
+def multipliers_of(post: Posterior, label: str) -> np.ndarray:
+    """The multipliers of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats; minus their prices.
+
+    Parameters
+    ----------
+    post : Posterior
+        Of a model of linear knowledge.
+    label : str
+        Its label in the model.
+
+    Returns
+    -------
+    ndarray, one a row of the knowledge, in its order
+        Infinite where a row forces zeros.
+
+    Raises
+    ------
+    SolverError
+        If the model holds a convex constraint.
+    Inaccurate
+        If the answer has no multipliers to the precision that is needed.
+    """
+    if post.model.convex:
+        raise SolverError(
+            "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
+        )
+    form = post.model.form
+    multipliers = pricing(form, post.counts)
+    if np.isnan(multipliers).any():
+        raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")
+    return form.by_label(multipliers * form.scale / post.space.n_records)[label]
 
 
 def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> np.ndarray:
-    """By how much each row raises log P(x | q) of those above a limit, added up over the people concerned.
+    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned.
 
     log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
     sensitive attributes x is a value of each.
@@ -29,13 +64,13 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
         One a row, nats; infinite where the row forces zeros.
     limit : float
     """
-    _, people = post.space.groups
+    _, records = post.space.groups
     covered, table = _covered(post, rows)
     event = events(post.space.view)
     inferred = table @ event
-    above = inferred > (limit + 1e-9) * people[:, None]
+    above = inferred > (limit + 1e-9) * records[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        weight = np.where(above, people[:, None] / inferred, 0.0) @ event.T - above.sum(axis=1, keepdims=True)
+        weight = np.where(above, records[:, None] / inferred, 0.0) @ event.T - above.sum(axis=1, keepdims=True)
     finite = np.where(np.isfinite(multipliers), multipliers, 0.0) * (covered @ weight.ravel())
     concerned = _groups(post, rows) @ above.any(axis=1).astype(float) > 0
     return np.where(np.isinf(multipliers) & concerned, np.inf, finite)
@@ -55,10 +90,10 @@ def events(view: View) -> np.ndarray:
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
-    """How much the divergence of the truth from the posterior rises without each row, to second order; people x nats.
+    """How much the divergence of the truth from the posterior rises without each row, to second order; records x nats.
 
     m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
-    people that it counts, everybody's value being drawn from the posterior.
+    records that it counts, everybody's value being drawn from the posterior.
 
     Parameters
     ----------
@@ -84,10 +119,10 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
 def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
     """N P(g, x) as far as each row counts it, shape (rows, groups x values); and all of it, shape (groups, values)."""
     space = post.space
-    people, n_values = space.groups[1], len(space.view.sensitive_values)
+    n_records, n_values = space.groups[1], len(space.view.sensitive_values)
     cell = space.cells
-    of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(people) * n_values))
-    table = np.bincount(cell, post.counts, len(people) * n_values).reshape(-1, n_values)
+    of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(n_records) * n_values))
+    table = np.bincount(cell, post.counts, len(n_records) * n_values).reshape(-1, n_values)
     return sp.csr_array(_pattern(rows) @ of_cell), table
 
 
@@ -100,8 +135,8 @@ def _sum_values(covered: sp.csr_array, n_values: int) -> sp.csr_array:
 
 def _groups(post: Posterior, rows: Rows) -> sp.csr_array:
     """Mark the groups that each row is about, shape (rows, groups)."""
-    group, people = post.space.groups
-    of_group = sp.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), len(people)))
+    group, of = post.space.groups
+    of_group = sp.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), len(of)))
     return sp.csr_array(_pattern(rows) @ of_group)
 
 

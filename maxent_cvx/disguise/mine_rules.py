@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..rules.rule_set import RuleSet, check_names
+from ..rules.rule_set import RuleSet
+from ..rules.rule_table import check_names
 from ..rules.thresholds import Thresholds
-from ..tables.associations import mine_associations
-from ..tables.microdata import names
+from ..tables.columns import names
+from ..tables.mining import mine_associations
 
 __all__ = ["mine_rules"]
 

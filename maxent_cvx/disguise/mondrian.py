@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, whole
-from ..tables.microdata import Microdata, check_columns, factorize, names
+from ..tables.coding import factorize
+from ..tables.columns import check_columns, names
+from ..tables.microdata import Microdata
 from ..views import Release
 
 __all__ = ["mondrian", "mondrian_table"]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..errors import StatementError, TableError, listing, whole
 from ..sources import RandomizedResponse
-from ..tables.microdata import check_columns
+from ..tables.columns import check_columns
 
 __all__ = ["randomize"]
 

@@ -9,10 +9,11 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, whole
-from ..tables.microdata import Microdata, check_once, distinct
+from ..tables.coding import distinct
+from ..tables.microdata import Microdata, check_once
 from ..views import Release
 from .anatomy import anatomy_buckets
-from .drawing import draw, join, shuffled
+from .history import Assignment, History, history_guided, m_invariant
 
 __all__ = ["republish"]
 
@@ -96,34 +97,11 @@ def republish(
             bucket=release.bucket, id=name,
         )  # fmt: skip
     rng = np.random.default_rng(whole(seed, "seed", 0, error=TableError))
-    n_old = len(release.buckets)
     bucket = np.full(len(table), -1)
     bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
-    new = np.flatnonzero(before < 0)
-    filled = _fill(places, value[new], rng)
-    bucket[new[filled[0]]] = places[0][filled[1]]
-    rest = np.flatnonzero(bucket < 0)
-    counterfeits = np.delete(np.arange(len(places[0])), filled[1]) if method == "m_invariant" else np.empty(0, int)
-    added_bucket, added_value = places[0][counterfeits], places[1][counterfeits]
-    rest = rest[shuffled(value[rest], rng)[0]]
-    fresh = draw(value[rest], l, rng)
-    left = fresh < 0
-    bucket[rest[~left]] = n_old + fresh[~left]
-    n_all = n_old + int(fresh.max(initial=-1)) + 1
-    if method == "m_invariant":
-        bucket[rest[left]], more = _alone(value[rest[left]], l, len(values), n_all, rng)
-        added_bucket, added_value = np.append(added_bucket, more[0]), np.append(added_value, more[1])
-    else:
-        there = bucket >= 0
-        bucket[rest[left]] = joined = join(value[rest[left]], bucket[there], value[there], rng)
-        if (stranded := rest[left][joined < 0]).size:
-            one = value[stranded[0]]
-            raise TableError(
-                f"{np.sum(value[stranded] == one)} newcomers with {listing([values[one]])} are left over, and fewer "
-                "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
-            )
-    kept = np.isin(added_bucket, bucket)  # nobody is left in the others
-    return _publish(release, table, bucket, value, values, added_bucket[kept], added_value[kept])
+    history = History(bucket, value, values, places, len(release.buckets))
+    assigned = m_invariant if method == "m_invariant" else history_guided
+    return _publish(release, table, history, assigned(history, l, rng))
 
 
 def _places(
@@ -148,57 +126,22 @@ def _places(
     return np.repeat(at, number), np.repeat(which, number)
 
 
-def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Pair newcomers with places of their value at random: which newcomer, which place."""
-    ranks = []
-    for of in (value, places[1]):
-        order, rank = shuffled(of, rng)
-        ranks.append(rank[np.argsort(order)])
-    size = max(len(value), len(places[1]), 1)
-    _, newcomer, place = np.intersect1d(value * size + ranks[0], places[1] * size + ranks[1], return_indices=True)
-    return newcomer, place
-
-
-def _alone(
-    left: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Give people who are left buckets of their own, with counterfeits of other values."""
-    if len(left) and n_values < l:
-        raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
-    order, number = shuffled(left, rng)
-    bucket = np.empty(len(left), dtype=np.int64)
-    bucket[order] = number  # one of a value a bucket
-    own = np.zeros((int(bucket.max(initial=-1)) + 1, n_values), dtype=bool)
-    own[bucket, left] = True
-    others = np.argsort(rng.random(own.shape) + own, axis=1)  # in random order, their own last
-    added, which = np.nonzero(np.arange(n_values) < (l - own.sum(axis=1))[:, None])
-    return first + bucket, (first + added, others[added, which])
-
-
-def _publish(
-    release: Release,
-    table: pd.DataFrame,
-    bucket: np.ndarray,
-    value: np.ndarray,
-    values: pd.Index,
-    added_bucket: np.ndarray,
-    added_value: np.ndarray,
-) -> Release:
+def _publish(release: Release, table: pd.DataFrame, history: History, found: Assignment) -> Release:
     """Write the tables of people and of values, counterfeits among them, and read them as a release."""
     assert release.persons is not None
     name, bare = release.persons.id, release.persons.id in release.qi
     numeric = pd.api.types.is_integer_dtype(release.buckets)
-    n_new = max(int(bucket.max()) + 1 - len(release.buckets), 0)
+    n_new = max(int(found.bucket.max()) + 1 - len(release.buckets), 0)
     if numeric:  # new buckets have names that no old one has
         fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
     else:
         used = set(map(str, release.buckets))
         fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
     names = pd.Series([*release.buckets, *fresh])
-    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[bucket]})
-    every = np.append(value, added_value)
-    held = values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
-    held[release.bucket] = names.to_numpy()[np.append(bucket, added_bucket)]
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[found.bucket]})
+    every = np.append(history.value, found.added_value)
+    held = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
+    held[release.bucket] = names.to_numpy()[np.append(found.bucket, found.added_bucket)]
     return Release.from_tables(
         people,
         held,

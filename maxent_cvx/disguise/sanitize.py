@@ -1,31 +1,20 @@
-"""Rules withheld so that what is published keeps a promise: no inference too sure, or none too close to the truth."""
+"""Rules withheld so that a privacy criterion is kept: no inference too sure, or none too close to the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import StatementError, TableError, number, shown, whole
-from ..measures import overall_divergence
+from ..errors import StatementError, TableError, amount, number, shown, whole
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..rules.files import SCORES
 from ..rules.rule_set import RuleSet
-from ..sources import PublishedRules
-from ..system.progress import progress_bar
 from ..views import View
-from .gains import events, information, pull
+from .withholding import Limit, Withholding
 
 __all__ = ["Sanitized", "sanitize"]
-
-#: The label of the rules in the adversary's model.
-LABEL = "rules to be published"
-#: A limit is kept if it is missed by no more than the answer may be wrong.
-FORGIVEN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +60,10 @@ class Sanitized:
     limit: float
 
     def __repr__(self) -> str:
+        n, verb = len(self.rules) + len(self.withheld), "is" if len(self.rules) == 1 else "are"
         claim = "" if self.rules.complete else ", no longer said to be all"
         return (
-            f"<Sanitized: {len(self.rules)} of {len(self.rules) + len(self.withheld)} rules are kept{claim}; "
+            f"<Sanitized: {len(self.rules)} of {amount(n, 'rule')} {verb} kept{claim}; "
             f"{self.measure:.4g} is reached, {self.limit:.4g} was asked for>"
         )
 
@@ -176,99 +166,6 @@ def sanitize(
     model = MaxEnt(view) if isinstance(view, View) else view
     if not isinstance(model, MaxEnt):
         raise StatementError(f"a view, such as a QITable, or a model is expected, not {shown(view)}")
-    measure: Callable[[Posterior], float] = (
-        _surest if max_p is not None else lambda post: overall_divergence(post, original)  # type: ignore[arg-type]
-    )
-    search = _Search(model, rules, scores, decimals, measure, limit, upper=max_p is not None)
-    truth = None if max_p is not None else original
-    return search.run(truth, step, restore, progress)
-
-
-def _surest(post: Posterior) -> float:
-    """The largest P(x | q), of named people P(x | i)."""
-    return float((post.inferences()[0].to_numpy() @ events(post.space.view)).max())
-
-
-class _Search:
-    """One greedy search."""
-
-    def __init__(
-        self,
-        model: MaxEnt,
-        rules: RuleSet,
-        scores: str | list[str] | None,
-        decimals: int | None,
-        measure: Callable[[Posterior], float],
-        limit: float,
-        *,
-        upper: bool,
-    ) -> None:
-        self.model, self.rules, self.measure, self.limit, self.upper = model, rules, measure, limit, upper
-        self.scores, self.decimals = scores, decimals
-
-    def solve(self, kept: np.ndarray, before: Posterior | None, *, complete: bool = False) -> Posterior:
-        """What is inferred from some of the rules."""
-        some = self.rules if complete else self.rules.at(kept)
-        source = PublishedRules(some, self.scores, self.decimals, non_rules=complete)
-        return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
-
-    def holds(self, value: float) -> bool:
-        """Whether the limit is kept."""
-        return value <= self.limit + FORGIVEN if self.upper else value >= self.limit - FORGIVEN
-
-    def run(self, truth: pd.DataFrame | None, step: int, restore: bool, progress: bool | None) -> Sanitized:
-        """Withhold, and try to restore."""
-        kept = np.ones(len(self.rules), dtype=bool)
-        if self.rules.complete:
-            post = self.solve(kept, None, complete=True)
-            if self.holds(value := self.measure(post)):
-                return self.result(self.rules, [], {}, post, value)
-        post = self.solve(kept, None)
-        value, order, after = self.measure(post), list[int](), dict[int, float]()
-        with progress_bar(None, "withheld", progress) as bar:
-            while not self.holds(value) and kept.any():
-                gain = self.gains(post, truth)
-                best = np.argsort(-gain, kind="stable")[:step]
-                out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
-                kept[out] = False
-                post = self.solve(kept, post)
-                value = self.measure(post)
-                order += out.tolist()
-                after |= dict.fromkeys(out.tolist(), value)
-                bar.update(len(out))
-            if not self.holds(value):
-                raise StatementError(
-                    f"without any rule the measure is {value:.6g} already, and {self.limit:.6g} is asked for: what "
-                    f"else is known, or published, decides it; {'allow more' if self.upper else 'ask for less'}"
-                )
-            for rule in reversed(order) if restore else ():
-                kept[rule] = True
-                tried = self.solve(kept, post)
-                if self.holds(measured := self.measure(tried)):
-                    post, value = tried, measured
-                else:
-                    kept[rule] = False
-                bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
-        incomplete = self.rules.at(kept).incomplete()
-        return self.result(incomplete, [rule for rule in order if not kept[rule]], after, post, value)
-
-    def result(
-        self, rules: RuleSet, withheld: list[int], after: dict[int, float], post: Posterior, value: float
-    ) -> Sanitized:
-        """Report what was kept and what was not."""
-        scores = [self.scores] if isinstance(self.scores, str) else self.scores or []
-        rules = rules.without_scores(*(set(SCORES) - set(scores)))
-        table = self.rules.table.iloc[withheld]
-        table.insert(0, "measure", [after[rule] for rule in withheld])
-        return Sanitized(rules, table, post, value, self.limit)
-
-    def gains(self, post: Posterior, truth: pd.DataFrame | None) -> np.ndarray:
-        """About how much the measure gains from withholding each rule that is published."""
-        rows = post.model.blocks.by_label[LABEL]
-        prices = post.prices()["price"]
-        multipliers = -prices.reindex([rows.name(i) for i in range(len(rows))]).to_numpy()
-        if truth is None:
-            gain = pull(post, rows, multipliers, self.limit)
-        else:
-            gain = information(post, rows, multipliers, truth)
-        return gain if (gain > 0).any() else np.abs(multipliers)
+    search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
+    kept, withheld, post, value = search.run(step, restore, progress)
+    return Sanitized(kept, withheld, post, value, limit)

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, TableError, number, shown, whole
 from ..model.posterior import Posterior
-from ..tables.microdata import Microdata, names
+from ..tables.columns import names
+from ..tables.microdata import Microdata
 from ..views import Release
 from ..views.generalized import covers
 

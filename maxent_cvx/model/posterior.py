@@ -18,7 +18,7 @@ from ..errors import StatementError, TableError
 from ..solvers import Certificate, Solution, Status
 from ..solvers.program.linear_form import LinearForm
 from ..sources import Probability
-from ..tables.microdata import group_codes
+from ..tables.coding import group_codes
 from ..terms.space import Space
 from ..views import ReleaseSeries
 from .explain.certainty import certain_table

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import StatementError, TableError, UnknownName, listing, unknown_name
-from ..tables.microdata import Microdata, check_columns, group_codes, names, sort_distinct
-from .reading import AttributeSet, attribute_sets, checked, several
+from ..errors import StatementError, TableError, listing, unknown_name
+from ..tables.columns import names
+from ..tables.microdata import Microdata
+from .estimation import shares
+from .lookup import positions
+from .reading import AttributeSet, attribute_sets, checked, tables_given
 
 __all__ = ["QIDistribution"]
 
@@ -26,7 +29,7 @@ class QIDistribution:
     *tables : dict, or DataFrame
         A dictionary from an attribute set, ``"Gender"`` or ``("Gender", "Age")``, to its table: a dictionary
         ``{signature: {value: probability}}`` or a DataFrame. Or a DataFrame alone, a row a signature and a column a
-        value, whose index is named by its attributes. Several attribute sets are several tables, of the same values.
+        value, whose index is named by its attributes. Tables of different sets have the same values.
     about : str
         Where the probabilities are from, to be shown.
 
@@ -60,7 +63,7 @@ class QIDistribution:
 
     def __init__(self, *tables: Mapping[Any, Any] | pd.DataFrame, about: str = "given") -> None:
         found: dict[tuple[str, ...], pd.DataFrame] = {}
-        for attributes, table in several(tables):
+        for attributes, table in tables_given(tables):
             if any(set(attributes) == set(other) for other in found):
                 raise TableError(f"the attribute set {listing(attributes)} has two tables; give one")
             found[attributes] = checked(table, attributes)
@@ -86,12 +89,12 @@ class QIDistribution:
         ----------
         table : DataFrame
             One row a person.
-        qi : str, several, or several of several
+        qi : str, list of str, or list of lists
             An attribute set, ``["sex", "race"]``; or a list of attribute sets, ``[["sex"], ["sex", "race"]]``.
-        sa : str or several
+        sa : str or list of str
             The sensitive attribute.
         smoothing : float
-            How many people are added to each value of every signature that occurs. With 0, the default, what nobody
+            How many records are added to each value of every signature that occurs. With 0, the default, what nobody
             of a signature has is held to be impossible, and possible worlds with it are ruled out.
 
         Returns
@@ -115,13 +118,7 @@ class QIDistribution:
         male             0.091  0.364  0.182        0.091      0.273
         """
         smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
-        found = {}
-        for attributes in attribute_sets(qi):
-            data = Microdata(table, attributes, names(sa, "sa"))
-            (s, signatures), (x, values) = data.tuples(), data.values()
-            n = np.bincount(s * len(values) + x, minlength=len(signatures) * len(values)).reshape(-1, len(values))
-            total = n.sum(axis=1, keepdims=True) + smoothing * len(values)
-            found[attributes] = pd.DataFrame((n + smoothing) / total, index=signatures, columns=values)
+        found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in attribute_sets(qi)}
         return cls(found, about=f"estimated from {len(table)} records, smoothing {smoothing:g}")
 
     @property
@@ -144,7 +141,7 @@ class QIDistribution:
 
         Parameters
         ----------
-        attributes : str or several
+        attributes : str or list of str
             Its attributes, in any order.
 
         Returns
@@ -174,7 +171,7 @@ class QIDistribution:
         ----------
         people : DataFrame
             With the attributes as columns; a row a tuple.
-        attributes : str or several, optional
+        attributes : str or list of str, optional
             The attribute set; may be left out if there is one.
 
         Returns
@@ -206,7 +203,7 @@ class QIDistribution:
         ----------
         people : DataFrame
             With the attributes as columns; a row a tuple.
-        attributes : str or several, optional
+        attributes : str or list of str, optional
             The attribute set; may be left out if there is one.
 
         Returns
@@ -241,7 +238,7 @@ class QIDistribution:
         ----------
         people : DataFrame or MultiIndex
             With a column, or a level, for every attribute.
-        attributes : str or several, optional
+        attributes : str or list of str, optional
             The attribute set; may be left out if there is one.
 
         Returns
@@ -262,18 +259,7 @@ class QIDistribution:
         [1, 1, 0]
         """
         key = self.attribute_set(attributes)
-        code, distinct = _distinct(people, key)
-        at = self.tables[key].index.get_indexer(distinct)
-        if (at < 0).any():
-            for i, name in enumerate(key):
-                level, known = distinct.get_level_values(i), self.tables[key].index.unique(level=i)
-                if len(strange := level[~level.isin(known)]):
-                    raise unknown_name(f"value of {name!r} that the prior has a signature of", strange[0], known)
-            raise UnknownName(
-                f"the prior has no row for {int((at < 0).sum())} of {len(at)} signatures by {', '.join(key)}: "
-                "each value occurs in it, but not together; add their rows"
-            )
-        return at[code]
+        return positions(self.tables[key].index, people, key)
 
     def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
         """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values).
@@ -284,7 +270,7 @@ class QIDistribution:
             The view's `quasi_identifiers`.
         values : Index
             Its `sensitive_values`.
-        attributes : str or several, optional
+        attributes : str or list of str, optional
             The attribute set; may be left out if there is one.
 
         Returns
@@ -323,6 +309,15 @@ class QIDistribution:
         ------
         UnknownName
             If the prior has no entry for one.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+        >>> import pandas as pd
+        >>> G.columns(pd.Index(["HIV", "Flu"])).tolist()                # of Breast Cancer, Flu, HIV, ...
+        [2, 1]
         """
         at = self.values.get_indexer(arguments.instance(values, pd.Index, "values"))
         if (at < 0).any():
@@ -334,7 +329,7 @@ class QIDistribution:
 
         Parameters
         ----------
-        attributes : str or several, optional
+        attributes : str or list of str, optional
 
         Returns
         -------
@@ -346,7 +341,15 @@ class QIDistribution:
         UnknownName
             If the prior has no such set.
         StatementError
-            If none is chosen, and there are several.
+            If none is chosen, and there is more than one.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=[["Gender"], ["Gender", "Degree"]], sa="Disease", smoothing=1)
+        >>> G.attribute_set(["Degree", "Gender"])                       # in the order of its table
+        ('Gender', 'Degree')
         """
         if attributes is None:
             if len(self.tables) > 1:
@@ -368,17 +371,3 @@ class QIDistribution:
     def _repr_html_(self) -> str:
         parts = [f"<p>{', '.join(a)}</p>{t.head(10).to_html(border=0)}" for a, t in self.tables.items()]
         return f"<p>QIDistribution, {self.about}</p>{''.join(parts)}"
-
-
-def _distinct(people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the distinct signatures of people, or of QI tuples."""
-    if isinstance(people, pd.DataFrame):
-        check_columns(people, {"signature": key}, "the table of people")
-        return sort_distinct(people[list(key)])
-    arguments.instance(people, pd.MultiIndex, "people", "a DataFrame, or the QI tuples of a view, are expected")
-    if strangers := [name for name in key if name not in people.names]:
-        raise unknown_name("quasi-identifier (given as an attribute of the prior)", strangers[0], people.names)
-    at = [people.names.index(name) for name in key]
-    code = group_codes([np.asarray(people.codes[i]) for i in at], [len(people.levels[i]) for i in at])
-    first = np.unique(code, return_index=True)[1]
-    return code, pd.MultiIndex.from_arrays([people.get_level_values(i)[first] for i in at], names=key)

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ..errors import BadProbability, TableError, listing, shown
-from ..tables.microdata import names
+from ..tables.columns import names
 
-__all__ = ["AttributeSet", "attribute_sets", "checked", "several"]
+__all__ = ["AttributeSet", "attribute_sets", "checked", "tables_given"]
 
-#: Rows sum to 1 but for rounding of so much.
+#: How far the sum of a row may be from 1, for rounding.
 ROUNDING = 1e-9
-#: QI attributes, one or several.
+#: QI attributes: one, or a list of them.
 AttributeSet = str | Iterable[str]
 
 
-def several(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
+def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
     """Read every form in which tables are given as attribute sets with a table each."""
     for table in tables:
         if isinstance(table, pd.DataFrame):
@@ -34,7 +34,7 @@ def several(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
 
 
 def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
-    """Read one attribute set, or several."""
+    """Read one attribute set, or a list of them."""
     is_one = isinstance(qi, str | bytes | pd.DataFrame) or not isinstance(qi, Iterable)
     sets = [qi] if is_one else list(qi)
     if is_one or all(isinstance(name, str) for name in sets):

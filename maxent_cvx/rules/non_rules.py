@@ -9,8 +9,9 @@ import pandas as pd
 
 from ..errors import StatementError
 from ..tables.associations import value_names
-from ..tables.lattice import Cube, cubes, members, pattern_names
-from ..tables.microdata import multi_index, sizes_of
+from ..tables.coding import multi_index
+from ..tables.cube_patterns import members, pattern_names
+from ..tables.lattice import Cube, cubes, sizes_of
 from ..views import View
 from .patterns import Patterns
 from .rule_set import RuleSet

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, unknown_name
-from ..tables.microdata import densely, group_codes, ranges
+from ..tables.coding import densely, group_codes, ranges
 from ..views import View
 from .rule_set import RuleSet
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from html import escape
 from os import PathLike
@@ -12,13 +12,16 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import StatementError, TableError, listing, number, unknown_name, whole
-from ..tables.microdata import names, sizes_of
-from ..tables.selection import written
-from .files import SCORES, read_items, read_rules, write_rules
+from ..errors import amount, whole
+from ..tables.columns import names
+from ..tables.lattice import sizes_of
+from .files import read_rules, write_rules
+from .mlxtend import read_items
+from .rule_table import check_scores, named_rules
+from .scores import SCORES
 from .thresholds import Thresholds
 
-__all__ = ["RuleSet", "check_names", "decimals_of"]
+__all__ = ["RuleSet"]
 
 #: What a RuleSet is made of, besides its table.
 ARGUMENTS = ("qi", "sa", "support", "confidence", "strict", "complete", "attributes")
@@ -63,16 +66,14 @@ class RuleSet:
 
     Examples
     --------
-    >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+    >>> import maxent_cvx as mx, pandas as pd
     >>> table = pd.DataFrame({"Education": ["Doctorate", None], "Gender": [None, "Female"], "Salary": ["50K+", "50K-"],
     ...     "confidence": [0.875, 0.625]})             # each sets one of two attributes
     >>> rules = mx.RuleSet(table, qi=["Education", "Gender"], sa="Salary", support=0.1, confidence=0.6)
     >>> rules.rounded(1).table["confidence"].to_dict()
     {'Education=Doctorate => 50K+': 0.9, 'Gender=Female => 50K-': 0.6}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rules.head(1).to_csv(pathlib.Path(folder, "rules.csv"))
-    ...     mx.RuleSet.from_csv(pathlib.Path(folder, "rules.csv"))
-    <RuleSet: 1 rules (Education, Gender) => Salary; some of the rules with support >= 0.1, confidence >= 0.6>
+    >>> rules
+    <RuleSet: 2 rules (Education, Gender) => Salary; some of the rules with support >= 0.1, confidence >= 0.6>
     """
 
     def __init__(
@@ -93,8 +94,8 @@ class RuleSet:
         self.thresholds = Thresholds.of(support, confidence, strict)
         self.complete = bool(complete)
         self.attributes = None if attributes is None else tuple(sizes_of(attributes, len(self.qi)))
-        self.table = self._read(table)
-        self._check_scores()
+        self.table = named_rules(table, self.qi, self.sensitive, self.attributes)
+        check_scores(self.table, self.thresholds)
 
     @property
     def support(self) -> float:
@@ -134,6 +135,14 @@ class RuleSet:
         ------
         StatementError
             If `n` is no whole number from 0 on.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.head(1)
+        <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
         """
         arguments.whole(n, "n", 0)
         return self.at(np.arange(len(self)) < n)
@@ -153,12 +162,37 @@ class RuleSet:
         ------
         StatementError
             If it is neither a mask of the rules nor positions of some.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.at(rules.table["confidence"].to_numpy() > 0.8).table.index.to_list()
+        ['Gender=Male => 50K+']
+        >>> rules.complete, rules.head(1).complete                   # what is left out may be a rule, too
+        (True, False)
         """
         kept = self.table.iloc[arguments.places(rules, "rules", len(self))]
         return self._with(kept, complete=self.complete and len(kept) == len(self))
 
     def incomplete(self) -> RuleSet:
-        """The same rules, without the claim that they are all."""
+        """The same rules, without the claim that they are all.
+
+        Returns
+        -------
+        RuleSet
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules
+        <RuleSet: 2 rules (Gender) => Pay; all rules with support >= 0.1, confidence >= 0.6>
+        >>> rules.incomplete()
+        <RuleSet: 2 rules (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
+        """
         return self._with(self.table, complete=False)
 
     def without_scores(self, *names: str) -> RuleSet:
@@ -171,6 +205,19 @@ class RuleSet:
         Returns
         -------
         RuleSet
+
+        Raises
+        ------
+        StatementError
+            If a name is no score's.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.without_scores("confidence").table.columns.to_list()
+        ['Gender', 'Pay']
         """
         for name in names:
             arguments.choice(name, "a score", SCORES)
@@ -191,6 +238,14 @@ class RuleSet:
         ------
         StatementError
             If `decimals` is no whole number from 0 to 300.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.rounded(1).table["confidence"].to_list()
+        [0.9, 0.6]
         """
         whole(decimals, "decimals", 0, MOST_DECIMALS)
         scores = [name for name in SCORES if name in self.table]
@@ -209,6 +264,17 @@ class RuleSet:
         ------
         TableError
             If the file cannot be written, or the empty text is a value.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rules.to_csv(pathlib.Path(folder, "rules.csv"))
+        ...     pathlib.Path(folder, "rules.csv").read_text().splitlines()[1:]
+        ['Gender,Pay,confidence', 'Male,50K+,0.875', 'Female,50K-,0.625']
         """
         said = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
         more = {"strict": self.strict, "complete": self.complete, "attributes": self.attributes}
@@ -235,6 +301,15 @@ class RuleSet:
             If there is no such file.
         StatementError
             If an argument is missing, or is not what the file says.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "rules.csv")
+        ...     pd.DataFrame({"Gender": ["Male"], "Pay": ["50K+"]}).to_csv(path, index=False)
+        ...     mx.RuleSet.from_csv(path, qi="Gender", sa="Pay", support=0.1, confidence=0.6)
+        <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
         """
         arguments.keywords(said, "argument of RuleSet", ARGUMENTS)
         return cls(**read_rules(path, said))
@@ -299,102 +374,13 @@ class RuleSet:
         )  # fmt: skip
 
     def _with(self, table: pd.DataFrame, complete: bool) -> RuleSet:
-        said: Mapping[str, Any] = {"support": self.thresholds.support, "confidence": self.thresholds.confidence}
-        return RuleSet(
-            table,
-            qi=self.qi,
-            sa=self.sensitive,
-            strict=self.strict,
-            complete=complete,
-            attributes=self.attributes,
-            **said,
-        )
-
-    def _read(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Check the rules, and name them."""
-        if not isinstance(table, pd.DataFrame):
-            raise TableError(f"rules must be a pandas DataFrame, a row a rule, not a {type(table).__name__}")
-        columns = [*self.qi, *self.sensitive]
-        check_names(columns)
-        if twice := [name for name in columns if list(table.columns).count(name) > 1]:
-            raise TableError(f"the rules have more than one column named {twice[0]!r}; rename one")
-        if unknown := [name for name in columns if name not in table.columns]:
-            raise unknown_name("column of the rules", unknown[0], table.columns)
-        frame = table[[*columns, *(name for name in SCORES if name in table.columns)]].reset_index(drop=True)
-        for column in columns:
-            frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
-        if (lacks := frame[list(self.sensitive)].isna().any(axis=1)).any():
-            raise TableError(
-                f"rule {int(lacks.argmax()) + 1} lacks a value of {listing(self.sensitive)}; every rule has one"
-            )
-        sizes = frame[list(self.qi)].notna().sum(axis=1)
-        if (sizes == 0).any():
-            raise TableError(
-                f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule sets one at least"
-            )
-        frame.index = pd.Index(self._texts(frame), name="rule")
-        if frame.index.has_duplicates:
-            repeated = frame.index[frame.index.duplicated()].unique()
-            raise TableError(f"the rules {listing(repeated, 3)} are given more than once; one row a rule")
-        if self.attributes is not None and not set(sizes) <= set(self.attributes):
-            first = frame.index[~sizes.isin(self.attributes).to_numpy()][0]
-            raise StatementError(f"{first!r} sets a number of QI attributes that is not among {list(self.attributes)}")
-        return frame
-
-    def _texts(self, frame: pd.DataFrame) -> list[str]:
-        """Write the rules."""
-        given = _pairs(frame[sorted(self.qi)])
-        several = len(self.sensitive) > 1
-        values = _pairs(frame[list(self.sensitive)]) if several else map(written, frame[self.sensitive[0]])
-        return [f"{left} => {right}" for left, right in zip(given, values, strict=True)]
-
-    def _check_scores(self) -> None:
-        """Check that scores are shares, and not below their thresholds by more than their own rounding."""
-        for name in (name for name in SCORES if name in self.table):
-            score, least = self.table[name], float(getattr(self.thresholds, name))
-            for rule, value in score.items():
-                number(value, f"the {name} of {rule!r}")
-            values = score.to_numpy(dtype=float)
-            short = values + [rounding(value) for value in values] < least
-            if (short | (values > 1 + 1e-9)).any():
-                first = int((short | (values > 1 + 1e-9)).argmax())
-                raise StatementError(
-                    f"{self.table.index[first]!r} has the {name} {values[first]:.12g}, and rules have "
-                    f"{self.thresholds}; correct the thresholds, or leave the rule out"
-                )
+        said: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
+        return RuleSet(table, **said | {name: getattr(self.thresholds, name) for name in SCORES})
 
     def __repr__(self) -> str:
-        which = "all rules" if self.complete else "some of the rules"
-        return (
-            f"<RuleSet: {len(self)} rules ({', '.join(self.qi)}) => {', '.join(self.sensitive)}; {which} with "
-            f"{self.thresholds}>"
-        )
+        rules = f"{amount(len(self), 'rule')} ({', '.join(self.qi)}) => {', '.join(self.sensitive)}"
+        return f"<RuleSet: {rules}; {'all' if self.complete else 'some of the'} rules with {self.thresholds}>"
 
     def _repr_html_(self) -> str:
         shown = self.table[[name for name in SCORES if name in self.table]].head(10)
         return f"<p>{escape(repr(self)[1:-1])}</p>{shown.to_html(border=0, float_format=lambda score: f'{score:.4g}')}"
-
-
-def _pairs(frame: pd.DataFrame) -> list[str]:
-    """Write what every row sets: "Education=Doctorate, Gender=Female"."""
-    rows = zip(*(frame[column] for column in frame), strict=True)
-    return [", ".join(f"{c}={written(v)}" for c, v in zip(frame, row, strict=True) if v is not None) for row in rows]
-
-
-def check_names(columns: Sequence[str]) -> None:
-    """Refuse a column with two roles, and one that has the name of a score."""
-    if clash := [name for name in columns if name in SCORES]:
-        raise TableError(f"a column is called {clash[0]!r}, which is a rule's score here; rename the column")
-    if twice := [name for name in columns if list(columns).count(name) > 1]:
-        raise TableError(f"column {twice[0]!r} is given twice in qi and sa; a column has one role")
-
-
-def decimals_of(score: float) -> int:
-    """With how many decimals a score is written."""
-    text = repr(float(score))
-    return 15 if "e" in text else len(text.removesuffix(".0").partition(".")[2])
-
-
-def rounding(score: float) -> float:
-    """Half a unit of the last decimal that a score is written with: next to nothing if it was not rounded."""
-    return 0.5 * 10.0 ** -decimals_of(score) + 1e-12

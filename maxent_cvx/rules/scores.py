@@ -1,4 +1,4 @@
-"""Printed scores, as numbers of people."""
+"""Printed scores: how they are rounded, and the numbers of records that they say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 
 from ..errors import Infeasible, StatementError, whole
 
-__all__ = ["people_of_scores"]
+__all__ = ["SCORES", "decimals_of", "people_of_scores", "rounding"]
+
+#: The columns of a rule's published scores.
+SCORES = ("support", "confidence")
 
 #: How far a score may be from a whole number of people, for floating point, relative to their number.
 WHOLE = 1e-9
@@ -73,3 +76,14 @@ def people_of_scores(
             f"when rounded to {decimals} decimals; correct decimals=, or the people"
         )
     return low, high
+
+
+def decimals_of(score: float) -> int:
+    """With how many decimals a score is written."""
+    text = repr(float(score))
+    return 15 if "e" in text else len(text.removesuffix(".0").partition(".")[2])
+
+
+def rounding(score: float) -> float:
+    """Half a unit of the last decimal that a score is written with: next to nothing if it was not rounded."""
+    return 0.5 * 10.0 ** -decimals_of(score) + 1e-12

@@ -11,12 +11,13 @@ from .experiment import experiment
 from .noise.binomial_noise import BinomialNoise
 from .noise.channel import Channel, noise_limit
 from .noise.noisy_table import NoisyTable
+from .published import Published
 from .range_queries.bounds import half_overlapping_bounds, record_bounds
 from .range_queries.range_queries import RangeQueries
 from .range_queries.range_sums import RangeSums
 from .range_queries.window_sums import WindowSums, WithinBounds
 from .sampling import Sample, Sampling
-from .technique import Published, Technique
+from .technique import Technique
 
 __all__ = [
     "BinomialNoise",

@@ -14,10 +14,11 @@ from .. import arguments
 from ..errors import StatementError, shown, whole
 from ..measures.equivocation.areas import widths_asked
 from ..system.progress import progress_bar
-from ..tables.microdata import names
+from ..tables.columns import names
 from ..tables.numbers import one_or_several
+from .domains import check_confidential, numeric_domain
 from .intruders import DRAWS, Intruders
-from .technique import Technique, check_confidential, numeric_domain
+from .technique import Technique
 
 __all__ = ["experiment"]
 

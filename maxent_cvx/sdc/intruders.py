@@ -12,9 +12,10 @@ import pandas as pd
 from ..errors import StatementError, TableError, shown
 from ..measures.equivocation.areas import areas
 from ..measures.equivocation.units import in_units
-from ..tables.microdata import sort_distinct
+from ..tables.coding import sort_distinct
 from ..tables.numbers import as_numbers
-from .technique import Technique, domain_of
+from .domains import domain_of
+from .technique import Technique
 
 __all__ = ["DRAWS", "Intruders"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..tables.microdata import check_columns
+from ..tables.columns import check_columns
 from ..tables.selection import choose
 from ..views import QITable
-from .technique import check_type
+from .domains import check_type
 
 __all__ = ["Known"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,8 +10,11 @@ import pandas as pd
 
 from ..errors import BadProbability, TableError, number, whole
 from ..views import QITable
+from .domain_technique import DomainTechnique
+from .domains import check_confidential, domain_of
 from .known import Known
-from .technique import Published, check_confidential, domain_of, draws, expected
+from .published import Published
+from .random_streams import draws
 
 __all__ = ["Sample", "Sampling"]
 
@@ -33,7 +35,7 @@ class Sample(Published):
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Sampling(DomainTechnique):
     """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: in the sample, or not, and then anything is equally likely.
 
     Parameters
@@ -48,6 +50,8 @@ class Sampling:
     ------
     BadProbability, StatementError
         If the factor is no share above 0, or the seed no whole number.
+    TableError
+        From `infer`: if more people of the sample than of the population are as described.
 
     Notes
     -----
@@ -67,6 +71,8 @@ class Sampling:
 
     factor: float
     seed: int = 0
+
+    _published_as = Sample
 
     def __post_init__(self) -> None:
         if not 0 < number(self.factor, "factor") <= 1:
@@ -109,51 +115,15 @@ class Sampling:
         drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 
-    def infer(
-        self, published: Sample, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
-    ) -> pd.Series:
-        """P(value | sample, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
-
-        Parameters
-        ----------
-        published : Sample
-            What :meth:`publish` returned.
-        known : dict or None
-            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
-            nothing.
-        population : DataFrame or QITable
-            Everybody's other attributes.
-
-        Returns
-        -------
-        Series
-            Probabilities, by value of the domain, in its order; they sum to 1.
-
-        Raises
-        ------
-        StatementError, UnknownName
-            If nobody is as described; or `published` was published by another technique.
-        TableError
-            If more people of the sample than of the population are, or the population has other values.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> technique = mx.sdc.Sampling(0.5)
-        >>> sample = technique.publish(people, confidential="Salary")
-        >>> technique.infer(sample, known={}, population=people[["Age"]]).to_dict()
-        {50: 0.125, 77: 0.375, 80: 0.125, 107: 0.375}
-        """
-        sample = expected(published, Sample, "Sampling")
-        person = Known.of(known, population, sample.confidential)
-        matching = sample.table.loc[person.matches(sample.table, "the sample"), sample.confidential]
+    def _shares(self, published: Sample, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """Those of the sample who match, and those outside it, of whom anything is equally likely."""
+        table, domain = published.table, published.domain
+        matching = table.loc[person.matches(table, "the sample"), published.confidential]
         in_all, in_sample = person.people, len(matching)
         if in_sample > in_all:
             raise TableError(
                 f"{in_sample} records of the sample match, and {in_all} people of the population; "
                 "pass the population that the sample was drawn from"
             )
-        frequency = np.bincount(sample.domain.get_indexer(matching), minlength=len(sample.domain))
-        p = frequency / in_all + (in_all - in_sample) / (in_all * len(sample.domain))
-        return pd.Series(p, index=sample.domain, name="probability")
+        frequency = np.bincount(domain.get_indexer(matching), minlength=len(domain))
+        return np.asarray(frequency / in_all + (in_all - in_sample) / (in_all * len(domain)))

@@ -9,7 +9,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, listing, whole
-from ..tables.associations import Associations, mine_associations
+from ..tables.associations import Associations
+from ..tables.mining import mine_associations
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source

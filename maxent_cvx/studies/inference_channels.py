@@ -12,7 +12,7 @@ from ..errors import BadProbability, StatementError, number, shown
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..system.progress import progress_bar
-from ..tables.microdata import ranges
+from ..tables.coding import ranges
 from ..views import ReleaseSeries
 
 __all__ = ["inference_channels"]

@@ -14,7 +14,7 @@ from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..sources import StrongestAssociations
 from ..system.progress import progress_bar
-from ..tables.associations import mine_associations
+from ..tables.mining import mine_associations
 from ..views import Release
 
 __all__ = ["quantify"]

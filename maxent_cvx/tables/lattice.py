@@ -6,6 +6,7 @@ say) closes it, so that nothing is counted below it (the Apriori principle).
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,10 +15,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .microdata import densely, ranges
-from .selection import written
+from ..errors import StatementError, shown
+from .coding import densely
+from .numbers import one_or_several
 
-__all__ = ["Cube", "cubes", "members", "pattern_names"]
+__all__ = ["Cube", "cubes", "sizes_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,20 @@ def cubes(
         above = level
 
 
+def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[int]:
+    """Read how many QI attributes a pattern may set; None is any number."""
+    sizes = list(range(1, n_attributes + 1))
+    if attributes is None:
+        return sizes
+    asked = one_or_several(attributes)
+    whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
+    if not asked or not whole_ones or not set(asked) <= set(sizes):
+        raise StatementError(
+            f"attributes={shown(attributes)}: an association can set 1 to {n_attributes} of the QI attributes"
+        )
+    return sorted({int(size) for size in asked})
+
+
 def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np.ndarray, np.ndarray]:
     """Split patterns by the values of one more attribute; give each QI tuple's, and a tuple of each."""
     inside = np.flatnonzero(group >= 0)
@@ -123,45 +139,3 @@ def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.
     """Leave out some patterns, and number the others anew."""
     number = np.append(np.where(out, -1, np.cumsum(~out) - 1), -1)  # -1 stays -1
     return number[group].astype(np.int32), first[~out]
-
-
-def members(found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
-    """Mark which distinct QI tuples belong to each of some patterns, shape (patterns, tuples).
-
-    Parameters
-    ----------
-    found : sequence of Cube
-    cube, pattern : ndarray of int
-        Which of the cubes, and which pattern of it.
-    """
-    rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
-    for i in np.unique(cube):
-        at = np.flatnonzero(cube == i)
-        group = found[i].group
-        # Tuples sorted by pattern, so that those of each are one slice.
-        order = np.argsort(group, kind="stable")
-        start, stop = np.searchsorted(group[order], [pattern[at], pattern[at] + 1])
-        rows.append(np.repeat(at, stop - start))
-        columns.append(order[ranges(start, stop - start)])
-    where = np.concatenate(rows), np.concatenate(columns)
-    n_tuples = len(found[0].group) if len(found) else 0
-    return sp.csr_array((np.ones(len(where[0])), where), shape=(len(cube), n_tuples))
-
-
-def pattern_names(
-    qi: Sequence[str], tuples: pd.MultiIndex, found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray
-) -> np.ndarray:
-    """Name patterns as texts: "Gender=male, Degree=college"."""
-    names = np.empty(len(cube), dtype=object)
-    values = [
-        np.array([f"{name}={written(value)}" for value in level], dtype=object)
-        for name, level in zip(qi, tuples.levels, strict=True)
-    ]
-    for i in np.unique(cube):
-        at = np.flatnonzero(cube == i)
-        first = found[i].first[pattern[at]]
-        texts = [values[j][np.asarray(tuples.codes[j])[first]] for j in found[i].attributes]
-        names[at] = texts[0]
-        for text in texts[1:]:
-            names[at] = names[at] + ", " + text
-    return names

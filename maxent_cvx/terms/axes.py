@@ -11,9 +11,10 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import StatementError, shown, unknown_name
-from ..tables.microdata import multi_index
+from ..tables.coding import multi_index
 from ..views import View
-from .people import OTHERS, People
+from .descriptions import OTHERS
+from .people import People
 
 __all__ = ["Axes", "level_of", "several_names"]
 
@@ -71,7 +72,7 @@ def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
 
 
 def several_names(by: str | Sequence[str]) -> list[str]:
-    """Read one name or several; a sum over nothing in particular has no labels."""
+    """Read a name, or a list of names, as a list; a sum over nothing in particular has no labels."""
     found = [by] if isinstance(by, str) else arguments.list_of(by, "what is summed by", "names")
     if strange := [name for name in found if not isinstance(name, str)]:
         raise StatementError(f"columns and roles are named by text, not by {shown(strange[0])}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,28 +12,15 @@ import scipy.sparse as sp
 from .. import arguments
 from ..errors import BadProbability, LabelMismatch, StatementError, listing, number
 from .rows import Rows
+from .terms import Terms
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = ["Block"]
 
-#: Rounding that a published probability is forgiven.
+#: How far outside [0, 1] a published probability may be, for its rounding.
 ROUNDING = 1e-12
-
-
-class Variables(Protocol):
-    """What a block's expressions are of: a :class:`~maxent_cvx.Space`."""
-
-    @property
-    def view(self) -> object:
-        """The published view that the terms are of."""
-        ...
-
-    @property
-    def p(self) -> cp.Expression:
-        """The probabilities, one a term."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +54,7 @@ class Block:
     0.267
     """
 
-    space: Variables
+    space: Terms
     matrix: sp.csr_array
     index: pd.Index
     label: str

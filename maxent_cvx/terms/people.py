@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,11 +10,9 @@ import pandas as pd
 
 from ..errors import StatementError, listing, shown, unknown_name
 from ..views import View
+from .descriptions import OTHERS, checked_names, codes_in_view, described_table, is_name
 
 __all__ = ["OTHERS", "People"]
-
-#: What everybody is called who has no name, in the index of the terms.
-OTHERS = "(others)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +30,7 @@ class People:
     q : ndarray of int
         The position of each one's QI tuple in the release.
     unnamed : ndarray of int
-        How many people of each QI tuple have no name.
+        How many records of each QI tuple have no name.
     """
 
     names: pd.Index
@@ -61,9 +58,11 @@ class People:
         """
         if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
             return cls.at([], np.empty(0, dtype=np.int64), view)
-        table = _table(described, view)
-        names = _checked(table.index)
-        levels = [_codes(table[attribute], view.quasi_identifiers.levels[i]) for i, attribute in enumerate(view.qi)]
+        table = described_table(described, view)
+        names = checked_names(table.index)
+        levels = [
+            codes_in_view(table[attribute], view.quasi_identifiers.levels[i]) for i, attribute in enumerate(view.qi)
+        ]
         known = pd.MultiIndex.from_arrays([np.asarray(codes) for codes in view.quasi_identifiers.codes])
         q = known.get_indexer(pd.MultiIndex.from_arrays(levels))
         if (q < 0).any():
@@ -112,7 +111,7 @@ class People:
         return {"who": who[order]} | {axis: code[order] for axis, code in of.items()}
 
     def find(self, who: object) -> np.ndarray:
-        """Mark the named people, by name: one, or several in a list.
+        """Mark the named people, by name: one, or a list of them.
 
         Raises
         ------
@@ -128,68 +127,6 @@ class People:
                 f"{', '.join(map(shown, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
                 "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
             )
-        if unknown := [name for name in wanted if not _is_name(name) or name not in self.names]:
+        if unknown := [name for name in wanted if not is_name(name) or name not in self.names]:
             raise unknown_name("person whom the model names", unknown[0], self.names)
         return np.asarray(self.names.isin(wanted))
-
-
-def _table(described: object, view: View) -> pd.DataFrame:
-    """Read descriptions as a table of the release's QI columns, indexed by name; nothing may be missing."""
-    if isinstance(described, Mapping):
-        if strange := [name for name, of in described.items() if not isinstance(of, Mapping)]:
-            raise StatementError(
-                f"{shown(strange[0])} is described by {shown(described[strange[0]])}; a dictionary "
-                "{attribute: value} is expected"
-            )
-        described = pd.DataFrame(list(described.values()), index=pd.Index(list(described), dtype=object), dtype=object)
-    if not isinstance(described, pd.DataFrame):
-        raise StatementError(
-            "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
-            f"not {shown(described)}"
-        )
-    if "who" in view.columns:
-        raise StatementError("a column is called 'who', which stands for named people here; rename the column")
-    if strangers := [column for column in described.columns if column not in view.qi]:
-        raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
-    if described.columns.has_duplicates:
-        twice = described.columns[described.columns.duplicated()]
-        raise StatementError(f"people are described by two columns called {listing(twice)}; leave one out")
-    for attribute in view.qi:
-        if attribute not in described.columns or (missing := described[attribute].isna()).all():
-            raise StatementError(f"people are described without {attribute!r}; every QI attribute is needed, of each")
-        if missing.any():
-            raise StatementError(
-                f"{listing(described.index[missing])} is described without {attribute!r}; every QI attribute is needed"
-            )
-    return described
-
-
-def _checked(index: pd.Index) -> pd.Index:
-    """Check that names are texts or whole numbers, each once."""
-    if strange := [name for name in index if not _is_name(name)]:
-        raise StatementError(f"a person's name is a text or a whole number, not {shown(strange[0])}")
-    if index.has_duplicates:
-        raise StatementError(
-            f"{listing(index[index.duplicated()].unique())} is described more than once; a person has one description"
-        )
-    return index
-
-
-def _is_name(name: object) -> bool:
-    """Whether somebody can be called so."""
-    if isinstance(name, str):
-        return name not in ("", OTHERS)
-    return isinstance(name, numbers.Integral) and not isinstance(name, bool)
-
-
-def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
-    """Number the values of one attribute as the view does."""
-    try:
-        # As objects: a number is not the interval that it lies in.
-        codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
-    except TypeError as error:  # a list, say
-        raise StatementError(f"{column.name!r} of some person is no single value: {error}; name one") from error
-    if (codes < 0).any():
-        first = int((codes < 0).argmax())
-        raise unknown_name(f"value of {column.name!r} (of {column.index[first]!r})", column.iloc[first], level)
-    return codes

@@ -1,4 +1,4 @@
-"""The space of a model: its terms, P(q, s, b) or P(q, s), and linear expressions over them.
+"""The space of a model: linear expressions over its terms, P(q, s, b) or P(q, s).
 
 Every information source is written with two verbs. ``space.marginal(by)`` sums the terms into a
 labelled :class:`~maxent_cvx.terms.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,14 +16,14 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .. import arguments
-from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..priors import QIDistribution
-from ..tables.microdata import Microdata, group_codes, sort_distinct
-from ..tables.selection import choose
-from ..views import View
-from .axes import Axes, level_of, several_names
+from ..errors import StatementError, TableError, listing, unknown_name
+from ..tables.coding import group_codes, sort_distinct
+from ..tables.microdata import Microdata
+from .axes import several_names
 from .block import Block
-from .people import OTHERS, People
+from .descriptions import OTHERS
+from .events import tuples_described, values_named
+from .terms import Terms
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["Space"]
 
 
-@dataclass(frozen=True, eq=False)
-class Space:
-    """The terms that can be non-zero, and the book-keeping of sums over them.
+@dataclass(frozen=True, eq=False, repr=False)  # the terms' own repr, which is shorter
+class Space(Terms):
+    """The terms of a model, and linear expressions over them: marginals, conditionals, single probabilities.
 
     Attributes
     ----------
@@ -61,118 +60,6 @@ class Space:
     {('Breast Cancer', 'female'): 0.5, ('Breast Cancer', 'male'): 0.0, ('Flu', 'female'): 0.0}
     """
 
-    view: View
-    people: People
-    codes: Mapping[str, np.ndarray]
-    prior: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Space:
-        """Number the terms of a published view, of named people apart from the others."""
-        arguments.instance(view, View, "view", "make one with Release.from_buckets(...)")
-        if people is not None:
-            arguments.instance(people, People, "people")
-        if prior is not None:
-            arguments.instance(prior, QIDistribution, "prior")
-        people = People.of(None, view) if people is None else people
-        codes = people.split(view.terms()) if len(people) else view.terms()
-        if prior is None:
-            return cls(view, people, codes)
-        believed = prior.of_tuples(view.quasi_identifiers, view.sensitive_values)
-        return cls(view, people, codes, believed[codes["q"], codes["s"]])
-
-    @cached_property
-    def axes(self) -> Axes:
-        """The columns and roles by which terms are named."""
-        return Axes(self.view, self.people, self.codes)
-
-    def __len__(self) -> int:
-        return len(self.codes["s"])
-
-    def __repr__(self) -> str:
-        return f"<Space: {len(self)} terms {self.term} of {self.view!r}>"
-
-    @property
-    def term(self) -> str:
-        """What a term is: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) where people are named."""
-        return f"P({', '.join(['i'] * bool(len(self.people)) + [role[0] for role in self.view.axes])})"
-
-    @cached_property
-    def pseudonyms(self) -> np.ndarray:
-        """For how many pseudonyms each term stands: the weights w of the entropy H = -sum p log(p / w).
-
-        If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one person
-        with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1. Where the view
-        is conditional, H is H(S | Q), and they are P(q).
-        """
-        if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
-            return (self.view.n_q / self.n_records)[self.codes["q"]]
-        if not len(self.people):
-            return np.ones(len(self))
-        return np.where(self.codes["who"] < len(self.people), 1.0, self.people.unnamed[self.codes["q"]])
-
-    @cached_property
-    def weights(self) -> np.ndarray:
-        """The pseudonyms where some of the QI tuple have a name, and 1 elsewhere: the same distribution is best.
-
-        The entropy changes by a constant, as P(q) is known, and people that nothing tells apart stay so.
-        """
-        return np.where((self.people.unnamed < self.view.n_q)[self.codes["q"]], self.pseudonyms, 1.0)
-
-    @cached_property
-    def believed(self) -> np.ndarray:
-        """The prior; 1 without one, and instead of 0, where rows say that nobody is."""
-        return np.ones(len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
-
-    @cached_property
-    def groups(self) -> tuple[np.ndarray, np.ndarray]:
-        """For every term the number of its group, and how many people each group has.
-
-        A group is who has one conditional distribution: a person with a name, or the others of a QI tuple.
-        """
-        q, n_q = self.codes["q"], self.view.n_q
-        if not len(self.people):
-            return q, n_q
-        who = self.codes["who"]
-        group = np.where(who < len(self.people), len(n_q) + who, q)
-        every = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
-        some, number = np.unique(group, return_inverse=True)
-        return number, every[some]
-
-    @cached_property
-    def cells(self) -> np.ndarray:
-        """For every term its group and its value as one number: group * n_values + s."""
-        return self.groups[0] * len(self.view.sensitive_values) + self.codes["s"]
-
-    @cached_property
-    def first_of_group(self) -> np.ndarray:
-        """The first term of every group."""
-        return np.unique(self.groups[0], return_index=True)[1]
-
-    @property
-    def n_records(self) -> int:
-        """N, the number of people."""
-        return self.view.n_records
-
-    @cached_property
-    def counts(self) -> cp.Variable:
-        """The :class:`cvxpy.Variable` N p, one entry a term, in people: conic solvers fail on raw p ~ 1e-5."""
-        import cvxpy as cp  # takes a second to load, which closed forms and tables need not wait for
-
-        return cp.Variable(len(self), nonneg=True, name="counts")
-
-    @cached_property
-    def p(self) -> cp.Expression:
-        """The probabilities P(q, s, b), a :class:`cvxpy.Expression`."""
-        return self.counts / self.n_records
-
-    @cached_property
-    def index(self) -> pd.MultiIndex:
-        """The labels of the terms: QI attributes, sensitive attribute, bucket."""
-        return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], slice(None))
-
-    # -- the verbs -------------------------------------------------------------------------------
-
     def marginal(self, by: str | Sequence[str]) -> Block:
         """Sum the terms into P(by), one row for each combination of values that can occur.
 
@@ -191,6 +78,16 @@ class Space:
         ------
         UnknownName
             If a name is neither a column of the view nor a role.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> block = space.marginal("Disease")
+        >>> (block.matrix @ space.count(hospital)).tolist(), block.index.to_list()[:2]        # records of each value
+        ([2.0, 3.0, 2.0, 1.0, 2.0], ['Breast Cancer', 'Flu'])
         """
         names = several_names(by)
         axes = [self.axes.of(name) for name in names]
@@ -219,6 +116,23 @@ class Space:
         -------
         Block
             Probabilities, sorted by label.
+
+        Raises
+        ------
+        UnknownName
+            If a name is neither a column of the view nor a role, or what is given is no QI attribute.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> block = space.conditional("Disease", given="Gender")
+        >>> block.label, len(block), block.index[2]
+        ('P(Disease | Gender)', 10, ('Flu', 'female'))
+        >>> len(space.conditional("s", given="q") <= 0.6)    # one row a pair that occurs
+        22
         """
         of, given = several_names(of), several_names(given)
         if given == ["who"] and len(self.people):
@@ -247,6 +161,27 @@ class Space:
             1 for the tuples of each.
         s : ndarray of int, one a pattern
             The position of its sensitive value.
+
+        Returns
+        -------
+        csr_array, shape (patterns, terms)
+
+        Raises
+        ------
+        StatementError
+            If the arrays do not fit the view's QI tuples and sensitive values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> import numpy as np, scipy.sparse as sp
+        >>> members = sp.csr_array(np.array([space.described({"Gender": g}) for g in ("male", "female")], dtype=float))
+        >>> flu = release.sensitive_values.get_loc("Flu")
+        >>> (space.joint(members, np.array([flu, flu])) @ space.count(hospital)).tolist()     # records of each
+        [3.0, 0.0]
         """
         arguments.instance(members, sp.csr_array, "members")
         s = arguments.places(s, "s", len(self.view.sensitive_values), members.shape[0])
@@ -262,14 +197,36 @@ class Space:
     def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
         """Coefficients of P(value | given), or of P(value | who), on p, shape (1, terms); the divisor is a constant.
 
-        See :meth:`prob` for the arguments and errors.
+        Parameters
+        ----------
+        value, given, who
+            As in :meth:`prob`, and with its errors.
+
+        Returns
+        -------
+        csr_array, shape (1, terms)
+
+        Raises
+        ------
+        UnknownName, StatementError
+            As in :meth:`prob`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> row = space.row("Flu", given={"Gender": "male"})
+        >>> row.shape, row.data.round(3).tolist()                # N / n(male) = 10 / 6, at three terms
+        ((1, 27), [1.667, 1.667, 1.667])
         """
         if isinstance(given, Mapping) and (turned := [name for name in given if name in self.view.sensitive]):
             raise StatementError(
                 f"{turned[0]!r} is sensitive: statements are of P({turned[0]} | quasi-identifiers); turn it round, "
                 "with Bayes' rule where it is known the other way"
             )
-        is_value = self._is_value(value)[self.codes["s"]]
+        is_value = values_named(self.view, value)[self.codes["s"]]
         if who is None:
             q = self.described(given)
             at, share = is_value & q[self.codes["q"]], self.view.n_q[q].sum() / self.n_records
@@ -283,28 +240,8 @@ class Space:
         entries = np.flatnonzero(at)
         return sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
 
-    def _is_value(self, value: object) -> np.ndarray:
-        """Mark the sensitive values that are meant."""
-        values, attributes = self.view.sensitive_values, self.view.sensitive
-        if not isinstance(value, Mapping):
-            if len(attributes) > 1:
-                raise StatementError(
-                    f"{choose(value, 'the sensitive value')} may be of {' or '.join(map(repr, attributes))}; "
-                    "write {attribute: value}"
-                )
-            value = {attributes[0]: value}
-        if strangers := [name for name in value if name not in attributes]:
-            raise unknown_name("sensitive attribute", strangers[0], attributes)
-        if not value:
-            raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
-        mask = np.ones(len(values), dtype=bool)
-        for attribute, chosen in value.items():
-            codes, level = level_of(values, attributes.index(attribute))
-            mask &= choose(chosen, attribute).mask(level, attribute)[codes]
-        return mask
-
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
-        """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over given's people, by P(given).
+        """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over those as described, by P(given).
 
         Parameters
         ----------
@@ -328,30 +265,51 @@ class Space:
         Notes
         -----
         Privacy-MaxEnt, section 4.1, with P(given) taken from the release; section 6, with P(i) = 1/N.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> flu = space.prob("Flu", given={"Gender": "male"})
+        >>> flu.is_affine(), flu.shape
+        (True, ())
+        >>> post = mx.MaxEnt(release).add(lambda space: [space.prob("Flu", given={"Gender": "male"}) <= 0.25]).solve()
+        >>> round(post.prob("Flu", given={"Gender": "male"}), 6)
+        0.25
         """
         return (self.row(value, given, who) @ self.p)[0]
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
-        """Mark the QI tuples that are as described; an error if there is nobody."""
-        if given is not None and not isinstance(given, Mapping):
-            raise StatementError(f"given must be a dictionary {{attribute: value}}, not {shown(given)}")
-        tuples = self.view.quasi_identifiers
-        mask = np.ones(len(tuples), dtype=bool)
-        for attribute, chosen in (given or {}).items():
-            if (known := self.view.described(attribute, chosen)) is not None:
-                mask &= known
-                continue
-            if attribute not in self.view.qi:
-                raise unknown_name(f"quasi-identifier of the {self.view.noun}", attribute, self.view.qi)
-            codes, level = level_of(tuples, self.view.qi.index(attribute))
-            mask &= choose(chosen, attribute).mask(level, attribute)[codes]
-        if not mask.any():
-            asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
-            raise StatementError(
-                f"nobody in the {self.view.noun} has {asked}: each value occurs, but not together; "
-                "P(value | given) would be 0/0: take a condition out"
-            )
-        return mask
+        """Mark the QI tuples that are as described.
+
+        Parameters
+        ----------
+        given : dict or None
+            As in :meth:`prob`; None is everybody.
+
+        Returns
+        -------
+        ndarray of bool, one a QI tuple
+
+        Raises
+        ------
+        UnknownName
+            For an attribute that is not a QI, or a value that was not published.
+        StatementError
+            If nobody in the view is as described.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> release.quasi_identifiers[space.described({"Gender": "female"})].to_list()
+        [('female', 'college'), ('female', 'graduate'), ('female', 'junior')]
+        """
+        return tuples_described(self.view, given)
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term, people: the truth that a model is compared with.

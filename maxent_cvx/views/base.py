@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError
-from ..tables.microdata import multi_index
+from ..tables.coding import multi_index
 
 __all__ = ["View", "attach", "check_roles"]
 

@@ -11,7 +11,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import TableError, unknown_name
-from ..tables.microdata import counted, distinct, factorize, ranges, sort_distinct, tally
+from ..tables.coding import distinct, factorize, ranges, sort_distinct, tally
+from ..tables.columns import counted
 from .base import View, attach
 from .generalized import Hierarchies, covers, label_of, read_hierarchies
 

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, listing, shown, unknown_name
-from ..tables.microdata import counted, names, sort_distinct
+from ..tables.coding import sort_distinct
+from ..tables.columns import counted, names
 from .base import View, check_roles
 
 __all__ = ["QITable"]

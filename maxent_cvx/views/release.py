@@ -13,7 +13,9 @@ import scipy.sparse as sp
 
 from .. import arguments
 from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..tables.microdata import Microdata, check_once, counted, distinct, factorize, names, ranges, sort_distinct, tally
+from ..tables.coding import distinct, factorize, ranges, sort_distinct, tally
+from ..tables.columns import counted, names
+from ..tables.microdata import Microdata, check_once
 from .base import View, attach, check_roles
 from .generalized import label_of
 from .grouped import GroupedRelease, group_names, population_groups

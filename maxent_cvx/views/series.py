@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import Infeasible, StatementError, TableError, listing, shown
-from ..tables.microdata import distinct, multi_index, ranges
+from ..tables.coding import distinct, multi_index, ranges
 from ..tables.selection import choose
 from .base import View
 from .release import Release

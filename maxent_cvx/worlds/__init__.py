@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .conditions import conditions
 from .deviation import DeltaCondition, delta_ceiling, delta_condition
-from .exact import linkage, posterior, r_robustness
+from .exact import posterior
+from .robustness import linkage, r_robustness
 from .sampling import SampledPosterior, sample
 from .sound import SoundCondition, sound_condition
 from .ties import joint

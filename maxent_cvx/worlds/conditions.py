@@ -9,9 +9,11 @@ from ..priors import QIDistribution
 from ..views import Release
 from ..views.base import attach
 from .deviation import ROUNDING, delta_ceiling, one_r
-from .groups import Groups, check_release
+from .groups import Groups
 from .linked import impossible
-from .sound import at_most, odds_ratios, upper_bounds
+from .reading import check_release
+from .sound import at_most
+from .swaps import odds_ratios, upper_bounds
 
 __all__ = ["conditions", "deviations", "swap_bounds"]
 

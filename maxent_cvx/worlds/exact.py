@@ -7,14 +7,12 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ..priors import QIDistribution
-from ..views import Release
-from ..views.base import attach
-from .groups import Groups, check_release
+from .groups import Groups
 from .linked import STEPS, linked
-from .ties import Ties, tied_posterior
+from .tied_items import Ties
+from .ties import tied_posterior
 
-__all__ = ["linkage", "posterior", "r_robustness"]
+__all__ = ["posterior"]
 
 
 def posterior(
@@ -75,136 +73,3 @@ def posterior(
     found = np.zeros(group.shape)
     found[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
     return pd.DataFrame(found, index=group.index, columns=group.columns)
-
-
-def linkage(
-    release: Release, prior: QIDistribution, attributes: str | Sequence[str] | None = None, *, limit: float = STEPS
-) -> pd.Series:
-    """P(t : x) of every tuple and value of a release, for an adversary who has the prior of one attribute set.
-
-    Parameters
-    ----------
-    release : Release
-        Without counterfeits.
-    prior : QIDistribution
-        What the adversary knows: P(s | signature), probabilities.
-    attributes : str or several, optional
-        The attribute set; may be left out if there is one.
-    limit : float
-        See :func:`posterior`.
-
-    Returns
-    -------
-    Series
-        Probabilities by bucket, signature (a level an attribute) and sensitive value: tuples of one signature in one
-        bucket have the same.
-
-    Raises
-    ------
-    StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
-    UnknownName
-        If the prior lacks a signature or a value of the release.
-    Infeasible
-        If the prior rules out every world of a bucket.
-    GroupTooLarge
-        If more steps are needed than the limit allows.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> print(mx.worlds.linkage(release, prior).unstack("Disease").loc[3, ["Flu", "HIV", "Lung Cancer"]].round(3))
-    Disease    Flu    HIV  Lung Cancer
-    Gender
-    female   0.136  0.409        0.455
-    male     0.727  0.182        0.091
-    """
-    check_release(release, prior)
-    key = prior.attribute_set(attributes)
-    groups = Groups.of(release, prior, key)
-    group, u, v = groups.pairs
-    signature, value = groups.tuples.indices[u], groups.values.indices[v]
-    of_tuple = attach(groups.names, group, prior.tables[key].index, signature)
-    labels = attach(of_tuple, np.arange(len(group)), release.sensitive_values, value)
-    return pd.Series(linked(groups, limit), index=labels, name="P(t : x)").sort_index()
-
-
-def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
-    """The largest P(t : x) over the tuples t of every bucket, for every value x: the release is r-robust if none > 1/r.
-
-    Parameters
-    ----------
-    release : Release
-        Without counterfeits.
-    prior : QIDistribution
-        The adversary is asked for each of its attribute sets.
-    limit : float
-        See :func:`posterior`.
-
-    Returns
-    -------
-    DataFrame
-        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest, the r that holds; and of the tuples
-        with it `attributes`, the attribute set, and `signature`, their values of it. The release holds
-        ``table["r"].min()``, or with the values that are not sensitive left out, what that is of the others.
-
-    Raises
-    ------
-    StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
-    UnknownName
-        If the prior lacks a signature or a value of the release.
-    Infeasible
-        If the prior rules out every world of a bucket.
-    GroupTooLarge
-        If more steps are needed than the limit allows.
-
-    Notes
-    -----
-    Probabilistic Inference Protection, Definition 3.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> found = mx.worlds.r_robustness(release, prior)
-    >>> print(found.loc[3].round(3))
-                 largest      r attributes  signature
-    Disease
-    Flu            0.727  1.375     Gender    (male,)
-    HIV            0.409  2.444     Gender  (female,)
-    Lung Cancer    0.455  2.200     Gender  (female,)
-    >>> found["r"].min().round(3).item()                  # what the whole release keeps
-    1.278
-    """
-    check_release(release, prior)
-    largest, at = [], []
-    for key in prior.attribute_sets:
-        groups = Groups.of(release, prior, key)
-        _, u, v = groups.pairs
-        p = linked(groups, limit)
-        order = np.lexsort((-p, v))  # of every value of every bucket, the tuples with the largest first
-        first = order[np.unique(v[order], return_index=True)[1]]
-        largest.append(p[first])
-        at.append(groups.tuples.indices[u[first]])
-    which = np.argmax(largest, axis=0)
-    cells = np.arange(len(which))
-    most = np.asarray(largest)[which, cells]
-    signature = np.empty(len(cells), dtype=object)
-    for i, key in enumerate(prior.attribute_sets):
-        here = np.flatnonzero(which == i)
-        signature[here] = prior.tables[key].index.take(at[i][here]).to_numpy()
-    return pd.DataFrame(
-        {
-            "largest": most,
-            "r": 1 / most,
-            "attributes": [", ".join(prior.attribute_sets[i]) for i in which],
-            "signature": signature,
-        },
-        index=attach(groups.names, groups.group_of_value, release.sensitive_values, groups.values.indices),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import BadProbability, StatementError, TableError, listing, shown, unknown_name
+from ..errors import StatementError
 from ..priors import QIDistribution
-from ..tables.microdata import ranges, tally
-from ..views import Release, View
+from ..tables.coding import ranges, tally
+from ..views import Release
+from .reading import checked_priors
 
-__all__ = ["Groups", "check_release", "checked_priors", "some_world"]
+__all__ = ["Groups", "some_world"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,46 +178,6 @@ def some_world(possible: np.ndarray, tuples: np.ndarray, values: np.ndarray) -> 
         return True
     every = sp.csr_array(np.repeat(np.repeat(possible, values, axis=1), tuples, axis=0))
     return bool((sp.csgraph.maximum_bipartite_matching(every, perm_type="column") >= 0).all())
-
-
-def check_release(view: object, prior: object) -> None:
-    """Refuse what has no buckets, and what is no prior."""
-    if not isinstance(prior, QIDistribution):
-        raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
-    if not isinstance(view, Release):
-        what = f"a {type(view).__name__}" if isinstance(view, View) else shown(view)
-        raise StatementError(f"possible worlds are those of the buckets of a Release, not of {what}")
-
-
-def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
-    """Check one group's priors, and count how often each of its columns occurs among its values."""
-    if not isinstance(group, pd.DataFrame):
-        raise TableError(
-            f"a group is a DataFrame of prior probabilities, a row a tuple and a column a value, not {shown(group)}"
-        )
-    if group.columns.has_duplicates:
-        twice = group.columns[group.columns.duplicated()].unique()
-        raise TableError(f"the group has a column twice: {listing(twice)}")
-    if isinstance(values, str):
-        raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
-    if not isinstance(values, Iterable):
-        raise TableError(f"values={shown(values)}: the list of the group's values is expected")
-    held = list(values)
-    try:
-        at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
-    except (TypeError, pd.errors.InvalidIndexError) as error:
-        raise TableError(f"the values cannot be found among the group's columns: {error}") from error
-    if (at < 0).any():
-        raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
-    if len(held) != len(group) or not held:
-        raise TableError(f"the group has {len(group)} tuples and {len(held)} values; equally many are expected")
-    try:
-        f = group.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadProbability(f"the group's priors must be numbers: {error}") from error
-    if not ((f >= 0) & (f <= 1)).all():
-        raise BadProbability("the group's priors must be probabilities, from 0 to 1; at least one is not")
-    return f, np.bincount(at, minlength=len(group.columns))
 
 
 def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:

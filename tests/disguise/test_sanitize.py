@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, PublishedRules, StatementError
-from maxent_cvx.disguise import gains, sanitize
+from maxent_cvx.disguise import gains, sanitize, withholding
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of, random_table
 from support.solving import examples
@@ -190,3 +191,22 @@ def test_not_being_in_the_release_is_no_value():
     assert surest(found.posterior) == pytest.approx(1)  # those of age 2 are not in the release
     assert found.measure == pytest.approx(1 / 3)
     assert found.withheld.empty
+
+
+def test_knowledge_that_looks_like_a_rule():
+    """What else is known may be displayed as the rules are: the same rules are withheld, whatever it is called."""
+    table, known = people_of(EXAMPLE_1), P("50K+", given={"Gender": "Female"}) >= 0.3
+    rules = mined()
+    plain = sanitize(rules, MaxEnt(table).add(known), max_p=0.9)
+    alike = f"{withholding.LABEL}: {rules.table.index[0]}"
+    twin = sanitize(rules, MaxEnt(table).add(known, label=alike), max_p=0.9)
+    assert len(plain.withheld)
+    pd.testing.assert_frame_equal(plain.withheld, twin.withheld)
+
+
+def test_convex_knowledge():
+    """Multipliers of linear rows do not tell what a convex constraint is worth: it is refused, and not passed over."""
+    model = MaxEnt(people_of(EXAMPLE_1)).add(lambda space: [cp.sum_squares(space.counts) <= 1e6])
+    post = model.add(PublishedRules(mined(), non_rules=False), label=withholding.LABEL).solve(allow_inaccurate=True)
+    with refused(mx.errors.SolverError, "linear knowledge"):
+        gains.multipliers_of(post, withholding.LABEL)

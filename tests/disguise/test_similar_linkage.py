@@ -181,7 +181,7 @@ def test_the_papers_condition_is_checked():
             columns=list("xyzw"),
         )
     )
-    with refused(TableError, "1 of 1 groups that satisfy the condition 'delta' are not safe", "condition='sound'"):
+    with refused(TableError, "1 of 1 group that satisfies the condition 'delta' is not safe", "condition='sound'"):
         similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, condition="delta")
     with refused(TableError, "fit into no group"):
         similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 
 from maxent_cvx import MaxEntError, TableError, UnknownName
 from maxent_cvx.errors import listing, unknown_name
-from maxent_cvx.tables.microdata import Microdata, count_column, sort_distinct
+from maxent_cvx.tables.coding import sort_distinct
+from maxent_cvx.tables.columns import count_column
+from maxent_cvx.tables.microdata import Microdata
 from support.helpers import refused
 from support.strategies import microdata, quasi, rank
 

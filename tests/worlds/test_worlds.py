@@ -120,7 +120,7 @@ def test_too_large():
 def test_bad_groups():
     """Groups and values that do not fit are told apart."""
     group = pd.DataFrame({"x": [0.5, 0.5], "y": [0.5, 0.5]})
-    with refused(TableError, "2 tuples and 1 values"):
+    with refused(TableError, "2 tuples and 1 value;"):
         mx.worlds.posterior(group, ["x"])
     with refused(UnknownName, "'z'"):
         mx.worlds.posterior(group, ["x", "z"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...tables.microdata import densely, tally
+from ...tables.coding import densely, tally
 from ..drawing import rank
-from .group_patterns import Patterns, distinct_rows
+from .group_patterns import GroupPatterns, distinct_rows
 from .grouping import Grouping
 
 __all__ = ["rearrange"]
@@ -24,14 +24,14 @@ def rearrange(grouping: Grouping, work: float) -> bool:
     grouping : Grouping
         Changed in place.
     work : float
-        See :meth:`Patterns.best`.
+        See :meth:`GroupPatterns.best`.
 
     Returns
     -------
     bool
         Whether the search for patterns ended because its work was spent.
     """
-    n_values = len(grouping.promise.counts)
+    n_values = len(grouping.criterion.protected)
     kinds, kind = np.unique(grouping.signature * n_values + grouping.value, return_inverse=True)
     if not len(grouping.left) or len(kinds) > MOST_KINDS:
         return False
@@ -39,8 +39,8 @@ def rearrange(grouping: Grouping, work: float) -> bool:
     group = densely(grouping.group[inside])
     table = tally(group, kind[inside], (int(group.max(initial=-1)) + 1, len(kinds)), None)
     first, pattern = distinct_rows(table)
-    patterns = Patterns(
-        grouping.promise, kinds // n_values, kinds % n_values, np.bincount(kind), table[first], np.bincount(pattern),
+    patterns = GroupPatterns(
+        grouping.criterion, kinds // n_values, kinds % n_values, np.bincount(kind), table[first], np.bincount(pattern),
         grouping.rng,
     )  # fmt: skip
     used = patterns.best(work)

@@ -2,8 +2,8 @@
 
 Records of one signature and value are of one kind, and interchangeable. A pattern says how many of each kind a group
 has. How often each is used so that as few records as possible are left over is a cutting-stock problem (Gilmore and
-Gomory, 1961): its dual prices say which kinds are hard to place, and a new pattern is worth something if it is safe and
-its prices add up to more than it costs.
+Gomory, 1961): its dual prices say which kinds are hard to place, and a new pattern enters if it is safe and its reduced
+cost is negative: its prices add up to more than it costs.
 """
 
 from __future__ import annotations
@@ -17,31 +17,32 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from ...errors import SolverError
 from ...system.progress import progress_bar
 from ...worlds.deviation import ROUNDING
-from .safe_groups import Promise
+from .privacy_criterion import PrivacyCriterion
 
-__all__ = ["Patterns", "distinct_rows"]
+__all__ = ["GroupPatterns", "distinct_rows"]
 
-#: What a new group costs, where a record that is left over costs 1: groups that there are should stay.
-NEW = 1e-3
+#: The cost of a new group, where a record that is left over costs 1: groups that there are should stay.
+COST_OF_NEW = 1e-3
 #: Chains that grow at once, kinds that each is offered, and the shares of the kinds that they are offered from.
 CHAINS, OFFERED, SHARES = 24, 60, (0.4, 0.9)
-#: Patterns do not grow longer.
+#: Records of a pattern, at the most.
 LONGEST = 24
-#: Rounds in which new patterns help nobody before it ends.
-STALE = 8
-#: So many records left over, in parts, are none.
-DONE = 1e-6
-#: Nodes of the search for whole numbers of groups: a fixed number, so that the same seed gives the same release.
-NODES, FEW = 500, 1_000
+#: Rounds without gain, after which the search for patterns ends.
+ROUNDS_WITHOUT_GAIN = 8
+#: Records left over, in the linear program, that count as none.
+NO_RECORDS = 1e-6
+#: Nodes of the integer program: a fixed number, so that the same seed gives the same release; and patterns up to which
+#: it chooses among all.
+NODES, FEW_PATTERNS = 500, 1_000
 
 
 @dataclass(eq=False)
-class Patterns:
+class GroupPatterns:
     """Safe patterns over the kinds of records.
 
     Attributes
     ----------
-    promise : Promise
+    criterion : PrivacyCriterion
     signature, value : ndarray of int
         Of each kind.
     records : ndarray of int
@@ -55,7 +56,7 @@ class Patterns:
         What has been spent.
     """
 
-    promise: Promise
+    criterion: PrivacyCriterion
     signature: np.ndarray
     value: np.ndarray
     records: np.ndarray
@@ -65,25 +66,25 @@ class Patterns:
     work: float = 0.0
 
     def best(self, work: float) -> np.ndarray:
-        """Find patterns until no more is gained, and how many groups of each there should be, whole numbers.
+        """Find patterns until no more is gained, and how many groups of each there should be, integers.
 
         Parameters
         ----------
         work : float
-            How much may be spent on checking new patterns, see :meth:`Promise.work`.
+            How much may be spent on checking new patterns, see :meth:`PrivacyCriterion.work`.
         """
         used, prices = self._least()
         least = [(self.records - self._taken(used)).sum()]
         with progress_bar(None, "rearranging groups", unit=" rounds", leave=False) as bar:
-            while self.work < work and least[-1] >= DONE:
-                if len(least) > STALE and least[-1 - STALE] - least[-1] < DONE:
+            while self.work < work and least[-1] >= NO_RECORDS:
+                if len(least) > ROUNDS_WITHOUT_GAIN and least[-1 - ROUNDS_WITHOUT_GAIN] - least[-1] < NO_RECORDS:
                     break
                 for share in SHARES:
                     self._add(self._grown(prices, share, work))
                 used, prices = self._least()
                 least.append((self.records - self._taken(used)).sum())
                 bar.update()
-        return self._whole(used)
+        return self._integer(used)
 
     def _taken(self, used: np.ndarray) -> np.ndarray:
         """The records of each kind that are in groups; `used` is of kept groups, then of new ones, a pattern each."""
@@ -93,7 +94,7 @@ class Patterns:
         """Costs, columns and upper bounds: groups that are kept, new groups of some patterns, records left over."""
         n, kinds = self.table.shape[0], len(self.records)
         columns = sp.hstack([self.table.T, self.table[some].T, sp.eye_array(kinds)], format="csc")
-        cost = np.concatenate([np.zeros(n), np.full(len(some), NEW), np.ones(kinds)])
+        cost = np.concatenate([np.zeros(n), np.full(len(some), COST_OF_NEW), np.ones(kinds)])
         return cost, columns, np.concatenate([self.there, np.full(len(some), np.inf), self.records])
 
     def _least(self) -> tuple[np.ndarray, np.ndarray]:
@@ -106,10 +107,10 @@ class Patterns:
             raise SolverError(f"the linear program over patterns of groups has no answer: {found.message}")
         return found.x[: 2 * n], found.eqlin.marginals
 
-    def _whole(self, used: np.ndarray) -> np.ndarray:
-        """Whole numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
+    def _integer(self, used: np.ndarray) -> np.ndarray:
+        """Integer numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
         n = self.table.shape[0]
-        some = np.arange(n) if n <= FEW else np.flatnonzero(used[n:] > 0)
+        some = np.arange(n) if n <= FEW_PATTERNS else np.flatnonzero(used[n:] > 0)
         cost, columns, most = self._program(some)
         # Of those that stay, not many fewer than the program lets stay: the search is short then.
         low = np.concatenate([np.floor(used[:n] - 1), np.zeros(len(most) - n)]).clip(0)
@@ -146,24 +147,24 @@ class Patterns:
             Kinds; -1 where there are no more.
         """
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
-        hard = hard[prices[hard] > NEW]
+        hard = hard[prices[hard] > COST_OF_NEW]
         found = [np.empty((0, 1), dtype=np.int64)]
         chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else found[0]
-        taste = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # how much the price of a kind counts beside safety
-        longest = min(len(self.promise.counts), LONGEST)
+        price_weight = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # of dual prices, beside the violation
+        longest = min(len(self.criterion.protected), LONGEST)
         while len(chains) and chains.shape[1] < longest and self.work < work:
             chain, kind = self._offers(chains, prices, share)
             if not len(chain):
                 break
             groups = np.column_stack([chains[chain], kind])
-            self.work += len(groups) * self.promise.work(groups.shape[1])
+            self.work += len(groups) * self.criterion.work(groups.shape[1])
             of = np.repeat(np.arange(len(groups)), groups.shape[1])
-            strain = self.promise.strain(of, self.signature[groups.ravel()], self.value[groups.ravel()])
-            order = np.lexsort((strain - taste[chain] * prices[kind], chain))
+            violation = self.criterion.violation(of, self.signature[groups.ravel()], self.value[groups.ravel()])
+            order = np.lexsort((violation - price_weight[chain] * prices[kind], chain))
             best = order[np.unique(chain[order], return_index=True)[1]]
-            safe = strain[best] <= 1 + ROUNDING
+            safe = violation[best] <= 1 + ROUNDING
             found.append(groups[best[safe]])
-            chains, taste = groups[best[~safe]], taste[chain[best[~safe]]]
+            chains, price_weight = groups[best[~safe]], price_weight[chain[best[~safe]]]
         width = max(some.shape[1] for some in found)
         return np.concatenate(
             [np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=-1) for some in found]
@@ -172,10 +173,10 @@ class Patterns:
     def _offers(self, chains: np.ndarray, prices: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
         """Kinds that each chain may take: of another value, if that counts, while its prices are worth a group."""
         values = self.value[chains]
-        has = np.zeros((len(chains), len(self.promise.counts)), dtype=bool)
+        has = np.zeros((len(chains), len(self.criterion.protected)), dtype=bool)
         has[np.arange(len(chains))[:, None], values] = True
-        worth = prices[chains].sum(axis=1)[:, None] + prices > NEW
-        possible = worth & ~(has & self.promise.counts)[:, self.value]
+        worth = prices[chains].sum(axis=1)[:, None] + prices > COST_OF_NEW
+        possible = worth & ~(has & self.criterion.protected)[:, self.value]
         lot = np.where(possible & (self.rng.random(possible.shape) < share), self.rng.random(possible.shape), np.inf)
         chosen = np.argsort(lot, axis=1)[:, :OFFERED]
         chain, place = np.nonzero(np.isfinite(np.take_along_axis(lot, chosen, axis=1)))

@@ -1,4 +1,4 @@
-"""Groups from piles of values, as small as a promise allows, from the bottom up."""
+"""Groups from piles of values, as small as a privacy criterion allows, from the bottom up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..drawing import draw, rank
-from .safe_groups import Promise
+from .privacy_criterion import PrivacyCriterion
 
 __all__ = ["LARGEST", "Grouping"]
 
@@ -21,7 +21,7 @@ class Grouping:
 
     Attributes
     ----------
-    promise : Promise
+    criterion : PrivacyCriterion
     signature, value : ndarray of int
         Of each record; similar signatures have numbers next to each other.
     rng : Generator
@@ -31,7 +31,7 @@ class Grouping:
         The number of the next group.
     """
 
-    promise: Promise
+    criterion: PrivacyCriterion
     signature: np.ndarray
     value: np.ndarray
     rng: np.random.Generator
@@ -39,14 +39,16 @@ class Grouping:
     next: int = 0
 
     @classmethod
-    def of(cls, promise: Promise, signature: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> Grouping:
+    def of(
+        cls, criterion: PrivacyCriterion, signature: np.ndarray, value: np.ndarray, rng: np.random.Generator
+    ) -> Grouping:
         """Begin with nobody in any group."""
-        return cls(promise, signature, value, rng, np.full(len(value), -1))
+        return cls(criterion, signature, value, rng, np.full(len(value), -1))
 
     @property
     def smallest(self) -> int:
         """The records that a group needs at least, r if that is whole."""
-        return int(np.ceil(self.promise.r))
+        return int(np.ceil(self.criterion.r))
 
     @property
     def left(self) -> np.ndarray:
@@ -81,7 +83,7 @@ class Grouping:
         self.next += int(group.max(initial=-1)) + 1
 
     def drawn(self, pool: np.ndarray, size: int, tries: int) -> tuple[np.ndarray, int]:
-        """Draw groups from the largest piles of a pool; those that break the promise are drawn again, larger.
+        """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger.
 
         Returns
         -------
@@ -116,8 +118,8 @@ class Grouping:
         return group, n
 
     def kept(self, records: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """Which groups keep the promise."""
-        return self.promise.kept(group, self.signature[records], self.value[records])
+        """Which groups satisfy the criterion."""
+        return self.criterion.kept(group, self.signature[records], self.value[records])
 
     def pile(self, records: np.ndarray, size: int) -> np.ndarray:
         """The pile of each record: its value; a value that may repeat is several piles, none too large."""
@@ -125,5 +127,5 @@ class Grouping:
         order = np.argsort(value, kind="stable")
         nth = np.empty(len(value), dtype=np.int64)
         nth[order] = rank(value[order])
-        part = np.where(self.promise.counts[value], 0, nth // max(len(records) // size, 1))
-        return part * len(self.promise.counts) + value
+        part = np.where(self.criterion.protected[value], 0, nth // max(len(records) // size, 1))
+        return part * len(self.criterion.protected) + value

@@ -10,7 +10,7 @@ from .grouping import LARGEST, Grouping
 
 __all__ = ["place_left"]
 
-#: How many records are placed at a time, among so many groups for each at first.
+#: Records that are placed at a time, and groups that are taken apart for each of them at first.
 AT_A_TIME, AMONG = 4, 8
 #: Attempts with groups of one size, before larger ones are tried.
 TRIES = 3
@@ -62,7 +62,7 @@ def _members(grouping: Grouping, some: np.ndarray, n: int) -> np.ndarray:
 
 
 def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> None:
-    """Give those who are left over of a pool to one of its new groups each, if that keeps the promise then."""
+    """Give those who are left over of a pool to one of its new groups each, if that satisfies the criterion then."""
     for _ in range(2 * TRIES):
         left = np.flatnonzero(group < 0)
         pairs = np.array(list(_offers(grouping, pool, group, left, n)), dtype=np.int64).reshape(-1, 2)
@@ -82,9 +82,9 @@ def _offers(
 ) -> Iterator[tuple[int, int]]:
     """A random group for each, without its value if that counts, and another for everybody."""
     inside = group >= 0
-    has = np.zeros((n, len(grouping.promise.counts)), dtype=bool)
+    has = np.zeros((n, len(grouping.criterion.protected)), dtype=bool)
     has[group[inside], grouping.value[pool[inside]]] = True
-    has &= grouping.promise.counts
+    has &= grouping.criterion.protected
     free = np.ones(n, dtype=bool)
     for who in grouping.rng.permutation(left):  # few
         possible = np.flatnonzero(free & ~has[:, grouping.value[pool[who]]])

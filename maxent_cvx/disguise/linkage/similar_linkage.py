@@ -1,36 +1,23 @@
-"""Similar linkage: groups of people whom a prior cannot tell apart (Probabilistic Inference Protection, IV and V)."""
+"""Similar linkage: groups of people whom a prior hardly distinguishes (Probabilistic Inference Protection, IV, V)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ... import arguments
-from ...errors import StatementError, TableError, listing, shown, whole
+from ...errors import StatementError, TableError, shown, whole
 from ...priors import QIDistribution
-from ...tables.microdata import Microdata, densely, names
+from ...tables.columns import names
+from ...tables.microdata import Microdata
 from ...views import Release
 from ...worlds.deviation import one_r
-from .column_generation import rearrange
-from .grouping import Grouping
-from .local_search import place_left
-from .safe_groups import CONDITIONS, Promise
-from .signature_tree import nested
+from .linking import Linking
+from .privacy_criterion import CONDITIONS
 
 __all__ = ["similar_linkage", "similar_linkage_groups"]
-
-#: The logarithm of a prior of 0, where signatures are compared: further apart than any others.
-IMPOSSIBLE = -1e3
-#: Sums over worlds are rounded; relatively, by no more than this in groups of any size.
-CHECKED = 1e-9
-#: If so many are left over after everything was tried, it is not tried again.
-MANY = 50
-#: Work on new patterns of groups, also where it is only asked whether something else would do; attempts to place who is
-#: left over.
-EFFORT, LESS, PATIENCE = 2e10, 5e9, 20
 
 
 def similar_linkage(
@@ -87,15 +74,15 @@ def similar_linkage(
 
     Notes
     -----
-    Those with one signature are grouped as Anatomy does, from the largest piles of values: the prior cannot tell them
-    apart. Who is left over is grouped with those of similar signatures, and so on upwards; a group that does not
-    satisfy the condition is drawn again, and larger. For those who are left over in the end a linear program chooses
-    among safe patterns of groups, which are found as they are needed, how often each should be there; at last some
-    groups are taken apart and drawn anew, as long as that places more. That merging more helps is not sure: the
+    Those with one signature are grouped as Anatomy does, from the largest piles of values: by the prior they are
+    indistinguishable. Who is left over is grouped with those of similar signatures, and so on upwards; a group that
+    does not satisfy the condition is drawn again, and larger. For those who are left over in the end a linear program
+    chooses among safe patterns of groups, which are found as they are needed, how often each should be there; at last
+    some groups are taken apart and drawn anew, as long as that places more. That merging more helps is not sure: the
     conditions are not monotone. So it ends when attempts fail, and nothing is published then.
 
     Probabilistic Inference Protection, sections IV and V. With `condition` "sound" or "exact" the release is r-robust,
-    which all possible worlds confirm before it is returned (in groups of many values swaps). The promise is about
+    which all possible worlds confirm before it is returned (in groups of many values swaps). The guarantee is about
     adversaries who do not reason about how the groups were chosen.
 
     Examples
@@ -178,90 +165,6 @@ def similar_linkage_groups(
     arguments.known_label(condition, "condition", CONDITIONS)
     r = one_r(r)
     exempt, suppress = whole(exempt, "exempt", 0), whole(suppress, "suppress", 0)
-    seed = whole(seed, "seed", 0)
-    value, values = data.values()
-    frequency = np.bincount(value)
-    counts = np.ones(len(values), dtype=bool)
-    counts[np.argsort(-frequency, kind="stable")[:exempt]] = False
-    _check_frequent(pd.Series(frequency, index=values), counts, r, suppress)
-    tuples, quasi_identifiers = data.tuples()
-    column = prior.columns(values)
-    rows = np.column_stack([prior.rows(quasi_identifiers, key) for key in prior.attribute_sets])
-    distinct, of_tuple = np.unique(rows, axis=0, return_inverse=True)
-    tables = [(distinct[:, i], prior.tables[key].to_numpy()[:, column]) for i, key in enumerate(prior.attribute_sets)]
-    with np.errstate(divide="ignore"):
-        log_prior = np.concatenate([np.log(f[position]) for position, f in tables], axis=1)
-    order, parts = nested(np.maximum(log_prior, IMPOSSIBLE))
-    tables = [(position[order], f) for position, f in tables]
-    signature = np.argsort(order)[of_tuple.reshape(-1)][tuples]
-
-    def grouped(r: float, condition: str, work: float) -> tuple[Grouping, bool]:
-        """Group the records, and say whether all work was spent."""
-        promise = Promise(tables, counts, r, condition)
-        found, spent = Grouping.of(promise, signature, value, np.random.default_rng(seed)), False
-        found.from_the_bottom(parts)
-        while before := len(found.left):
-            spent |= rearrange(found, work)
-            place_left(found, PATIENCE)
-            if len(found.left) >= min(before, MANY):
-                break
-        return found, spent
-
-    found, _ = grouped(r, condition, EFFORT)
-    if len(found.left) > suppress:
-        others = [(r, "exact")] if condition == "sound" else []
-        others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
-        trials = ((other, *grouped(*other, LESS)) for other in others)
-        # What ends before its work is spent ends so with more, too: who follows the advice gets what it says.
-        works = next((other for other, trial, spent in trials if not len(trial.left) and not spent), None)
-        raise _left_over(found, values, suppress, works)
-    _check_worlds(found)
+    found = Linking.of(data, prior, exempt, whole(seed, "seed", 0)).groups(r, condition, suppress)
     number = np.unique(found.group, return_inverse=True)[1] + (0 if len(found.left) else 1)
     return pd.Series(number, index=table.index, name="Bucket")
-
-
-def _check_frequent(frequency: pd.Series, counts: np.ndarray, r: float, suppress: int) -> None:
-    """Check that every value that counts has as many groups to be in as it has records, but for some left out."""
-    n, least = int(frequency.sum()), int(np.ceil(r))
-    too_many = frequency[counts & (frequency.to_numpy() * least > n)].sort_values(ascending=False)
-    if not len(too_many):
-        return
-    most, enough = int(too_many.iloc[0]), int((~counts).sum()) + len(too_many)
-    out = -(-(most * least - n) // (least - 1))  # without s of them, most - s <= (n - s) / least
-    if out > suppress:
-        raise TableError(
-            f"{len(too_many)} of the values {'is' if len(too_many) == 1 else 'are'} too frequent to stand once in a "
-            f"group of {least} records: {listing(too_many.index[:1])} occurs {most} times, and {n} records make "
-            f"{n // least} groups; r={n // most} is the largest with enough of them, or exempt the most frequent "
-            f"values (exempt={enough}), or leave {out} of its records out (suppress={out}, or more)"
-        )
-
-
-def _left_over(found: Grouping, values: pd.Index, suppress: int, works: tuple[float, str] | None) -> TableError:
-    """Say who fits nowhere, and what would help."""
-    left = found.left
-    often = pd.Series(found.value[left]).value_counts()
-    allowed = f", and suppress={suppress} are allowed to be left out" if suppress else ""
-    remedy = "" if works is None else f"; with r={works[0]:g}, condition={works[1]!r} all records fit"
-    return TableError(
-        f"{len(left)} of {len(found.value)} records fit into no group that keeps r={found.promise.r:g}{allowed}, of "
-        f"{listing(values.take(often.index[:3].to_numpy()))} most of them: the prior expects these values of too many; "
-        f"taking groups apart did not help{remedy}, or leave them out (suppress={len(left)}), or exempt the value"
-    )
-
-
-def _check_worlds(found: Grouping) -> None:
-    """Check the groups against all possible worlds, where these are not too many; else against the sound condition."""
-    inside = found.group >= 0
-    if not inside.any():
-        return
-    promise = found.promise
-    strain = replace(promise, condition="exact").strain(
-        densely(found.group[inside]), found.signature[inside], found.value[inside]
-    )
-    if (unsafe := strain > 1 + CHECKED).any():
-        raise TableError(
-            f"{int(unsafe.sum())} of {len(unsafe)} groups that satisfy the condition {promise.condition!r} are not "
-            f"safe: P(t : x) is up to {strain.max() / promise.r:.4g}, above 1 / {promise.r:g}; use "
-            "condition='sound' (see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
-        )

@@ -10,7 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ...errors import TableError
-from ...tables.microdata import sort_distinct
+from ...tables.coding import sort_distinct
 from ...views import GroupedRelease, QITable, Release, ReleaseSeries, View
 from .labels import index_of, pack, unpack
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +10,10 @@ import pandas as pd
 from ...errors import BadProbability, StatementError, TableError, UnknownName, listing, shown, unknown_name, whole
 from ...tables.numbers import as_numbers
 from ...views import QITable
+from ..domain_technique import DomainTechnique
+from ..domains import check_confidential, domain_of
 from ..known import Known
-from ..technique import check_confidential, domain_of, draws, expected
+from ..random_streams import draws
 from .channel import Channel, noise_limit
 from .noisy_table import NoisyTable
 
@@ -23,7 +24,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class BinomialNoise:
+class BinomialNoise(DomainTechnique):
     """p(d) = sum_r w_r P(d | y_r) / sum_r w_r: record r is of somebody like the person with probability w_r.
 
     Parameters
@@ -41,7 +42,8 @@ class BinomialNoise:
     Raises
     ------
     BadProbability, StatementError, TableError
-        If an argument is out of range, or the prior no distribution.
+        If an argument is out of range, or the prior no distribution; from `infer`, if no published record can be of
+        anybody as described, or the prior makes values impossible that explain what is published.
 
     Notes
     -----
@@ -76,6 +78,8 @@ class BinomialNoise:
     percent: float
     seed: int = 0
     prior: pd.Series | None = None
+
+    _published_as = NoisyTable
 
     def __post_init__(self) -> None:
         noise_limit(self.percent, 1)
@@ -136,62 +140,25 @@ class BinomialNoise:
             pd.DataFrame(moved).astype(table.dtypes), confidential, domains[confidential], domains, channels
         )
 
-    def infer(
-        self, published: NoisyTable, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
-    ) -> pd.Series:
-        """P(value | noisy table, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
-
-        Parameters
-        ----------
-        published : NoisyTable
-            What :meth:`publish` returned.
-        known : dict or None
-            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
-            nothing.
-        population : DataFrame or QITable
-            Everybody's other attributes.
-
-        Returns
-        -------
-        Series
-            Probabilities, by value of the domain, in its order; they sum to 1.
-
-        Raises
-        ------
-        StatementError, UnknownName
-            If nobody is as described; or `published` was published by another technique.
-        TableError
-            If no published record can be of anybody like that, or the population has other values.
-        BadProbability
-            If the prior does not sum to 1 over the domain, or makes values impossible that explain what is published.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> exact = mx.sdc.BinomialNoise(percent=0)                  # no noise: the frequencies of those who match
-        >>> published = exact.publish(people, confidential="Salary")
-        >>> exact.infer(published, known={"Age": 37}, population=people[["Age"]]).to_dict()
-        {50: 0.0, 77: 0.5, 80: 0.5, 107: 0.0}
-        """
-        noisy = expected(published, NoisyTable, "BinomialNoise")
-        person = Known.of(known, population, noisy.confidential)
-        if strangers := [name for name in person.values if name not in noisy.domains]:
-            raise unknown_name("attribute of the published table", strangers[0], list(noisy.domains))
-        of_y = noisy.of_people_like(person)
+    def _shares(self, published: NoisyTable, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """sum_y w_y P(d | y), w being how many published records with y are of people like that."""
+        if strangers := [name for name in person.values if name not in published.domains]:
+            raise unknown_name("attribute of the published table", strangers[0], list(published.domains))
+        of_y = published.of_people_like(person)
         if not of_y.sum() > 0:
             raise TableError(
                 "no published record can be of anybody like that; pass the population whose records were published"
             )
         of_y /= of_y.sum()
-        joint = noisy.channels[noisy.confidential].matrix * self._believed(noisy.domain)[:, None]  # P(d) T_C(d, y)
+        channel = published.channels[published.confidential]
+        joint = channel.matrix * self._prior_of(published.domain)[:, None]  # P(d) T_C(d, y)
         every = np.asarray(joint.sum(axis=0))
         if (of_y[every == 0] > 0).any():
             raise BadProbability("the prior makes values impossible that explain what is published; raise it there")
         share = np.divide(of_y, every, out=np.zeros(len(of_y)), where=every > 0)
-        return pd.Series(np.asarray(joint @ share), index=noisy.domain, name="probability")
+        return np.asarray(joint @ share)
 
-    def _believed(self, domain: pd.Index) -> np.ndarray:
+    def _prior_of(self, domain: pd.Index) -> np.ndarray:
         """The prior over the domain."""
         if self.prior is None:
             return np.full(len(domain), 1 / len(domain))

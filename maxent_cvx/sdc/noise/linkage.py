@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import TableError
-from ...tables.microdata import group_codes
+from ...tables.coding import group_codes
 from .channel import Channel
 
 __all__ = ["Linked", "linked"]

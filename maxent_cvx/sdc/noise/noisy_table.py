@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...errors import TableError, listing
 from ..known import Known
-from ..technique import Published
+from ..published import Published
 from .channel import Channel
 from .linkage import Linked, linked
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ...errors import Inaccurate, StatementError, TableError, shown, whole
-from ...tables.microdata import ranges
+from ...tables.coding import ranges
 from ...tables.numbers import as_numbers
 from ...views import QITable
+from ..domain_technique import DomainTechnique
+from ..domains import check_confidential, numeric_domain
 from ..known import Known
-from ..technique import check_confidential, draws, expected, numeric_domain
+from ..random_streams import draws
 from .range_sums import RangeSums
 
 __all__ = ["RangeQueries"]
@@ -24,7 +25,7 @@ EXACT = 2**53
 
 
 @dataclass(frozen=True)
-class RangeQueries:
+class RangeQueries(DomainTechnique):
     """``p_i = sum over r of Mo of [L_r <= d_i <= U_r] / (|Mo| |{d in D: L_r <= d <= U_r}|)``, from sums of Q records.
 
     Parameters
@@ -42,6 +43,9 @@ class RangeQueries:
     ------
     StatementError
         If an argument is out of range.
+    TableError, Inaccurate, GroupTooLarge
+        From `infer`: if the population is not labelled as the records were; if rounding leaves a record without a value
+        between its bounds; with ``distribution="maxent"``, if there are too many blocks and values.
 
     Notes
     -----
@@ -66,6 +70,8 @@ class RangeQueries:
     size: int
     seed: int = 0
     distribution: str = "uniform"
+
+    _published_as = RangeSums
 
     def __post_init__(self) -> None:
         if whole(self.size, "size", 2) % 2:
@@ -132,62 +138,21 @@ class RangeQueries:
         )
         return RangeSums(answers, confidential, domain, table.index[order], self.size)
 
-    def infer(
-        self, published: RangeSums, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
-    ) -> pd.Series:
-        """P(value | answers, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
-
-        Parameters
-        ----------
-        published : RangeSums
-            What :meth:`publish` returned.
-        known : dict or None
-            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
-            nothing.
-        population : DataFrame or QITable
-            Everybody's other attributes, labelled as the table was; or a QITable, where everybody matches.
-
-        Returns
-        -------
-        Series
-            Probabilities, by value of the domain, in its order; they sum to 1.
-
-        Raises
-        ------
-        StatementError, UnknownName
-            If nobody is as described; or `published` was published by another technique.
-        TableError
-            If the population is not labelled as the records were.
-        Inaccurate
-            If rounding leaves a record without a value between its bounds.
-        GroupTooLarge
-            With ``distribution="maxent"``, if there are too many blocks and values.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
-        >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
-        >>> technique = mx.sdc.RangeQueries(size=2, distribution="maxent")
-        >>> technique.infer(answers, known={"Age": 37}, population=people[["Age"]]).round(3).to_dict()
-        {50: 0.25, 80: 0.5, 110: 0.25}
-        """
-        answers = expected(published, RangeSums, "RangeQueries")
-        person = Known.of(known, population, answers.confidential)
+    def _shares(self, published: RangeSums, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """The mean over the records that match."""
         if isinstance(population, QITable) and not person.matching.all():
             raise TableError(
                 "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
             )
-        everybody = population.index if isinstance(population, pd.DataFrame) else answers.order
+        everybody = population.index if isinstance(population, pd.DataFrame) else published.order
         matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
-        at = answers.order.get_indexer(matching)
-        if (at < 0).any() or len(everybody) != len(answers.order) or everybody.has_duplicates:
+        at = published.order.get_indexer(matching)
+        if (at < 0).any() or len(everybody) != len(published.order) or everybody.has_duplicates:
             raise TableError(
-                f"the population of {len(everybody)} is not labelled as the {len(answers.order)} records were; pass "
+                f"the population of {len(everybody)} is not labelled as the {len(published.order)} records were; pass "
                 "the other attributes of the same table, with its index"
             )
-        share = self._uniform(answers, at) if self.distribution == "uniform" else self._maxent(answers, at)
-        return pd.Series(share, index=answers.domain, name="probability")
+        return self._uniform(published, at) if self.distribution == "uniform" else self._maxent(published, at)
 
     def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
         """Every value between a record's bounds, equally likely."""

@@ -12,7 +12,7 @@ from ...errors import GroupTooLarge
 from ...measures.equivocation.units import in_units
 from ...model.maxent import MaxEnt
 from ...views import QITable
-from ..technique import Published
+from ..published import Published
 from .bounds import ROUNDING, block_sums, half_overlapping_bounds
 from .mean_entropy import most_entropic
 from .window_sums import WindowSums, WithinBounds

@@ -10,7 +10,8 @@ import pandas as pd
 from ... import arguments
 from ...errors import Infeasible, StatementError, shown
 from ...rules import NonRules, Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
-from ...rules.rule_set import RuleSet, decimals_of
+from ...rules.rule_set import RuleSet
+from ...rules.scores import decimals_of
 from ...rules.thresholds import Thresholds
 from ...terms.rows import Rows
 from ...terms.space import Space

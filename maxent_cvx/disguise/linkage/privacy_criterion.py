@@ -1,4 +1,4 @@
-"""Which groups keep a promise: the conditions of possible worlds, asked of many candidate groups at once."""
+"""Which groups are safe: the conditions of possible worlds, asked of many candidate groups at once."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ...worlds.deviation import ROUNDING
 from ...worlds.groups import Groups
 from ...worlds.linked import linked
 
-__all__ = ["CONDITIONS", "Promise"]
+__all__ = ["CONDITIONS", "PrivacyCriterion"]
 
 
-#: Steps that worlds of one candidate may take: those of fourteen values.
+#: Steps of enumeration that the worlds of one candidate may take: those of fourteen values.
 FEW_STEPS = 3e5
 
 
 @dataclass(frozen=True, eq=False)
-class Promise:
+class PrivacyCriterion:
     """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known.
 
     Attributes
     ----------
     tables : list of (ndarray, ndarray)
         For every attribute set the position of each joint signature in its table, and the table, probabilities.
-    counts : ndarray of bool
+    protected : ndarray of bool
         The sensitive values that are protected; the others may repeat in a group.
     r : float
     condition : str
@@ -35,22 +35,22 @@ class Promise:
     """
 
     tables: list[tuple[np.ndarray, np.ndarray]]
-    counts: np.ndarray
+    protected: np.ndarray
     r: float
     condition: str
 
     def kept(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Which groups satisfy the condition; records are given by group (from 0), joint signature and value."""
-        return np.asarray(self.strain(group, signature, value) <= 1 + ROUNDING)
+        return np.asarray(self.violation(group, signature, value) <= 1 + ROUNDING)
 
-    def strain(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """How near each group is to break the promise: the condition is satisfied up to 1."""
-        strain = np.zeros(group.max(initial=-1) + 1)
+    def violation(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """The violation of the condition by each group, relative to what is allowed: up to 1 it is satisfied."""
+        violation = np.zeros(group.max(initial=-1) + 1)
         for (position, table), groups in zip(self.tables, self.groups(group, signature, value), strict=True):
-            strain = np.maximum(strain, CONDITIONS[self.condition](self, groups))
+            violation = np.maximum(violation, CONDITIONS[self.condition](self, groups))
             if (table[position[signature], value] == 0).any():  # else the truth is one world
-                strain[groups.without_world()] = np.inf
-        return strain
+                violation[groups.without_world()] = np.inf
+        return violation
 
     def work(self, n: int) -> float:
         """About how much work it is to check a group of n different records, in units of some nanoseconds."""
@@ -64,8 +64,8 @@ class Promise:
 
     def largest(self, groups: Groups, p: np.ndarray) -> np.ndarray:
         """The largest probability that counts of each group, in units of 1 / r; one a pair is given."""
-        protected = self.counts[groups.values.indices[groups.pairs[2]]]
-        return np.asarray(self.r * np.maximum.reduceat(np.where(protected, p, 0.0), groups.start[:-1]))
+        counted = self.protected[groups.values.indices[groups.pairs[2]]]
+        return np.asarray(self.r * np.maximum.reduceat(np.where(counted, p, 0.0), groups.start[:-1]))
 
     def sound(self, groups: Groups) -> np.ndarray:
         """By swaps."""
@@ -73,22 +73,22 @@ class Promise:
 
     def exact(self, groups: Groups) -> np.ndarray:
         """By all possible worlds; by swaps, where these are too many."""
-        strain = self.largest(groups, linked(groups, FEW_STEPS, strict=False))
-        return np.where(np.isnan(strain), self.sound(groups), strain) if np.isnan(strain).any() else strain
+        violation = self.largest(groups, linked(groups, FEW_STEPS, strict=False))
+        return np.where(np.isnan(violation), self.sound(groups), violation) if np.isnan(violation).any() else violation
 
     def delta(self, groups: Groups) -> np.ndarray:
         """By the paper's condition, Delta_max <= Delta_ceil, of values that occur once."""
         deviation, ceiling, holds = deviations(groups, self.r)
-        strain = np.divide(deviation, ceiling, out=np.full(len(ceiling), np.inf), where=ceiling > 0)
-        strain[holds] = np.minimum(strain[holds], 1.0)  # but for rounding; and where all must be equal, and are
-        strain[groups.values.data > 1] = np.inf
-        strain[~self.counts[groups.values.indices]] = 0.0
-        return np.asarray(np.maximum.reduceat(strain, groups.values.indptr[:-1]))
+        violation = np.divide(deviation, ceiling, out=np.full(len(ceiling), np.inf), where=ceiling > 0)
+        violation[holds] = np.minimum(violation[holds], 1.0)  # but for rounding; and where all must be equal, and are
+        violation[groups.values.data > 1] = np.inf
+        violation[~self.protected[groups.values.indices]] = 0.0
+        return np.asarray(np.maximum.reduceat(violation, groups.values.indptr[:-1]))
 
 
 #: How it is decided whether a group is safe: proved by swaps, computed from all worlds, or as the paper does.
-CONDITIONS: Mapping[str, Callable[[Promise, Groups], np.ndarray]] = {
-    "sound": Promise.sound,
-    "exact": Promise.exact,
-    "delta": Promise.delta,
+CONDITIONS: Mapping[str, Callable[[PrivacyCriterion, Groups], np.ndarray]] = {
+    "sound": PrivacyCriterion.sound,
+    "exact": PrivacyCriterion.exact,
+    "delta": PrivacyCriterion.delta,
 }

@@ -1,0 +1,48 @@
+"""What a command writes: files whole or not at all, refused before any work where they cannot be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import TableError
+from ..system.files import write_beside
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PICTURES", "check_output", "draw", "write"]
+
+#: Endings of files that a plot is drawn to.
+PICTURES = {".png", ".pdf", ".svg"}
+
+
+def check_output(path: str | None, endings: set[str]) -> None:
+    """Refuse a file that cannot be written, before any work."""
+    if path is None:
+        return
+    folder = Path(path).resolve().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise TableError(f"cannot write {path!r}: there is no writable folder {str(folder)!r}")
+    if Path(path).is_dir():
+        raise TableError(f"cannot write {path!r}: it is a folder")
+    if Path(path).suffix not in endings:
+        raise TableError(f"cannot write {path!r}: the name must end in {' or '.join(sorted(endings))}")
+
+
+def draw(path: str, axes: Axes) -> None:
+    """Write a plot."""
+    import matplotlib.pyplot as plt
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    write(path, lambda to: figure.savefig(to, dpi=150))
+    plt.close(figure)
+
+
+def write(path: str, save: Callable[[Path], object]) -> None:
+    """Write a file whole or not at all."""
+    write_beside(path, save)
+    print(f"wrote {path}")

@@ -1,0 +1,135 @@
+"""``maxent-cvx quantify``: what an adversary infers from a table."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from .. import measures, plots
+from ..errors import TableError
+from ..model.maxent import MaxEnt
+from ..solvers import find
+from ..sources import read_knowledge, read_statement
+from ..studies.quantify import quantify
+from ..views import Release
+from .output import PICTURES, check_output, draw, write
+from .parsing import Commands
+from .reading import bucketed, one_source_of_buckets, people_of, read_csv, read_people, read_table, table_options
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    command = commands.add_parser(
+        "quantify",
+        help="what an adversary infers from a table",
+        description="Without --top: P(sensitive value | QI) from the release and what is known (--know, --knowledge), "
+        "and what that discloses. With --top: "
+        "the paper's (bound, score) for adversaries who know the K strongest associations.",
+    )
+    table_options(command)
+    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
+    command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
+    command.add_argument("--count", help="column that says how many people a row stands for")
+    command.add_argument(
+        "--top", type=_numbers, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
+    )
+    command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
+    command.add_argument(
+        "--know", action="append", default=[], metavar="TEXT", help="what is known, e.g. 'P(Flu | Gender=male) <= 0.3'"
+    )
+    command.add_argument("--knowledge", metavar="FILE", help="a text file of what is known, a statement a line")
+    command.add_argument("--people", metavar="CSV", help="people known by name: names first, then the QI columns")
+    command.add_argument("--solver", default="auto", help="a name that 'maxent-cvx solvers' lists")
+    command.add_argument("--out", metavar="FILE", help="write P(s | q), or the scores: .csv; the posterior: .parquet")
+    command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
+    command.set_defaults(command=run)
+
+
+def _numbers(text: str) -> list[int]:
+    """Read a list of counts."""
+    if not all(part.strip().isdigit() for part in text.split(",")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of counts such as 0,10,50")
+    return [int(part) for part in text.split(",")]
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print what the release discloses, or the scores; write and draw them where asked."""
+    find(options.solver)  # before any work
+    one_source_of_buckets(options)
+    if options.top and (options.know or options.knowledge or options.people):
+        raise TableError(
+            "--top scores adversaries who know associations only; leave out --know, --knowledge and --people"
+        )
+    people = None if options.people is None else read_people(options.people)
+    statements = [*map(read_statement, options.know), *(read_knowledge(options.knowledge) if options.knowledge else [])]
+    records = read_table(options)
+    if options.count is not None and not options.sa_table:
+        records = people_of(records, options.count)
+    check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
+    check_output(options.plot, PICTURES)
+    if options.sa_table:
+        if options.bucket is None or options.top:
+            raise TableError("--sa-table needs --bucket, and has no records to mine for --top")
+        sa_table = read_csv(options.sa_table)
+        release = Release.from_tables(
+            records, sa_table, qi=options.qi, sa=options.sa, bucket=options.bucket, count=options.count
+        )
+    else:
+        if options.bucket is None:
+            records, options.bucket = bucketed(records, options)
+        release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket)
+    print(f"{release!r}"[1:-1])
+    if options.top:
+        _score(release, records, options)
+    else:
+        _disclose(MaxEnt(release, people=people).add(*statements), records, options)
+
+
+def _disclose(model: MaxEnt, records: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Print what the release discloses to somebody with this knowledge."""
+    for label in model.knowledge:
+        print(f"known: {label}")
+    post = model.solve(solver=options.solver)
+    original = None if options.sa_table else records
+    named = len(model.space.people) > 0
+    print(f"H({'I, ' * named}Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
+    if named:
+        print(f"P({', '.join(model.view.sensitive)} | person):")
+        print(post.people().to_string(float_format=lambda x: f"{x:.4f}"), end="\n\n")
+    print("Worst disclosure over all QI tuples:")
+    print(measures.disclosure(post, worst=True).to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    print(f"\n{measures.exposed(post, original=original)}")
+    if original is not None:
+        print(f"Divergence from the truth: {measures.overall_divergence(post, original):.6f} bits")
+    if options.out and Path(options.out).suffix == ".parquet":
+        post.save(options.out)
+        print(f"wrote {options.out}")
+    elif options.out:
+        write(options.out, lambda path: post.conditional().to_csv(path))
+    if options.plot:
+        draw(options.plot, plots.posterior(post))
+
+
+def _score(release: Release, records: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Print the paper's (bound, score), for three kinds of adversary."""
+    kinds = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "K/2 + K/2": lambda k: (k - k // 2, k // 2)}
+    bounds = {(name, k): bound(k) for name, bound in kinds.items() for k in options.top}
+    table = quantify(release, records, list(bounds.values()), min_support=options.min_support, solver=options.solver)
+    table.insert(0, "K", [k for _, k in bounds])
+    table.insert(0, "curve", [name for name, _ in bounds])
+    print("score: divergence of P(s | q) from the truth, bits; term_divergence: the same over P(q, s, b)")
+    print(table.to_string(index=False, formatters={"certified_error": "{:.0e}".format, "seconds": "{:.2f}".format}))
+    scores = table.pivot(index="K", columns="curve", values="score")
+    lowest = scores.iloc[-1].idxmin()
+    falls = {name: bool((scores[name].diff().dropna() <= 0).all()) for name in kinds}
+    print(f"\nAt K = {scores.index[-1]} the curve {lowest} lies lowest (the adversary is closest to the truth).")
+    print("The score never rises with K: " + ", ".join(f"{name} {'yes' if ok else 'no'}" for name, ok in falls.items()))
+    if options.out:
+        write(options.out, lambda path: table.to_csv(path, index=False))
+    if options.plot:
+        curves = {name: table[table["curve"] == name] for name in kinds}
+        draw(options.plot, plots.quantification(curves))

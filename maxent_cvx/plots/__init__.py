@@ -1,0 +1,12 @@
+"""Plots; each returns its Axes and takes ``ax=``."""
+
+from __future__ import annotations
+
+from .entropy_steps import equivocation
+from .heat_map import posterior
+from .price_bars import prices
+from .score_lines import quantification
+from .solver_points import solver_comparison
+from .sweep_lines import sweep
+
+__all__ = ["equivocation", "posterior", "prices", "quantification", "solver_comparison", "sweep"]

@@ -1,0 +1,57 @@
+"""What everybody can see after a technique was applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from ..errors import StatementError, shown
+
+__all__ = ["Published", "expected"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published:
+    """What everybody can see after a technique was applied.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Records, or answers.
+    confidential : str
+        The confidential attribute C.
+    domain : Index
+        Its domain D, in order, named by it: the categories of a Categorical, else the values that occur.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> sample = mx.sdc.Sampling(0.5).publish(people, confidential="Salary")
+    >>> isinstance(sample, mx.sdc.Published), len(sample), sample.domain.to_list()         # of the whole table
+    (True, 2, [50, 77, 80, 107])
+    """
+
+    table: pd.DataFrame
+    confidential: str
+    domain: pd.Index
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        kind, values = type(self).__name__, len(self.domain)
+        return f"<{kind}: {len(self)} rows; {self.confidential!r} is confidential, one of {values} values>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.table.head(10).to_html(border=0)}"
+
+
+def expected(published: object, kind: type[Published], technique: str) -> Any:
+    """Check that something was published by a technique, to be read by the same one."""
+    if not isinstance(published, kind):
+        raise StatementError(f"{technique}.infer reads what {technique}.publish returned, not {shown(published)}")
+    return published

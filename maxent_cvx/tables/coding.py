@@ -1,0 +1,87 @@
+"""Codes: values, rows and combinations numbered in sorted order, and counted by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import TableError
+
+__all__ = ["densely", "distinct", "factorize", "group_codes", "multi_index", "ranges", "sort_distinct", "tally"]
+
+
+def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the distinct rows of a table in sorted order.
+
+    Returns
+    -------
+    codes : ndarray of int, one a row
+    index : MultiIndex
+        The distinct rows, one level a column, sorted; an ordered Categorical keeps its order.
+    """
+    columns = [factorize(column) for _, column in frame.items()]
+    levels = [level for _, level in columns]
+    key = group_codes([code for code, _ in columns], [len(level) for level in levels])
+    first = np.unique(key, return_index=True)[1]
+    codes = [code[first] for code, _ in columns]
+    return key, multi_index(levels, codes, list(frame.columns))
+
+
+def distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct rows of a table in sorted order; of one column, its values."""
+    return factorize(frame.iloc[:, 0]) if frame.shape[1] == 1 else sort_distinct(frame)
+
+
+def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Count up from every start: start, start + 1, ..., `length` numbers each, one after the other."""
+    before = np.cumsum(length) - length
+    return np.repeat(start - before, length) + np.arange(length.sum())
+
+
+def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct values of a column in sorted order."""
+    try:
+        codes, values = pd.factorize(column, sort=True)
+    except TypeError as error:  # a list in a cell, say
+        raise TableError(f"column {column.name!r} holds something that is no single value: {error}") from error
+    return codes, pd.Index(values, name=column.name)
+
+
+def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels: Sequence[Hashable]) -> pd.MultiIndex:
+    """Build a MultiIndex from levels and codes; the levels are shared, not copied, and nothing is checked."""
+    return pd.MultiIndex(levels=levels, codes=codes, names=labels, verify_integrity=False)  # type: ignore[arg-type]
+
+
+def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    """Number the combinations that occur of several coded columns, in sorted order, from 0."""
+    group = np.zeros(len(codes[0]), dtype=np.int64)
+    for code, size in zip(codes, sizes, strict=True):
+        # Dense again after each column, so that the mixed-radix key cannot overflow.
+        group = densely(group * size + code)
+    return group
+
+
+#: Marking all possible numbers in a table is faster than sorting up to so many of them for each that is there.
+MOST_POSSIBLE = 64
+
+
+def densely(key: np.ndarray) -> np.ndarray:
+    """Number the distinct integers, none negative, in sorted order from 0."""
+    size = int(key.max(initial=-1)) + 1
+    if size > MOST_POSSIBLE * len(key):
+        return np.unique(key, return_inverse=True)[1]
+    occurs = np.zeros(size, dtype=bool)
+    occurs[key] = True
+    return (np.cumsum(occurs) - 1)[key]
+
+
+def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
+    """Count records by row and column code, as integers, zeros left out."""
+    ones = np.ones(len(row), dtype=np.int64) if count is None else count
+    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # repeated entries are added up
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table

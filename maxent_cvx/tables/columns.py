@@ -1,0 +1,88 @@
+"""Columns of tables: their names, the roles that they play, and columns of counts, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import TableError, listing, shown, unknown_name
+
+__all__ = ["check_columns", "count_column", "counted", "names"]
+
+
+def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
+    """Read column names; a single string is one column, and at least one is needed."""
+    if isinstance(columns, pd.DataFrame):
+        raise TableError(f"{role} must name columns by text, not by {shown(columns)}")
+    is_list = not isinstance(columns, str | bytes) and isinstance(columns, Iterable)
+    if not (found := tuple(columns) if is_list else (columns,)):
+        raise TableError(f"{role} names no column; name at least one")
+    if strange := [name for name in found if not arguments.is_text(name)]:
+        raise TableError(f"{role} must name columns by text, not by {shown(strange[0])}; rename such a column")
+    return found  # type: ignore[return-value]
+
+
+def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
+    """Check that every role's columns are in `frame`, distinct, and complete."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
+    held: dict[str, str] = {}
+    for role, columns in roles.items():
+        for column in columns:
+            if not isinstance(column, str):
+                raise TableError(f"{role} must name columns by text, not by {shown(column)}; rename such a column")
+            if column not in frame.columns:
+                raise unknown_name(f"column of {what} (given as {role})", column, frame.columns)
+            if column in held:
+                raise TableError(
+                    f"column {column!r} is given as {held[column]} and as {role}; "
+                    "a column has one role: take it out of one of the two"
+                )
+            held[column] = role
+    doubled = [c for c in held if (frame.columns == c).sum() > 1]
+    if doubled:
+        raise TableError(f"{what} has more than one column named {listing(doubled)}; rename them")
+    if frame.empty:
+        raise TableError(f"{what} has no rows; at least one record is needed")
+    missing = frame[list(held)].isna().sum()
+    if (missing := missing[missing > 0]).size:
+        found = ", ".join(f"{column!r} ({count} of {len(frame)})" for column, count in missing.items())
+        raise TableError(
+            f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...])"
+            + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
+        )
+
+
+def count_column(counts: pd.Series, what: str) -> np.ndarray:
+    """Read a column of record counts: whole numbers, none negative."""
+    values = pd.to_numeric(counts, errors="coerce").to_numpy(dtype=float)
+    bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
+    if bad.any():
+        raise TableError(
+            f"column {counts.name!r} of {what} must hold whole, non-negative counts of records; "
+            f"{int(bad.sum())} of {len(bad)} are not (first at row {int(bad.argmax())})"
+        )
+    return values.astype(np.int64)
+
+
+#: The largest count, records: beyond it floating point does not hold every integer.
+LARGEST_COUNT = 2**53
+
+
+def counted(
+    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
+    if count is not None and not isinstance(count, str):
+        raise TableError(f"count={shown(count)}: the name of a column is expected")
+    if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
+        check_columns(table, roles, what)
+        return table, None
+    check_columns(table, {**roles, "count": (count,)}, what)
+    counts = count_column(table[count], what)
+    if not counts.any():
+        raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")
+    return table[counts > 0], counts[counts > 0]

@@ -1,0 +1,91 @@
+"""The one miner of associations between QI values and the sensitive attribute (Privacy-MaxEnt, section 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import whole
+from .associations import Associations
+from .columns import names
+from .lattice import Cube, cubes, sizes_of
+from .microdata import Microdata
+
+__all__ = ["mine_associations"]
+
+
+def mine_associations(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    min_support: int = 3,
+    attributes: int | Iterable[int] | None = None,
+    negative: bool = True,
+) -> Associations:
+    """Mine every association of every subset of the QI attributes, positive and negative.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa
+        Column names.
+    min_support : int
+        Records that must support an association.
+    attributes : int or several, optional
+        The number T of QI attributes an association may set; None is any number.
+    negative : bool
+        Mine Q => not S, too.
+
+    Returns
+    -------
+    Associations
+        ``.table(positive, negative)`` lists the strongest; :class:`~maxent_cvx.StrongestAssociations` takes it, too.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the table cannot play its role.
+    StatementError
+        If `min_support` or `attributes` is out of range.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
+    attributes, without those that fall short of the support already where fewer attributes are set.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
+    >>> len(mined.positive), len(mined.negative)
+    (4, 32)
+    >>> print(mined.table(positive=3, negative=1).round(2))
+                                   rule  attributes  confidence  support
+    0                Gender=male => Flu           1         0.5        3
+    1    Gender=female => Breast Cancer           1         0.5        2
+    2             Degree=college => HIV           1         0.4        2
+    3  Gender=male => not Breast Cancer           1         1.0        6
+    """
+    arguments.flag(negative, "negative")
+    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    whole(min_support, "min_support", 1)
+    sizes = sizes_of(attributes, len(data.qi))
+    q, tuples = data.tuples()
+    s, values = data.values()
+    counts = np.bincount(q * len(values) + s, minlength=len(tuples) * len(values)).reshape(len(tuples), -1)
+    n_each = np.bincount(q), np.bincount(s)
+
+    def too_few(cube: Cube) -> np.ndarray:
+        """Mark the patterns, and values, of which no association has the support, nor has any that sets more."""
+        n_q = cube.counts.sum(axis=1, keepdims=True)
+        most = np.maximum(cube.counts, n_q - cube.counts) if negative else cube.counts
+        return np.asarray(most < min_support)
+
+    found = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
+    return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, found, negative)
