@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,13 +14,16 @@ from .. import arguments
 from ..errors import StatementError, shown
 from ..measures import overall_divergence, term_divergence
 from ..model.maxent import MaxEnt
-from ..model.posterior import Posterior
+from ..model.measure import Measure, Measures, can_be_called
 from ..sources import StrongestAssociations
 from ..system.progress import progress_bar
 from ..tables.associations import mine_associations
 from ..views import Release
 
 __all__ = ["quantify"]
+
+#: What is told of every bound.
+COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence")
 
 
 def quantify(
@@ -27,7 +33,7 @@ def quantify(
     *,
     min_support: int = 3,
     attributes: int | Iterable[int] | None = None,
-    measure: Callable[[Posterior, pd.DataFrame], float] = overall_divergence,
+    measure: Measure = overall_divergence,
     progress: bool | None = None,
     **solve: Any,
 ) -> pd.DataFrame:
@@ -43,8 +49,10 @@ def quantify(
         Bounds: the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
     min_support, attributes
         See :class:`~maxent_cvx.StrongestAssociations`.
-    measure : callable
-        (posterior, original) to score. By default the divergence from the truth in bits: lower is worse.
+    measure : callable, or dict or list of callables
+        From a posterior to the score, or to several by name; by default the divergence from the truth in bits, where
+        lower is worse. What compares with the original has that bound,
+        ``functools.partial(mx.measures.term_divergence, original=table)``.
     progress : bool, optional
         Show a progress bar; None shows it on terminals only.
     **solve
@@ -54,17 +62,23 @@ def quantify(
     -------
     DataFrame
         K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
-        solver took, and term_divergence (bits) if `original` has the bucket column.
+        solver took, and term_divergence (bits) if `original` has the bucket column. In the place of the score, several
+        numbers are "score[label]"; several measures have a column each, by name.
 
     Raises
     ------
     StatementError
-        If a bound is not a pair, or there are fewer associations than it asks for; or if `original` is not the table
-        that was published.
+        If a bound is not a pair, or there are fewer associations than it asks for; if `original` is not the table
+        that was published; or if a measure is not called as ``measure(post)``, or gives no number.
     UnknownName, TableError
         If `original` has not the release's columns.
     Infeasible, Inaccurate, SolverError
         As of :meth:`MaxEnt.solve`.
+
+    Warns
+    -----
+    DeprecationWarning
+        If a measure takes two arguments, which is called as ``measure(post, original)``.
 
     Notes
     -----
@@ -88,7 +102,8 @@ def quantify(
     arguments.table(original, "original")
     knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
     arguments.optional_flag(progress, "progress")
-    arguments.function(measure, "measure")
+    others = () if callable(measure) else COLUMNS  # what is scored with one function is called "score"
+    measures = Measures.of(measure, others, lambda name, of: _of_posterior(name, of, original))
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
     mined = mine_associations(
@@ -100,10 +115,11 @@ def quantify(
         if positive != 0 or negative != 0:
             model.add(StrongestAssociations(mined, positive, negative))
         post = model.solve(**solve)
+        scores = measures(post, f"with K+ = {positive}, K- = {negative}")
         row = {
             "K+": positive,
             "K-": negative,
-            "score": measure(post, original),
+            **{measures.heading(key, "score") if measures.is_one else key: score for key, score in scores.items()},
             "entropy": post.entropy,
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,
@@ -112,3 +128,28 @@ def quantify(
             row["term_divergence"] = term_divergence(post, original)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _of_posterior(name: str, measure: Any, original: pd.DataFrame) -> Any:
+    """A measure of the posterior alone; one of an earlier protocol, which takes the original second, has it bound."""
+    if measure is overall_divergence:  # the default
+        return partial(overall_divergence, original=original)
+    second = _second_parameter(measure)
+    if not can_be_called(measure, None, original) or (can_be_called(measure, None) and second != "original"):
+        return measure
+    warnings.warn(
+        f"a measure is called as measure(post), and {name} takes two arguments: give "
+        f"functools.partial({name}, {second or 'original'}=...) in its place",
+        DeprecationWarning,
+        stacklevel=5,
+    )
+    return lambda post: measure(post, original)
+
+
+def _second_parameter(measure: Callable[..., Any]) -> str | None:
+    """What a function calls the second of its arguments by position, if it tells."""
+    try:
+        every = [p.name for p in inspect.signature(measure).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    except (TypeError, ValueError):
+        return None
+    return every[1] if len(every) > 1 else None
