@@ -159,7 +159,6 @@ class Bare:
     """What tells its address only."""
 
 
-
 @pytest.mark.parametrize(
     ("value", "written"),
     [
