@@ -99,6 +99,19 @@ class Source(ABC):
         ------
         MaxEntError
             Any error of ``maxent_cvx.errors``, if what the source says does not fit the view: nothing is added then.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> class AtMost(mx.Source):
+        ...     def __init__(self, limit):
+        ...         self.limit = limit
+        ...     def rows(self, space):
+        ...         yield space.conditional("s", given="q") <= self.limit
+        >>> [(rows.name(0), len(rows)) for rows in AtMost(0.4).rows(mx.MaxEnt(release).space)]
+        [('P(Disease | Gender, Degree): Breast Cancer, female, college', 22)]
         """
 
     @property
