@@ -24,7 +24,7 @@ from ..views import ReleaseSeries
 from .explain.certainty import certain_table
 from .explain.integer_certainty import whole_certain_table
 from .explain.prices import price_table
-from .measure import Measure, Measures
+from .measure import Measure
 from .storage.storage import read_terms, write_terms
 
 __all__ = ["Posterior", "load_posterior"]
@@ -258,29 +258,8 @@ class Posterior:
             If the posterior was loaded from a file, which does not hold its knowledge.
         Inaccurate, SolverError
             If the answer has no multipliers to the precision that is needed, or a constraint is not linear.
-
-        Examples
-        --------
-        What the adversary would know of Grace, the only junior, without each statement:
-
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> post = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4", "P(HIV | Gender=male) >= 0.25").solve()
-        >>> print(post.prices(leave_one_out=True, measure=lambda post: post.prob("HIV", {"Degree": "junior"})).round(3))
-                                     side  price  without  change
-        statement
-        P(HIV | Gender=male) >= 0.25   >= -2.257    0.333   0.312
-        P(Flu | Gender=male) = 0.4      = -2.092    0.110   0.088
         """
-        arguments.flag(leave_one_out, "leave_one_out")
-        entropy = Measures({"entropy": lambda post: post.entropy}, is_one=True)
-        measures = entropy if measure is None else Measures.of(measure)
-        if self.model is None:
-            raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
-        if measure is not None and not leave_one_out:
-            raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
-        return price_table(self, measures if leave_one_out else None)
+        return price_table(self, leave_one_out, measure)
 
     def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.

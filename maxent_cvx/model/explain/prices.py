@@ -7,17 +7,25 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from ...errors import Inaccurate, SolverError
+from ... import arguments
+from ...errors import Inaccurate, SolverError, StatementError
 from ...solvers.diagnosis.multipliers import pricing
 from ...system.progress import progress_bar
-from ..measure import Measures
+from ..measure import Measure, Measures
 from .solved import Solved
 
 __all__ = ["price_table"]
 
 
-def price_table(post: Solved, measures: Measures | None) -> pd.DataFrame:
-    """List the statements with their prices, and with what is measured without each; see :meth:`Posterior.prices`."""
+def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> pd.DataFrame:
+    """List the statements with their prices, see :meth:`maxent_cvx.Posterior.prices`."""
+    arguments.flag(leave_one_out, "leave_one_out")
+    entropy = Measures({"entropy": lambda posterior: posterior.entropy}, is_one=True)
+    measures = entropy if measure is None else Measures.of(measure)
+    if post.model is None:
+        raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+    if measure is not None and not leave_one_out:
+        raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
     model = post.model
     if model.convex:
         raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
@@ -33,7 +41,7 @@ def price_table(post: Solved, measures: Measures | None) -> pd.DataFrame:
     side = np.where(form.is_equation[known], "=", np.where(price < 0, ">=", np.where(price > 0, "<=", "")))
     names = pd.Index([form.name(row) for row in known], name="statement")
     table = pd.DataFrame({"side": side, "price": price}, index=names)
-    if measures is not None:
+    if leave_one_out:
         table = table.assign(**_left_out(post, known, list(names), measures))
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]
