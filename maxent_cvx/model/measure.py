@@ -11,6 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import pandas as pd
 from .. import arguments
 from ..errors import StatementError, listing, shown
 
-__all__ = ["Measure", "Measures", "can_be_called"]
+__all__ = ["Measure", "Measures", "can_be_called", "own_name"]
 
 #: One function of the posterior, or several, by name or to be called by their own names.
 Measure = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
@@ -45,7 +46,6 @@ class Measures:
         cls,
         measure: object,
         reserved: Iterable[str] = (),
-        adapt: Callable[[str, Callable[..., Any]], Callable[..., Any]] | None = None,
     ) -> Measures:
         """Read what a user wants measured.
 
@@ -55,8 +55,6 @@ class Measures:
             A function has its own name, the second of a name "name (2)".
         reserved : iterable of str
             Other columns of the table that the measures will stand in.
-        adapt : callable, optional
-            From a name and a function to one that is called with the posterior alone.
 
         Raises
         ------
@@ -78,8 +76,7 @@ class Measures:
                     f"a measure cannot be called {name!r}: the table has that column; give it another name, "
                     "measure={name: function}"
                 )
-            named[name] = adapt(name, of) if adapt else of
-            if not can_be_called(named[name], None):
+            if not can_be_called(of, None):
                 raise StatementError(_what_it_needs(name, of))
         return cls(named, callable(measure) and not isinstance(measure, Mapping))
 
@@ -133,16 +130,20 @@ def can_be_called(of: Callable[..., Any], *given: object) -> bool:
     return True
 
 
+def own_name(of: Any) -> str:
+    """The name of a function, of a partial one that of the function inside, of an object that of its class."""
+    while isinstance(of, functools.partial):
+        of = of.func
+    name = getattr(of, "__name__", None)
+    name = name if isinstance(name, str) and name else type(of).__name__
+    return "measure" if name == "<lambda>" else name
+
+
 def _by_own_names(functions: Iterable[Any]) -> dict[str, Any]:
-    """Call each by its own name, a partial one by that of the function inside, an object by that of its class."""
+    """Call each by its own name, the second of a name "name (2)"."""
     named: dict[str, Any] = {}
     for of in functions:
-        inner = of
-        while isinstance(inner, functools.partial):
-            inner = inner.func
-        name = getattr(inner, "__name__", None)
-        name = name if isinstance(name, str) and name else type(inner).__name__
-        name, number = "measure" if name == "<lambda>" else name, 1
+        name, number = own_name(of), 1
         while (called := f"{name} ({number})" if number > 1 else name) in named:
             number += 1
         named[called] = of
@@ -164,22 +165,27 @@ def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
 
 def _numbers(name: str, given: object, where: str) -> Iterator[tuple[str, float]]:
     """Read what a measure gave."""
+    said = f"the measure {name!r}, {where},"
     if isinstance(given, Mapping | pd.Series):
         if not len(given):
-            raise StatementError(f"the measure {name!r}, {where}, gives an empty {type(given).__name__}, and no number")
+            raise StatementError(f"{said} gives an empty {type(given).__name__}, and no number")
         for label, number in given.items():
             text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-            yield f"{name}[{text}]", arguments.measured(_plain(number), f"the measure {name!r}, {where}, for {text}")
+            yield f"{name}[{text}]", _number(number, f"{said} for {text},")
         return
     try:
-        yield name, arguments.measured(_plain(given), f"the measure {name!r}, {where},")
+        yield name, _number(given, said)
     except StatementError as error:
-        wanted = f"{name}(post)[{given.columns[-1]!r}]" if isinstance(given, pd.DataFrame) and given.size else "..."
+        of_it = f"[{given.columns[-1]!r}]" if isinstance(given, pd.DataFrame) and given.size else ""
         raise StatementError(
-            f"{error}, or several in a dictionary or a Series; take what is wanted of it, as in lambda post: {wanted}"
+            f"{error}, or several in a dictionary or a Series; take what is wanted of it, as in "
+            f"lambda post: {name}(post){of_it}..."
         ) from None
 
 
-def _plain(given: object) -> object:
-    """Take the number out of an array without axes."""
-    return given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
+def _number(given: object, what: str) -> float:
+    """Read a number; of anything but a number or a text only the kind is told, since it may hold data."""
+    plain = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    if plain is None or isinstance(plain, Number | str):
+        return arguments.measured(plain, what)
+    raise StatementError(f"{what} gives a {type(given).__name__}: a number is expected")

@@ -14,7 +14,8 @@ from .. import arguments
 from ..errors import StatementError, shown
 from ..measures import overall_divergence, term_divergence
 from ..model.maxent import MaxEnt
-from ..model.measure import Measure, Measures, can_be_called
+from ..model.measure import Measure, Measures, can_be_called, own_name
+from ..model.posterior import Posterior
 from ..sources import StrongestAssociations
 from ..system.progress import progress_bar
 from ..tables.associations import mine_associations
@@ -102,8 +103,7 @@ def quantify(
     arguments.table(original, "original")
     knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
     arguments.optional_flag(progress, "progress")
-    others = () if callable(measure) else COLUMNS  # what is scored with one function is called "score"
-    measures = Measures.of(measure, others, lambda name, of: _of_posterior(name, of, original))
+    score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
     mined = mine_associations(
@@ -115,11 +115,10 @@ def quantify(
         if positive != 0 or negative != 0:
             model.add(StrongestAssociations(mined, positive, negative))
         post = model.solve(**solve)
-        scores = measures(post, f"with K+ = {positive}, K- = {negative}")
         row = {
             "K+": positive,
             "K-": negative,
-            **{measures.heading(key, "score") if measures.is_one else key: score for key, score in scores.items()},
+            **score(post, f"with K+ = {positive}, K- = {negative}"),
             "entropy": post.entropy,
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,
@@ -130,20 +129,25 @@ def quantify(
     return pd.DataFrame(rows)
 
 
-def _of_posterior(name: str, measure: Any, original: pd.DataFrame) -> Any:
-    """A measure of the posterior alone; one of an earlier protocol, which takes the original second, has it bound."""
+def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str], dict[str, Any]]:
+    """From a posterior, and a word of which it is, to columns of the table."""
     if measure is overall_divergence:  # the default
-        return partial(overall_divergence, original=original)
-    second = _second_parameter(measure)
-    if not can_be_called(measure, None, original) or (can_be_called(measure, None) and second != "original"):
-        return measure
-    warnings.warn(
-        f"a measure is called as measure(post), and {name} takes two arguments: give "
-        f"functools.partial({name}, {second or 'original'}=...) in its place",
-        DeprecationWarning,
-        stacklevel=5,
-    )
-    return lambda post: measure(post, original)
+        measure = partial(overall_divergence, original=original)
+    second = _second_parameter(measure) if callable(measure) else None
+    alone = not callable(measure) or can_be_called(measure, None)
+    if callable(measure) and can_be_called(measure, None, original) and (not alone or second == "original"):
+        name = own_name(measure)
+        warnings.warn(
+            f"a measure is called as measure(post), and {name} takes two arguments: give "
+            f"functools.partial({name}, {second or 'original'}=...) in its place",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        return lambda post, where: {"score": measure(post, original)}  # whatever it is, as it was
+    measures = Measures.of(measure, () if callable(measure) else COLUMNS)
+    if not measures.is_one:
+        return measures
+    return lambda post, where: {measures.heading(key, "score"): one for key, one in measures(post, where).items()}
 
 
 def _second_parameter(measure: Callable[..., Any]) -> str | None:

@@ -149,6 +149,14 @@ def test_what_is_no_number(place, given):
         place({"fine": flu, "mine": lambda post: given})
 
 
+def test_no_data_in_errors(place):
+    """What is refused is told by its kind: an object that holds records is not written out."""
+    secret = pd.DataFrame({"Name": ["Person 4711"]})
+    for given in (secret, Scaled([secret]), {"a": [secret]}, [{"who": "Person 4711"}]):
+        with refused(StatementError, "the measure 'mine', ", "a number is expected", never="4711"):
+            place({"mine": lambda post, given=given: given})
+
+
 @pytest.mark.parametrize("given", [{"a": "x"}, {"a": None}, pd.Series({"a": pd.NA}), {"a": {"b": 1}}])
 def test_what_is_no_number_among_several(place, given):
     """So is it where only one of several is none, which is named."""
