@@ -69,7 +69,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     ...     mx.testing.check_source(AtMost(0.5), space, truth=hospital)          # ... but is not true of the patients
     ... except AssertionError as error:
     ...     print(str(error).splitlines()[0])
-    P(Disease | Gender, Degree): Breast Cancer, female, junior is false of the original records by 0.5
+    AtMost(0.5): Breast Cancer, female, junior is false of the original records by 0.5
     """
     arguments.instance(source, Source, "source")
     arguments.instance(space, Space, "space")

@@ -14,9 +14,9 @@ import pandas as pd
 from scipy.special import rel_entr
 
 from .. import arguments
-from ..errors import BadProbability, TableError, shown
+from ..errors import BadProbability, shown
 from ..model.posterior import Posterior
-from ..tables.microdata import Microdata
+from ..terms.truth import count_pairs
 
 __all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
 
@@ -172,25 +172,7 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
 
 def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
     """Count n(q, s) in the original records, which must be the people of the release, shape (QI tuples, values)."""
-    view = post.space.view
-    data = Microdata(original, view.qi, view.sensitive)
-    (group, tuples), (value, values) = data.tuples(), data.values()
-    q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)
-    if (q < 0).any() or (s < 0).any():
-        raise TableError(
-            f"{int((q < 0).sum())} QI tuples and {int((s < 0).sum())} sensitive values of the original records are not "
-            f"in the {view.noun}; pass the table that was published"
-        )
-    n_values = len(view.sensitive_values)
-    counts = np.bincount(q[group] * n_values + s[value], minlength=len(view.n_q) * n_values).reshape(-1, n_values)
-    same_q = np.array_equal(counts.sum(axis=1), view.n_q)
-    if not same_q or not (view.n_s is None or np.array_equal(counts.sum(axis=0), view.n_s)):
-        which = "sensitive value" if same_q else "QI"
-        raise TableError(
-            f"the original {len(original)} records have other {which} counts than the {view.noun}'s {view.n_records}; "
-            "pass the table that was published"
-        )
-    return counts
+    return count_pairs(post.space.view, original)
 
 
 def check_base(base: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StatementError
-from ..sources import Source, several
+from ..sources import Source, names_its_rows, several
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .cvxpy_constraints import read_constraint
@@ -78,6 +78,9 @@ class EmittedRows:
 def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
     """Run a builder over a space; under a label of the user's, its rows are called so.
 
+    So are those of a source from outside of the package, by its label: two of one class, with other parameters, may
+    say something of the same probabilities.
+
     Raises
     ------
     StatementError
@@ -101,4 +104,7 @@ def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
         else:
             read = read_constraint(said, space, name)
             (rows if isinstance(read, Rows) else convex).append(read)
+    if label is None and not names_its_rows(source):
+        only = len(rows) == 1
+        rows = [replace(said, label=name if only else f"{name}, {said.label}") if said.label else said for said in rows]
     return EmittedRows(source, tuple(rows), tuple(convex))

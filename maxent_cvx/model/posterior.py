@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -24,6 +24,7 @@ from ..views import ReleaseSeries
 from .explain.certainty import certain_table
 from .explain.integer_certainty import integer_certain_table
 from .explain.prices import price_table
+from .measure import Measure
 from .storage.storage import read_terms, write_terms
 
 __all__ = ["Posterior", "load_posterior"]
@@ -226,7 +227,7 @@ class Posterior:
         share = np.bincount(of_tuple, p)[of_tuple]  # P(q, b)
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
-    def prices(self, leave_one_out: bool = False, measure: Callable[[Posterior], float] | None = None) -> pd.DataFrame:
+    def prices(self, leave_one_out: bool = False, measure: Measure | None = None) -> pd.DataFrame:
         """``dH / d(value)`` of every statement: what one unit of its value, as typed, is worth in entropy; nats.
 
         A statement with a price of 0 tells nothing that the rest does not; the larger the price, the
@@ -236,8 +237,8 @@ class Posterior:
         ----------
         leave_one_out : bool
             Solve again without each statement, too.
-        measure : callable, optional
-            With `leave_one_out`: from a posterior to a number; by default the entropy.
+        measure : callable, or dict or list of callables, optional
+            With `leave_one_out`: from a posterior to a number, or to several by name; by default the entropy.
 
         Returns
         -------
@@ -247,8 +248,9 @@ class Posterior:
             that presses is worth the size of the price. Infinite where the statement forces zeros: there any
             doubt, however small, is worth more than any multiple of it. Statements that repeat each other share
             a price. With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN
-            for what a prior rules out, which is no statement that can be left out. With a prior it is the entropy
-            relative to it that prices are of.
+            for what a prior rules out, which is no statement that can be left out. Of several numbers these are
+            "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to
+            it that prices are of.
 
         Raises
         ------
@@ -257,13 +259,6 @@ class Posterior:
         Inaccurate, SolverError
             If the answer has no multipliers to the precision that is needed, or a constraint is not linear.
         """
-        arguments.flag(leave_one_out, "leave_one_out")
-        if measure is not None:
-            arguments.function(measure, "measure")
-        if self.model is None:
-            raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
-        if measure is not None and not leave_one_out:
-            raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
         return price_table(self, leave_one_out, measure)
 
     def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Custom, Source, as_source, several
+from .base import Custom, Source, as_source, names_its_rows, several
 from .classifiers.published_rule_list import PublishedRuleList
 from .classifiers.published_rules import PublishedRules
 from .classifiers.published_tree import PublishedTree
@@ -50,6 +50,7 @@ __all__ = [
     "StrongestAssociations",
     "as_source",
     "facts_of",
+    "names_its_rows",
     "read_knowledge",
     "read_probability",
     "read_statement",

@@ -16,6 +16,7 @@ A function of the space does as well: ``model.add(lambda space: space.conditiona
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -24,20 +25,25 @@ import numpy as np
 
 from ..errors import StatementError, shown
 from ..terms.rows import Rows
+from .default_label import default_label, noting, settable
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
     from ..terms.space import Space
 
-__all__ = ["Custom", "Source", "as_source", "several"]
+__all__ = ["Custom", "Source", "as_source", "names_its_rows", "several"]
 
 
 class Source(ABC):
     """What an adversary may know: a builder of rows.
 
     Subclasses state their equation in the first line of their docstring, take their data in the
-    constructor, and emit it in :meth:`rows`.
+    constructor, and emit it in :meth:`rows`. A dataclass will do, and so will a class without a constructor.
+
+    A model holds a source under its `label`, and calls its rows by it. Without a label of its own, that is the class
+    with the arguments it was made with, so that two of them are told apart; data are abbreviated. Another one is a
+    class attribute, a property, or set in the constructor.
 
     Examples
     --------
@@ -49,19 +55,30 @@ class Source(ABC):
     ...         self.limit = limit
     ...     def rows(self, space):
     ...         yield space.conditional("s", given="q") <= self.limit
-    >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> model = mx.MaxEnt(release)
     >>> before, after = model.solve(), model.add(AtMost(0.4)).solve()
     >>> [round(float(post.conditional().max(axis=None)), 3) for post in (before, after)]
     [0.417, 0.4]
+    >>> print(after.prices().round(3).head(1))
+                                       side  price
+    statement
+    AtMost(0.4): Flu, female, college    <=   0.02
+    >>> list(model.add(AtMost(0.405)).knowledge)
+    ['AtMost(0.4)', 'AtMost(0.405)']
     """
 
-    @property
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        init = cls.__dict__.get("__init__")
+        if inspect.isfunction(init) and labelled_by_default(cls):
+            cls.__init__ = noting(init)  # type: ignore[method-assign]
+
+    @settable
     def label(self) -> str:
         """The name under which a model holds the source, unless the user gives one."""
-        return type(self).__name__
+        return default_label(self)
 
     @abstractmethod
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
@@ -82,6 +99,19 @@ class Source(ABC):
         ------
         MaxEntError
             Any error of ``maxent_cvx.errors``, if what the source says does not fit the view: nothing is added then.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> class AtMost(mx.Source):
+        ...     def __init__(self, limit):
+        ...         self.limit = limit
+        ...     def rows(self, space):
+        ...         yield space.conditional("s", given="q") <= self.limit
+        >>> [(rows.name(0), len(rows)) for rows in AtMost(0.4).rows(mx.MaxEnt(release).space)]
+        [('P(Disease | Gender, Degree): Breast Cancer, female, college', 22)]
         """
 
     @property
@@ -91,6 +121,18 @@ class Source(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.label}>"
+
+
+def labelled_by_default(kind: type[Source]) -> bool:
+    """Whether a class leaves its label to :class:`Source`."""
+    return inspect.getattr_static(kind, "label") is Source.__dict__["label"]
+
+
+def names_its_rows(source: Source) -> bool:
+    """Whether rows of a source can be told from those of others by their own names: the package's kinds see to that."""
+    return type(source).__module__.startswith(__name__.partition(".")[0] + ".") and not labelled_by_default(
+        type(source)
+    )
 
 
 class Custom(Source):

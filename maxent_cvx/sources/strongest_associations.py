@@ -111,6 +111,17 @@ class StrongestAssociations(Source):
         ------
         StatementError
             If there are fewer associations than asked for, or the records are not those of the view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> source = mx.StrongestAssociations(hospital, positive=1, negative=1)
+        >>> for rows in source.rows(mx.MaxEnt(release).space):
+        ...     print(rows.name(0), rows.relation, rows.low)
+        positive association: P(Flu | Gender=male) == [0.5]
+        negative association: P(Breast Cancer | Gender=male) == [0.]
         """
         mined = self._mined(space)
         q, s = self._same_people(mined, space)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,6 +14,7 @@ from .. import arguments
 from ..errors import StatementError, shown
 from ..measures import overall_divergence, term_divergence
 from ..model.maxent import MaxEnt
+from ..model.measure import Measure, Measures, can_be_called, own_name
 from ..model.posterior import Posterior
 from ..sources import StrongestAssociations
 from ..system.progress import progress_bar
@@ -18,6 +22,9 @@ from ..tables.mining import mine_associations
 from ..views import Release
 
 __all__ = ["quantify"]
+
+#: What is told of every bound.
+COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence")
 
 
 def quantify(
@@ -27,7 +34,7 @@ def quantify(
     *,
     min_support: int = 3,
     attributes: int | Iterable[int] | None = None,
-    measure: Callable[[Posterior, pd.DataFrame], float] = overall_divergence,
+    measure: Measure = overall_divergence,
     progress: bool | None = None,
     **solve: Any,
 ) -> pd.DataFrame:
@@ -43,8 +50,10 @@ def quantify(
         Bounds: the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
     min_support, attributes
         See :class:`~maxent_cvx.StrongestAssociations`.
-    measure : callable
-        (posterior, original) to score. By default the divergence from the truth in bits: lower is worse.
+    measure : callable, or dict or list of callables
+        From a posterior to the score, or to several by name; by default the divergence from the truth in bits, where
+        lower is worse. What compares with the original has that bound,
+        ``functools.partial(mx.measures.term_divergence, original=table)``.
     progress : bool, optional
         Show a progress bar; None shows it on terminals only.
     **solve
@@ -54,17 +63,23 @@ def quantify(
     -------
     DataFrame
         K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
-        solver took, and term_divergence (bits) if `original` has the bucket column.
+        solver took, and term_divergence (bits) if `original` has the bucket column. In the place of the score, several
+        numbers are "score[label]"; several measures have a column each, by name.
 
     Raises
     ------
     StatementError
-        If a bound is not a pair, or there are fewer associations than it asks for; or if `original` is not the table
-        that was published.
+        If a bound is not a pair, or there are fewer associations than it asks for; if `original` is not the table
+        that was published; or if a measure is not called as ``measure(post)``, or gives no number.
     UnknownName, TableError
         If `original` has not the release's columns.
     Infeasible, Inaccurate, SolverError
         As of :meth:`MaxEnt.solve`.
+
+    Warns
+    -----
+    DeprecationWarning
+        If a measure takes two arguments, which is called as ``measure(post, original)``.
 
     Notes
     -----
@@ -88,7 +103,7 @@ def quantify(
     arguments.table(original, "original")
     knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
     arguments.optional_flag(progress, "progress")
-    arguments.function(measure, "measure")
+    score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
     mined = mine_associations(
@@ -103,7 +118,7 @@ def quantify(
         row = {
             "K+": positive,
             "K-": negative,
-            "score": measure(post, original),
+            **score(post, f"with K+ = {positive}, K- = {negative}"),
             "entropy": post.entropy,
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,
@@ -112,3 +127,33 @@ def quantify(
             row["term_divergence"] = term_divergence(post, original)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str], dict[str, Any]]:
+    """From a posterior, and a word of which it is, to columns of the table."""
+    if measure is overall_divergence:  # the default
+        measure = partial(overall_divergence, original=original)
+    second = _second_parameter(measure) if callable(measure) else None
+    alone = not callable(measure) or can_be_called(measure, None)
+    if callable(measure) and can_be_called(measure, None, original) and (not alone or second == "original"):
+        name = own_name(measure)
+        warnings.warn(
+            f"a measure is called as measure(post), and {name} takes two arguments: give "
+            f"functools.partial({name}, {second or 'original'}=...) in its place",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        return lambda post, where: {"score": measure(post, original)}  # whatever it is, as it was
+    measures = Measures.of(measure, () if callable(measure) else COLUMNS)
+    if not measures.is_one:
+        return measures
+    return lambda post, where: {measures.heading(key, "score"): one for key, one in measures(post, where).items()}
+
+
+def _second_parameter(measure: Callable[..., Any]) -> str | None:
+    """What a function calls the second of its arguments by position, if it tells."""
+    try:
+        every = [p.name for p in inspect.signature(measure).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    except (TypeError, ValueError):
+        return None
+    return every[1] if len(every) > 1 else None

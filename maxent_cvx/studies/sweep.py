@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import Infeasible, StatementError, number, shown
 from ..model.maxent import MaxEnt
-from ..model.posterior import Posterior
+from ..model.measure import Measure, Measures
 from ..sources import Probability, Source, Statement, read_probability
 from ..system.progress import progress_bar
 
@@ -19,8 +19,6 @@ __all__ = ["sweep"]
 
 #: What every sweep tells.
 COLUMNS = ("value", "eps", "status", "probability", "entropy")
-#: What is measured: a function of the posterior, or several by name.
-Measure = Callable[[Posterior], Any] | Mapping[str, Callable[[Posterior], Any]]
 
 
 def sweep(
@@ -47,8 +45,8 @@ def sweep(
         Probabilities; by default the value (or the middle of the two sides) of the one statement that is replaced.
     eps : float or several
         Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
-    measure : callable or dict of callables, optional
-        From a posterior to a number; one column each, by name.
+    measure : callable, or dict or list of callables, optional
+        From a posterior to a number, or to several by name; a column each, "name" or "name[label]".
     solver, options
         As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
 
@@ -61,7 +59,7 @@ def sweep(
     Raises
     ------
     StatementError
-        If no value is given and the model holds none; or if the model's other errors apply.
+        If no value is given and the model holds none; or what is measured is no number.
     BadProbability
         If a value cannot be that of the probability.
 
@@ -88,7 +86,7 @@ def sweep(
     asked = read_probability(probability) if isinstance(probability, str) else probability
     if not isinstance(asked, Probability):
         raise StatementError(f"a sweep is of a probability such as P('Flu'), not of {shown(asked)}")
-    measures = _measures(measure)
+    measures = Measures({}) if measure is None else Measures.of(measure, reserved=COLUMNS)
     factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
     own = {name: factor for name, factor in factors.items() if factor is not None}
     values = _numbers(_own_value(model, asked, own) if value is None else value, "value")
@@ -105,26 +103,10 @@ def sweep(
             rows.append({"value": v, "eps": e, "status": "infeasible"})
             continue
         found = {"value": v, "eps": e, "status": str(post.status), "probability": post.prob(asked)}
-        own = {name: of(post) for name, of in measures.items()}
-        rows.append(found | {"entropy": post.entropy} | own)
+        rows.append(found | {"entropy": post.entropy} | measures(post, f"with value = {v:g}, eps = {e:g}"))
         before = post
-    return pd.DataFrame(rows, columns=[*COLUMNS, *measures])
-
-
-def _measures(measure: Measure | None) -> Mapping[str, Callable[[Posterior], Any]]:
-    """Name what is measured."""
-    if measure is None:
-        return {}
-    own_name = getattr(measure, "__name__", "measure").replace("<lambda>", "measure")
-    several = measure if isinstance(measure, Mapping) else {own_name: measure}
-    for name, of in several.items():
-        if not callable(of):
-            raise StatementError(
-                f"measure must be a function of the posterior, or a dictionary of some, not {shown(of)}"
-            )
-        if name in COLUMNS:
-            raise StatementError(f"a measure cannot be called {name!r}: every sweep has that column; name it otherwise")
-    return several
+    measured = dict.fromkeys(key for row in rows for key in row if key not in COLUMNS)
+    return pd.DataFrame(rows, columns=[*COLUMNS, *(measured or measures.functions)])
 
 
 def _numbers(given: object, what: str) -> list[float]:

@@ -16,14 +16,13 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .. import arguments
-from ..errors import StatementError, TableError, listing, unknown_name
-from ..tables.coding import group_codes, sort_distinct
-from ..tables.microdata import Microdata
+from ..errors import StatementError, unknown_name
+from ..tables.coding import group_codes
 from .axes import several_names
 from .block import Block
-from .descriptions import OTHERS
 from .events import tuples_described, values_named
 from .terms import Terms
+from .truth import count_terms
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -326,33 +325,6 @@ class Space(Terms):
         TableError
             If they are not the records that were published.
         """
-        if id is not None:
-            arguments.text(id, "id")
         view = self.view
-        data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), None if id in view.qi else id)
-        known = data.frame[view.columns]
-        if len(self.people):
-            if id is None:
-                raise TableError("the model names people, so say which column of the records does: id=...")
-            if len(missing := self.people.names.difference(pd.Index(records[id]))):
-                raise TableError(f"column {id!r} of the records names nobody {listing(missing)}, whom the model names")
-            called = pd.CategoricalDtype([*self.people.names, OTHERS])
-            who = pd.Series(records[id].where(records[id].isin(self.people.names), OTHERS), dtype=called)
-            known.insert(0, "who", who)
-        group, labels = sort_distinct(known)
-        at = self.index.get_indexer(labels)
-        if (at < 0).any() or len(records) != self.n_records:
-            raise TableError(
-                f"{int((at < 0).sum())} combinations in these {len(records)} records are not terms of the {view.noun} "
-                f"of {self.n_records} people; pass the table that was published"
-                f"{', with its buckets' * ('bucket' in view.axes)}"
-            )
-        counts = np.bincount(at[group], minlength=len(self))
-        for by, published in view.published.items():
-            off = self.marginal(by).matrix @ counts != published.to_numpy()
-            if off.any():
-                raise TableError(
-                    f"in {int(off.sum())} of {len(off)} places these records are not what the {view.noun} of "
-                    f"{self.n_records} people counts by {' and '.join(by)}; pass the table that was published"
-                )
-        return counts
+        sums = {" and ".join(by): (self.marginal(by).matrix.dot, n.to_numpy()) for by, n in view.published.items()}
+        return count_terms(view, self.people, self.index, sums, records, id)

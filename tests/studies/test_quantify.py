@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
+from operator import attrgetter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,13 +95,90 @@ def test_all_associations(hospital, release):
 
 
 def test_measure(hospital, release):
-    """Any function of posterior and original data can be the score."""
-    found = mx.quantify(
-        release, hospital, [(0, 0), (0, 5)], min_support=1, measure=lambda post, original: len(original) * post.entropy
-    )
+    """Any function of the posterior can be the score; one that compares with the original has it bound."""
+    found = mx.quantify(release, hospital, [(0, 0), (0, 5)], min_support=1, measure=lambda post: 10 * post.entropy)
     assert found["score"].tolist() == pytest.approx((10 * found["entropy"]).tolist())
-    bits = mx.quantify(release, hospital, [(0, 0)], measure=mx.measures.term_divergence)
+    bound = partial(mx.measures.term_divergence, original=hospital)
+    bits = mx.quantify(release, hospital, [(0, 0)], measure=bound)
     assert bits["score"].item() == pytest.approx(bits["term_divergence"].item())
+
+
+def test_several_scores(hospital, release):
+    """Several measures have a column each, and several numbers of one have one each."""
+    measures = {
+        "H": lambda post: post.entropy,
+        "nats": partial(mx.measures.overall_divergence, original=hospital, base=math.e),
+    }
+    found = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1, measure=measures)
+    default = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1)
+    assert "score" not in found
+    assert found["H"].tolist() == found["entropy"].tolist()
+    assert (found["nats"] / math.log(2)).tolist() == pytest.approx(default["score"].tolist())
+    each = mx.quantify(
+        release, hospital, [(0, 0)], measure=partial(mx.measures.individual_divergence, original=hospital)
+    )
+    share = pd.Series(release.n_q / 10, [f"score[{', '.join(q)}]" for q in release.quasi_identifiers])
+    assert each[share.index].iloc[0] @ share == pytest.approx(default["score"][0])
+    with refused(StatementError, "cannot be called 'entropy'", "{name: function}"):
+        mx.quantify(release, hospital, [(0, 0)], measure={"entropy": lambda post: 1.0})
+
+
+def of_two(post, table):
+    return len(table) * post.entropy
+
+
+def with_default(post, original=None):
+    return -1.0 if original is None else len(original) * post.entropy
+
+
+class OfTwo:
+    """An object of two arguments."""
+
+    def __call__(self, post, original):
+        return len(original) * post.entropy
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [
+        (lambda post, original: len(original) * post.entropy, r"functools.partial\(measure, original=...\)"),
+        (of_two, r"functools.partial\(of_two, table=...\)"),
+        (with_default, r"functools.partial\(with_default, original=...\)"),
+        (OfTwo(), r"functools.partial\(OfTwo, original=...\)"),
+        (partial(of_two), r"functools.partial\(of_two, table=...\)"),
+    ],
+)
+def test_two_arguments(hospital, release, measure, says):
+    """A measure that takes the original second works as it did, and is told once how to be written now."""
+    with pytest.warns(DeprecationWarning, match=says) as told:
+        found = mx.quantify(release, hospital, [(0, 0), (0, 5)], min_support=1, measure=measure)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert found["score"].tolist() == pytest.approx((10 * found["entropy"]).tolist())
+
+
+@pytest.mark.parametrize(
+    ("measure", "times"),
+    [
+        (lambda post, factor=10: factor * post.entropy, 10),
+        (lambda *given: 10 * given[0].entropy, 10),
+        (partial(of_two, table=range(7)), 7),
+        (partial(with_default, original=range(7)), 7),
+        (attrgetter("entropy"), 1),
+    ],
+)
+@pytest.mark.filterwarnings("error::DeprecationWarning")
+def test_one_argument(hospital, release, measure, times):
+    """What can be called with the posterior alone is, without a warning: its defaults stay what they are."""
+    found = mx.quantify(release, hospital, [(0, 0)], measure=measure)
+    assert found["score"].item() == pytest.approx(times * found["entropy"].item())
+
+
+@pytest.mark.filterwarnings("error::DeprecationWarning")
+def test_the_default_measure(hospital, release):
+    """The divergence from the truth is scored without being told to, or told so by name."""
+    named = mx.quantify(release, hospital, [(0, 0)], measure=mx.measures.overall_divergence)
+    assert named["score"].item() == mx.quantify(release, hospital, [(0, 0)])["score"].item()
 
 
 def test_attributes(hospital, release):

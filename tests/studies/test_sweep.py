@@ -24,10 +24,11 @@ def test_eps_goes_to_the_equality(release):
     model = MaxEnt(release).add("P(HIV | Gender=female) >= 0.1")
     said = P("Breast Cancer", given=WOMEN)
     assert model.solve().prob("Breast Cancer", WOMEN) < 0.25
-    found = mx.sweep(model, said, value=0.45, eps=[0.2, 0.05, 0.01, 0], measure=lambda post: post.conditional())
+    found = mx.sweep(model, said, value=0.45, eps=[0.2, 0.05, 0.01, 0], measure=lambda post: post.conditional().stack())
     assert found["probability"].tolist() == pytest.approx([0.25, 0.4, 0.44, 0.45], abs=1e-6)  # its bound is active
-    tables = [table.to_numpy() for table in found["measure"]]
-    exact = model.copy().add(said == 0.45).solve().conditional().to_numpy()
+    exact = model.copy().add(said == 0.45).solve().conditional().stack()
+    tables = list(found[[f"measure[{', '.join(labels)}]" for labels in exact.index]].to_numpy())
+    exact = exact.to_numpy()
     np.testing.assert_allclose(tables[-1], exact, atol=1e-6)
     distance = [np.abs(table - exact).max() for table in tables]
     assert distance == sorted(distance, reverse=True)
@@ -82,7 +83,7 @@ def test_refusals(release):
         mx.sweep(model, P("Flu", given=MEN), eps=[0.1])
     with refused(StatementError, "a sweep is of a probability such as P('Flu'), not of 3"):
         mx.sweep(model, 3, value=0.1)
-    with refused(StatementError, "measure must be a function of the posterior"):
+    with refused(StatementError, "measure='entropy': a function of the posterior is expected"):
         mx.sweep(model, P("Flu"), value=0.3, measure="entropy")
 
 
@@ -111,6 +112,6 @@ def test_arguments(release):
         mx.sweep(model, asked, value=0.3, warm_start=model.solve())
     with refused(StatementError, "a measure cannot be called 'entropy'"):
         mx.sweep(model, asked, value=0.3, measure={"entropy": lambda post: 1})
-    with refused(StatementError, "measure must be a function of the posterior", "not 3"):
+    with refused(StatementError, "measure=3: a function of the posterior is expected"):
         mx.sweep(model, asked, value=0.3, measure={"x": 3})
     assert len(mx.sweep(model.copy().add(P("HIV") <= 0.5, label="swept"), asked, value=0.3)) == 1

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import itertools
 
 import numpy as np
 import pandas as pd
 
 from ... import arguments
-from ...errors import Inaccurate, SolverError
+from ...errors import Inaccurate, SolverError, StatementError
 from ...solvers.diagnosis.multipliers import pricing
 from ...system.progress import progress_bar
+from ..measure import Measure, Measures
 from .solved import Solved
 
 __all__ = ["price_table"]
 
 
-def price_table(post: Solved, leave_one_out: bool, measure: Callable[[Any], float] | None) -> pd.DataFrame:
+def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> pd.DataFrame:
     """List the statements with their prices, see :meth:`maxent_cvx.Posterior.prices`."""
+    arguments.flag(leave_one_out, "leave_one_out")
+    entropy = Measures({"entropy": lambda posterior: posterior.entropy}, is_one=True)
+    measures = entropy if measure is None else Measures.of(measure)
+    if post.model is None:
+        raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+    if measure is not None and not leave_one_out:
+        raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
     model = post.model
     if model.convex:
         raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
@@ -35,19 +42,24 @@ def price_table(post: Solved, leave_one_out: bool, measure: Callable[[Any], floa
     names = pd.Index([form.name(row) for row in known], name="statement")
     table = pd.DataFrame({"side": side, "price": price}, index=names)
     if leave_one_out:
-        measured = _measured(measure)
-        bar = progress_bar(known, "without")
-        table["without"] = [
-            np.nan if row in model.ruled_out else measured(model.without_row(int(row)).solve(warm_start=post))
-            for row in bar
-        ]
-        table["change"] = table["without"] - measured(post)
+        table = table.assign(**_left_out(post, known, list(names), measures))
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]
 
 
-def _measured(measure: Callable[[Any], float] | None) -> Callable[[Any], float]:
-    """What is measured; by default the entropy."""
-    if measure is None:
-        return lambda posterior: posterior.entropy
-    return lambda posterior: arguments.measured(measure(posterior), "measure")
+def _left_out(post: Solved, known: np.ndarray, names: list[str], measures: Measures) -> dict[str, np.ndarray]:
+    """Measure without each statement in turn, and how that differs from with it."""
+    held = measures(post, "of all that is known")
+    left = [
+        {}  # what a prior rules out is no statement that can be left out
+        if row in post.model.ruled_out
+        else measures(post.model.without_row(int(row)).solve(warm_start=post), f"without {name!r}")
+        for row, name in zip(progress_bar(known, "without"), names, strict=True)
+    ]
+    columns = {}
+    for key in dict.fromkeys([*held, *itertools.chain(*left)]):
+        without = np.array([found.get(key, np.nan) for found in left])
+        columns[measures.heading(key, "without")] = without
+        with np.errstate(invalid="ignore"):  # what is infinite with and without a statement has not changed by a number
+            columns[measures.heading(key, "change")] = without - held.get(key, np.nan)
+    return columns

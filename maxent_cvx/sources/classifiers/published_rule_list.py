@@ -110,6 +110,16 @@ class PublishedRuleList(Source):
             If the view has no such attribute or value.
         StatementError
             If a rule decides for nobody, or for no whole number of people.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> source = mx.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "Breast Cancer", None)])
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)          # of the other rule no confidence is told
+        >>> rows.name(0), rows.low.round(3).tolist(), rows.relation  # half of the six men are 3 of 10 people
+        ('rule: 1. Gender=male => Flu', [0.3], '==')
         """
         view = space.view
         left, members, names = np.ones(len(view.n_q), dtype=bool), [], []

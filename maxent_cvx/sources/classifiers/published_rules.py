@@ -154,6 +154,17 @@ class PublishedRules(Source):
             If the view has not the attributes or values of the rules, or the scores that are asked for are not there.
         Infeasible
             If the rules cannot be those of its people.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> rules = mx.disguise.mine_rules(hospital, qi="Gender", sa="Disease", support=0.2, confidence=0.4)
+        >>> for rows in mx.PublishedRules(rules).rows(mx.MaxEnt(release).space):
+        ...     print(f"{rows.name(0)} ({rows.relation}), and {len(rows) - 1} more")
+        published rule: Gender=male => Flu (>=), and 1 more
+        no rule: Gender=female => Flu (<=), and 7 more
         """
         view, n = space.view, space.n_records
         found = rule_patterns(self.rules, view)

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ... import arguments
-from ...errors import BadProbability, StatementError, listing, number, shown, unknown_name
+from ...errors import BadProbability, StatementError, number, shown, unknown_name
 from ...tables.numbers import numbers_of, one_or_several
 from ...tables.selection import choose, written
 from ...terms.axes import level_of
@@ -18,11 +18,10 @@ from ...terms.space import Space
 from ...views import OUTSIDE
 from ..base import Source
 from .noise import Noise, noise_interval
+from .whole_counts import whole_counts
 
 __all__ = ["AnsweredQueries"]
 
-#: Rounding that a whole number is forgiven.
-ROUNDING = 1e-9
 #: Multiples of this below the other are products and sums of doubles without any rounding.
 SHORT, SMALL = 2.0**-10, 2.0**42
 KINDS = ("count", "sum", "mean")
@@ -149,6 +148,16 @@ class AnsweredQueries(Source):
         StatementError
             If a query is about nobody, a mean is of a population or of sensitive values, or no whole number is an
             answer.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> source = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2], eps=1)
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
+        >>> rows.name(0), rows.low.tolist(), rows.high.tolist()                  # people
+        ('count: Gender=male, Disease=Flu', [1.0], [3.0])
         """
         view = space.view
         inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
@@ -187,12 +196,7 @@ class AnsweredQueries(Source):
         """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
         vague = low < high
         if self.integer:
-            low, high = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
-            if (none := low > high).any():
-                raise StatementError(
-                    f"no whole number of people is an answer to {listing(np.array(names)[none])}; "
-                    "integer=False takes any number"
-                )
+            low, high = whole_counts(low, high, names, "an answer to")
         return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
     def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ... import arguments
-from ...errors import StatementError, TableError, listing, shown, unknown_name
+from ...errors import TableError, listing, shown, unknown_name
 from ...tables.numbers import as_numbers
 from ...terms.block import Block
 from ...terms.rows import Rows
@@ -18,11 +18,9 @@ from ...terms.space import Space
 from ...views import OUTSIDE, Release
 from ..base import Source
 from .noise import Noise, noise_interval
+from .whole_counts import whole_counts
 
 __all__ = ["NoisyMarginal"]
-
-#: Rounding that a whole number is forgiven.
-ROUNDING = 1e-9
 
 
 class NoisyMarginal(Source):
@@ -113,17 +111,23 @@ class NoisyMarginal(Source):
             If the view has no such attribute, or none of its values.
         StatementError
             If with `integer` no whole number of people is within the noise of a count.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> flu = pd.Series([4.2], index=pd.MultiIndex.from_tuples([("male", "Flu")], names=["Gender", "Disease"]))
+        >>> source = mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
+        >>> rows.name(0), rows.low.round(3).tolist(), rows.high.round(3).tolist()          # from 2 to 6 of 10 people
+        ('noisy counts by Gender, Disease: male, Flu', [0.2], [0.6])
         """
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         low, high = noisy - self.most, noisy - self.least
         if self.integer:
-            low, high = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
-            if (none := low > high).any():
-                raise StatementError(
-                    f"no whole number of people is within the noise of {listing(self.counts.index[none])}; "
-                    "integer=False takes any number"
-                )
+            low, high = whole_counts(low, high, self.counts.index, "within the noise of")
         at = block.index.get_indexer(self.counts.index)
         known = np.flatnonzero(at >= 0)
         pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))

@@ -122,6 +122,16 @@ class RandomizedResponse(Source):
             If the view has no such quasi-identifiers.
         StatementError
             If several attributes are sensitive, or `transition` lacks a value of the view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
+        >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
+        >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
+        >>> source = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
+        >>> [(rows.name(0), len(rows), rows.relation) for rows in source.rows(mx.MaxEnt(view).space)]
+        [('reported Answer: yes, yes', 4, '==')]
         """
         view = space.view
         if self.reported not in view.qi:

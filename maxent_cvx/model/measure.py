@@ -1,0 +1,191 @@
+"""A measure: any function that is called as ``measure(post)`` and gives a number, or several by name.
+
+Whatever takes a measure reads it here: one, or several, in a dictionary by name or in a list. One that gives a
+dictionary or a Series gives a number for each label, ``name[label]``. What a function needs besides the posterior is
+bound beforehand, ``functools.partial(measure, original=table)``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import arguments
+from ..errors import StatementError, listing, shown
+
+__all__ = ["Measure", "Measures", "can_be_called", "own_name"]
+
+#: One function of the posterior, or several, by name or to be called by their own names.
+Measure = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured of each posterior.
+
+    Attributes
+    ----------
+    functions : dict of str to callable
+        By name.
+    is_one : bool
+        Whether it was a function alone, and none in a dictionary or a list: then a table need not tell its name.
+    """
+
+    functions: Mapping[str, Callable[..., Any]]
+    is_one: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        measure: object,
+        reserved: Iterable[str] = (),
+    ) -> Measures:
+        """Read what a user wants measured.
+
+        Parameters
+        ----------
+        measure : callable, dict or list of callables
+            A function has its own name, the second of a name "name (2)".
+        reserved : iterable of str
+            Other columns of the table that the measures will stand in.
+
+        Raises
+        ------
+        StatementError
+            If it is no measure, or has the name of another column.
+        """
+        if isinstance(measure, Mapping):
+            named = {arguments.text(name, "the name of a measure"): of for name, of in measure.items()}
+        else:
+            is_list = isinstance(measure, Iterable) and not callable(measure) and not isinstance(measure, str | bytes)
+            named = _by_own_names(list(measure) if is_list else [measure])  # type: ignore[call-overload]
+        for name, of in named.items():
+            if not callable(of):
+                raise StatementError(
+                    f"measure={shown(of)}: a function of the posterior is expected, or a dictionary or list of some"
+                )
+            if name in set(reserved):
+                raise StatementError(
+                    f"a measure cannot be called {name!r}: the table has that column; give it another name, "
+                    "measure={name: function}"
+                )
+            if not can_be_called(of, None):
+                raise StatementError(_what_it_needs(name, of))
+        return cls(named, callable(measure) and not isinstance(measure, Mapping))
+
+    def __call__(self, post: Any, where: str) -> dict[str, float]:
+        """Measure a posterior.
+
+        Parameters
+        ----------
+        post : Posterior
+        where : str
+            Which posterior it is, for errors: "with eps = 0.1".
+
+        Returns
+        -------
+        dict of str to float
+            By name, or "name[label]" if a measure gives several; infinite or NaN where a measure says so.
+
+        Raises
+        ------
+        StatementError
+            If a measure does not give numbers. What a measure raises has a note that says which it was.
+        """
+        found: dict[str, float] = {}
+        for name, of in self.functions.items():
+            try:
+                given = of(post)
+            except Exception as error:
+                error.add_note(f"raised by the measure {name!r}, {where}")
+                raise
+            for key, number in _numbers(name, given, where):
+                if key in found:
+                    raise StatementError(f"two numbers that are measured are called {key!r}, {where}; name them apart")
+                found[key] = number
+        return found
+
+    def heading(self, key: str, of: str) -> str:
+        """Name a column that holds something `of` what is measured: "without", "without[label]", "without key"."""
+        return of + key.removeprefix(next(iter(self.functions))) if self.is_one else f"{of} {key}"
+
+
+def can_be_called(of: Callable[..., Any], *given: object) -> bool:
+    """Whether a function takes these arguments; one that does not tell its parameters may."""
+    try:
+        signature = inspect.signature(of)
+    except (TypeError, ValueError):  # built in
+        return True
+    try:
+        signature.bind(*given)
+    except TypeError:
+        return False
+    return True
+
+
+def own_name(of: Any) -> str:
+    """The name of a function, of a partial one that of the function inside, of an object that of its class."""
+    while isinstance(of, functools.partial):
+        of = of.func
+    name = getattr(of, "__name__", None)
+    name = name if isinstance(name, str) and name else type(of).__name__
+    return "measure" if name == "<lambda>" else name
+
+
+def _by_own_names(functions: Iterable[Any]) -> dict[str, Any]:
+    """Call each by its own name, the second of a name "name (2)"."""
+    named: dict[str, Any] = {}
+    for of in functions:
+        name, number = own_name(of), 1
+        while (called := f"{name} ({number})" if number > 1 else name) in named:
+            number += 1
+        named[called] = of
+    return named
+
+
+def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
+    """What is to be done with a function that cannot be called with a posterior alone."""
+    every = inspect.signature(of).parameters.values()
+    needed = [p.name for p in every if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)][1:]
+    if not needed:
+        return f"the measure {name!r} cannot be called as {name}(post); a function of the posterior is expected"
+    bound = ", ".join(f"{one}=..." for one in needed)
+    return (
+        f"the measure {name!r} is called as {name}(post), and needs {listing(needed)}, too; "
+        f"bind that, functools.partial({name}, {bound})"
+    )
+
+
+def _numbers(name: str, given: object, where: str) -> Iterator[tuple[str, float]]:
+    """Read what a measure gave."""
+    said = f"the measure {name!r}, {where},"
+    if isinstance(given, Mapping | pd.Series):
+        if not len(given):
+            raise StatementError(f"{said} gives an empty {type(given).__name__}, and no number")
+        for label, number in given.items():
+            text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+            yield f"{name}[{text}]", _number(number, f"{said} for {text},")
+        return
+    try:
+        yield name, _number(given, said)
+    except StatementError as error:
+        of_it = f"[{given.columns[-1]!r}]" if isinstance(given, pd.DataFrame) and given.size else ""
+        raise StatementError(
+            f"{error}, or several in a dictionary or a Series; take what is wanted of it, as in "
+            f"lambda post: {name}(post){of_it}..."
+        ) from None
+
+
+def _number(given: object, what: str) -> float:
+    """Read a number; of anything but a number or a text only the kind is told, since it may hold data."""
+    plain = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    if plain is None or isinstance(plain, Number | str):
+        return arguments.measured(plain, what)
+    raise StatementError(f"{what} gives a {type(given).__name__}: a number is expected")

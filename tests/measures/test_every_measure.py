@@ -1,0 +1,98 @@
+"""Every public measure of an answer is a measure wherever one is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, StatementError, measures
+from support.helpers import refused
+
+STATEMENT = "P(Flu | Gender=male) = 0.4"
+HOSPITAL = mx.datasets.load_hospital()
+#: Numbers that stand for the hospital's diseases.
+NUMBERS = {value: i for i, value in enumerate(sorted(HOSPITAL["Disease"].unique()))}
+TOP = partial(measures.top_differences, original=HOSPITAL, k=1)
+ERROR = partial(measures.query_error, original=HOSPITAL, queries=20)
+#: Those that give a number or a Series: as they are, with what they compare with bound.
+AS_THEY_ARE: dict[str, Callable[..., Any]] = {
+    "estimation_accuracy": partial(measures.estimation_accuracy, original=HOSPITAL),
+    "individual_divergence": partial(measures.individual_divergence, original=HOSPITAL),
+    "individual_entropy": measures.individual_entropy,
+    "overall_divergence": partial(measures.overall_divergence, original=HOSPITAL, base=10),
+    "term_divergence": partial(measures.term_divergence, original=HOSPITAL),
+}
+#: Those that give a table or an object: which number of it.
+PART_OF: dict[str, Callable[..., Any]] = {
+    "disclosure": lambda post: measures.disclosure(post, worst=True)["max_p"].item(),
+    "exposed": lambda post: measures.exposed(post, 0.5).people,
+    "individual_equivocation": lambda post: measures.individual_equivocation(post, values=NUMBERS)["initial"],
+    "query_error": lambda post: ERROR(post)["error"].mean(),
+    "top_differences": lambda post: TOP(post, MaxEnt(post.space.view).solve())["divergence", "difference"].item(),
+}
+#: The same without taking a number of it.
+WHOLE = {
+    "disclosure": measures.disclosure,
+    "exposed": partial(measures.exposed, original=HOSPITAL),
+    "individual_equivocation": partial(measures.individual_equivocation, values=NUMBERS),
+    "query_error": ERROR,
+}
+#: What is measured is no posterior, or is a result.
+OTHERS = {"Equivocation", "Exposure", "equivocation"}
+
+
+def test_every_one_is_here():
+    """A new measure is tried in every place, too."""
+    assert {*AS_THEY_ARE, *PART_OF} | OTHERS == set(measures.__all__)
+
+
+def numbers(given: object) -> np.ndarray:
+    return np.atleast_1d(np.asarray(given, dtype=float))
+
+
+@pytest.mark.parametrize("name", [*AS_THEY_ARE, *PART_OF])
+def test_in_every_place(name, release):
+    """Scored, swept and left out, it is what it says of the posterior there."""
+    measure = {**AS_THEY_ARE, **PART_OF}[name]
+    model = MaxEnt(release).add(STATEMENT)
+    nothing, known = (numbers(measure(one.solve())) for one in (MaxEnt(release), model))
+    scored = mx.quantify(release, HOSPITAL, [(0, 0)], measure=measure)
+    np.testing.assert_allclose(scored.filter(regex=r"^score(\[|$)").iloc[0], nothing, atol=1e-6)
+    swept = mx.sweep(MaxEnt(release), "P(Flu | Gender=male)", value=0.4, measure={"it": measure})
+    np.testing.assert_allclose(swept.filter(regex=r"^it(\[|$)").iloc[0], known, atol=1e-6)
+    left = model.solve().prices(leave_one_out=True, measure=measure)
+    np.testing.assert_allclose(left.filter(regex=r"^without(\[|$)").iloc[0], nothing, atol=1e-6)
+    np.testing.assert_allclose(left.filter(regex=r"^change(\[|$)").iloc[0], nothing - known, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", AS_THEY_ARE)
+def test_by_its_own_name(name, release):
+    """In a list it has a column of its own name; the first paper's name of a divergence is another name of one."""
+    found = mx.sweep(MaxEnt(release), "P(Flu | Gender=male)", value=0.4, measure=[AS_THEY_ARE[name]])
+    called = "overall_divergence" if name == "estimation_accuracy" else name
+    assert {column.partition("[")[0] for column in found.columns[5:]} == {called}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_which_number_is_asked(name, release):
+    """What gives a table is refused by its name, with how a number is taken out: none is chosen in silence."""
+    with refused(StatementError, f"the measure {name!r}, with value = 0.4, eps = 0,", "as in lambda post: "):
+        mx.sweep(MaxEnt(release), "P(Flu | Gender=male)", value=0.4, measure=WHOLE[name])
+
+
+@pytest.mark.parametrize("name", ["individual_divergence", "term_divergence", "query_error"])
+def test_the_earlier_protocol(name, release):
+    """What takes the original second is scored as it was, whatever it gives, with a word about how to write it."""
+    measure = getattr(measures, name)
+    with pytest.warns(DeprecationWarning, match=rf"functools.partial\({name}, original=...\)"):
+        found = mx.quantify(release, HOSPITAL, [(0, 0)], measure=measure)
+    expected = measure(MaxEnt(release).solve(), HOSPITAL)
+    if isinstance(expected, float):
+        assert found["score"].item() == pytest.approx(expected)
+    else:
+        assert expected.equals(found["score"].iloc[0])

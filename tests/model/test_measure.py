@@ -1,0 +1,263 @@
+"""What a measure is, wherever one is taken: a function of the posterior that gives a number, or several by name."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from fractions import Fraction
+from functools import partial, wraps
+from operator import attrgetter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, StatementError
+from maxent_cvx.model.measure import Measures
+from support.helpers import refused
+
+MEN = {"Gender": "male"}
+
+
+def flu(post):
+    return post.prob("Flu", MEN)
+
+
+@wraps(flu)
+def wrapped(post):
+    return flu(post)
+
+
+class Scaled:
+    """An object that is called, and has methods."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, post):
+        return self.factor * flu(post)
+
+    def method(self, post):
+        return self.factor * flu(post)
+
+    @staticmethod
+    def fixed(post):
+        return flu(post)
+
+
+@pytest.fixture
+def model(release) -> MaxEnt:
+    return MaxEnt(release).add("P(Flu | Gender=male) <= 0.3", "P(HIV | Gender=male) = 0.2")
+
+
+#: The three places that take a measure; each is a table, made of a model and a measure.
+PLACES = {
+    "quantify": lambda model, measure: mx.quantify(
+        model.view, mx.datasets.load_hospital(), [(0, 0), (1, 1)], min_support=1, measure=measure
+    ),
+    "sweep": lambda model, measure: mx.sweep(model, "P(HIV | Gender=male)", value=[0.1, 0.2], measure=measure),
+    "prices": lambda model, measure: model.solve().prices(leave_one_out=True, measure=measure),
+}
+
+
+@pytest.fixture(params=PLACES)
+def place(request, model):
+    return partial(PLACES[request.param], model)
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [
+        (flu, "flu"),
+        (wrapped, "flu"),
+        (partial(flu), "flu"),
+        (partial(partial(Scaled(1).method)), "method"),
+        (lambda post: flu(post), "measure"),
+        (partial(lambda post: flu(post)), "measure"),
+        (Scaled(1), "Scaled"),
+        (Scaled(1).method, "method"),
+        (Scaled.fixed, "fixed"),
+        (attrgetter("entropy"), "attrgetter"),
+        (max, "max"),
+    ],
+)
+def test_names(measure, name):
+    """A function is called by its name, a partial one by that of what is inside, an object by that of its class."""
+    assert list(Measures.of([measure]).functions) == [name]
+    assert list(Measures.of([measure, measure, measure]).functions) == [name, f"{name} (2)", f"{name} (3)"]
+    assert list(Measures.of({"mine": measure}).functions) == ["mine"]
+
+
+@pytest.mark.parametrize(("name", "column"), [("quantify", "score"), ("sweep", "flu"), ("prices", "without")])
+def test_one(name, column, model):
+    """One function has the column of that place, whatever kind of function it is."""
+    first = PLACES[name](model, flu)[column].to_numpy()
+    assert np.isfinite(first).all()
+    for measure in (wrapped, partial(flu), [flu], {"flu": flu}):
+        found = PLACES[name](model, measure)
+        other = column if callable(measure) else {"quantify": "flu", "prices": "without flu"}.get(name, "flu")
+        np.testing.assert_allclose(found[other], first, atol=1e-9)
+
+
+def test_several(place):
+    """A dictionary, a list and a function that gives a dictionary or a Series measure the same, under their names."""
+    by_name = place({"one": flu, "two": Scaled(2)})
+    by_list = place([flu, Scaled(2), Scaled(3)])
+    at_once = place(lambda post: {"one": flu(post), "two": 2 * flu(post)})
+    series = place(lambda post: pd.Series([flu(post), 2 * flu(post)], ["one", ("two", 2)]))
+    ends = [["one", "two"], ["flu", "Scaled", "Scaled (2)"], ["[one]", "[two]"], ["[one]", "[two, 2]"]]
+    first = None
+    for table, names in zip([by_name, by_list, at_once, series], ends, strict=True):
+        columns = [[c for c in table if c.endswith(name) and not c.startswith("change")] for name in names]
+        assert [len(found) for found in columns] == [1] * len(names)
+        values = table[[found[0] for found in columns]].to_numpy()
+        np.testing.assert_allclose(values[:, 1], 2 * values[:, 0], atol=1e-12)
+        first = values[:, 0] if first is None else first
+        np.testing.assert_allclose(values[:, 0], first, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "number", [1, 0.5, Fraction(1, 2), np.float32(0.5), np.int64(1), np.array(0.5), math.inf, math.nan]
+)
+def test_numbers(place, number):
+    """Any real number will do, infinity and NaN too: a divergence is infinite where the truth is ruled out."""
+    table = place({"mine": lambda post: number})
+    column = next(c for c in table if c.endswith("mine"))
+    np.testing.assert_array_equal(table[column].astype(float), float(number))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        "0.3",
+        True,
+        1j,
+        [0.3],
+        (1, 2),
+        np.array([1.0]),
+        pd.NA,
+        pd.DataFrame({"x": [1]}),
+        {},
+        pd.Series(dtype=float),
+    ],
+)
+def test_what_is_no_number(place, given):
+    """What is no number is refused by the name of its measure, with the step it was found at."""
+    with refused(StatementError, "the measure 'mine', ", "number"):
+        place({"fine": flu, "mine": lambda post: given})
+
+
+def test_no_data_in_errors(place):
+    """What is refused is told by its kind: an object that holds records is not written out."""
+    secret = pd.DataFrame({"Name": ["Person 4711"]})
+    for given in (secret, Scaled([secret]), {"a": [secret]}, [{"who": "Person 4711"}]):
+        with refused(StatementError, "the measure 'mine', ", "a number is expected", never="4711"):
+            place({"mine": lambda post, given=given: given})
+
+
+@pytest.mark.parametrize("given", [{"a": "x"}, {"a": None}, pd.Series({"a": pd.NA}), {"a": {"b": 1}}])
+def test_what_is_no_number_among_several(place, given):
+    """So is it where only one of several is none, which is named."""
+    with refused(StatementError, "the measure 'mine', ", "for a", "a number is expected"):
+        place({"mine": lambda post: given})
+
+
+def test_two_of_one_name(place):
+    """Labels that are written alike are two columns of one name, and refused."""
+    with refused(StatementError, "'mine[1]'", "name them apart"):
+        place({"mine": lambda post: {1: 0.5, "1": 0.6}})
+
+
+@pytest.mark.parametrize("measure", [5, "entropy", b"x", {"x": 5}, [flu, 5], {"x": None}])
+def test_what_is_no_measure(place, measure):
+    """What is no function is refused before anything is solved."""
+    with refused(StatementError, "measure=", "a function of the posterior is expected"):
+        place(measure)
+
+
+@pytest.mark.parametrize("name", ["", 3, None])
+def test_what_is_no_name(place, name):
+    """The name of a measure is a text."""
+    with refused(StatementError, "the name of a measure", "a text is expected"):
+        place({name: flu})
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [
+        (lambda: 1.0, "a function of the posterior is expected"),
+        (lambda post, scale, unit: 1.0, "functools.partial(measure, scale=..., unit=...)"),
+        (lambda post, *, scale: 1.0, "functools.partial(measure, scale=...)"),
+    ],
+)
+def test_what_else_a_measure_needs(place, measure, says):
+    """What cannot be called with a posterior alone is refused, with what is to be bound."""
+    with refused(StatementError, "the measure 'measure'", says):
+        place(measure)
+
+
+@pytest.mark.parametrize("name", ["sweep", "prices"])
+def test_the_original_is_bound(name, model, hospital):
+    """Where no original is at hand, one that compares with it is refused with the call that binds it."""
+    with refused(StatementError, "needs 'original', too", "functools.partial(overall_divergence, original=...)"):
+        PLACES[name](model, mx.measures.overall_divergence)
+    PLACES[name](model, partial(mx.measures.overall_divergence, original=hospital))
+
+
+class Broken(Exception):
+    """What a user's own function raises."""
+
+
+def broken(post):
+    raise Broken("no disk")
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("quantify", "with K+ = 0, K- = 0"), ("sweep", "with value = 0.1, eps = 0"), ("prices", "of all that is known")],
+)
+def test_what_a_measure_raises(name, where, model):
+    """An error of the user's own stays what it is, and says in a note which measure it was, and of what."""
+    with pytest.raises(Broken, match="no disk") as raised:
+        PLACES[name](model, {"fine": flu, "mine": broken})
+    assert f"raised by the measure 'mine', {where}" in "".join(traceback.format_exception(raised.value))
+
+
+def test_which_statement_was_left_out(model):
+    """A measure that fails without one of the statements only is told with that statement."""
+
+    def picky(post):
+        if "P(HIV | Gender=male) = 0.2" not in post.model.knowledge:
+            raise Broken
+        return 1.0
+
+    with pytest.raises(Broken) as raised:
+        model.solve().prices(leave_one_out=True, measure=picky)
+    assert raised.value.__notes__ == ["raised by the measure 'picky', without 'P(HIV | Gender=male) = 0.2'"]
+
+
+def test_labels_that_come_and_go(model):
+    """Where a measure gives other labels at other steps, what is missing is NaN, and nothing is lost."""
+    found = mx.sweep(
+        model,
+        "P(HIV | Gender=male)",
+        value=[0.1, 0.2, 0.9],
+        measure=lambda post: {f"{flu(post) > 0.4}": 1.0, "H": post.entropy},
+    )
+    assert found["status"].tolist() == ["optimal", "optimal", "infeasible"]
+    assert found.filter(like="measure[").iloc[2].isna().all()
+    assert found["measure[H]"].iloc[:2].tolist() == found["entropy"].iloc[:2].tolist()
+
+
+def test_nothing_is_solved_for_a_wrong_measure(monkeypatch, model):
+    """A measure that cannot be called is told before the first solve, which may take an hour."""
+    post = model.solve()
+    monkeypatch.setattr(MaxEnt, "solve", lambda *given, **options: pytest.fail("it was solved"))
+    for measure in (5, lambda: 1.0, lambda post, x, y: 1.0):
+        for name in ("quantify", "sweep"):
+            with pytest.raises(StatementError):
+                PLACES[name](model, measure)
+        with pytest.raises(StatementError):
+            post.prices(leave_one_out=True, measure=measure)

@@ -1,0 +1,88 @@
+"""The original records, counted over terms and over pairs, and what is no original of a view."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, TableError, UnknownName
+from maxent_cvx.terms.truth import count_pairs
+from support.helpers import refused
+from support.strategies import microdata, publish, quasi
+
+PUBLISHED = "pass the table that was published"
+
+
+@settings(deadline=None, max_examples=50)
+@given(microdata())
+def test_pairs_are_sums_of_terms(frame):
+    """n(q, s) is the sum of the counts of the terms over buckets, and how often the pair is in the table."""
+    view = publish(frame)
+    space = MaxEnt(view).space
+    pairs = count_pairs(view, frame)
+    at = space.codes["q"] * len(view.sensitive_values) + space.codes["s"]
+    assert np.bincount(at, space.count(frame), pairs.size).tolist() == pairs.ravel().tolist()
+    tallied = frame.groupby([*quasi(frame), "S"], observed=True).size()
+    for i, j in zip(*np.nonzero(pairs), strict=True):
+        assert tallied[(*view.quasi_identifiers[i], view.sensitive_values[j])] == pairs[i, j]
+
+
+#: What is no original of the hospital's release, and what is said of it in both ways to count.
+WRONG = [
+    (lambda table: table.head(9), "the 9 original records are 1 fewer than the 10 people of the release"),
+    (lambda table: table.head(1), "the 1 original records are 9 fewer than the 10 people"),
+    (lambda table: pd.concat([table, table.head(3)]), "the 13 original records are 3 more than the 10 people"),
+    (lambda table: pd.concat([table] * 2).replace("junior", "senior"), "the 20 original records are 10 more"),
+    (lambda table: table.replace("junior", "senior"), "are not in the release of 10 people"),
+    (lambda table: table.replace("HIV", "Gout"), "are not in the release of 10 people"),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), WRONG)
+@pytest.mark.parametrize("measure", ["overall_divergence", "term_divergence"])
+def test_other_records(release, hospital, change, says, measure):
+    """Too few, too many and unknown records are each told as what they are, with and without buckets."""
+    with refused(TableError, says, PUBLISHED):
+        getattr(mx.measures, measure)(MaxEnt(release).solve(), change(hospital))
+
+
+def test_other_counts(release, hospital):
+    """As many records, all of them possible, may be counted otherwise: then it is said by what."""
+    flu = hospital.assign(Disease=hospital["Disease"].where(hospital["Name"] != "James", "HIV"))  # one Flu less
+    with refused(
+        TableError, "other counts by sensitive value than the release of 10 people, in 2 of 5 places", PUBLISHED
+    ):
+        count_pairs(release, flu)
+    with refused(TableError, "other counts by s and bucket than", "in 2 of ", f"{PUBLISHED}, with its buckets"):
+        MaxEnt(release).space.count(flu)
+    studied = hospital.assign(Degree=hospital["Degree"].where(hospital["Name"] != "Iris", "college"))
+    with refused(TableError, "other counts by QI than the release", "in 2 of 6 places"):
+        count_pairs(release, studied)
+
+
+def test_only_terms_need_buckets(release, hospital):
+    """Pairs are counted without the column of buckets, which terms need."""
+    without = hospital.drop(columns="Bucket")
+    assert count_pairs(release, without).sum() == 10
+    with refused(UnknownName, "'Bucket'"):
+        MaxEnt(release).space.count(without)
+
+
+def test_a_table_of_people(hospital):
+    """Of a view without values, only the people are compared, unless their distribution is published."""
+    other = hospital.assign(Disease="Flu")
+    values = sorted(hospital["Disease"].unique())
+    table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=values)
+    assert count_pairs(table, other).sum(axis=0).tolist() == [10 * (value == "Flu") for value in values]
+    told = mx.QITable(
+        hospital,
+        qi=["Gender", "Degree"],
+        sa="Disease",
+        sa_values=values,
+        sa_distribution=hospital["Disease"].value_counts(),
+    )
+    with refused(TableError, "other counts by sensitive value than the QI table of 10 people"):
+        count_pairs(told, other)
