@@ -86,10 +86,10 @@ AWAY = {
     "two values": 0.4,  # x = 1.6, and n(q2, s1) = 3 - x = 1
     "below and above": 0.4,  # x <= 1.6, and 4 - x <= 2
     "not what is published": 1,  # 3 of 10 people, and there are 2
-    "two people, one value": 0.1,
+    "two people one value": 0.1,
     "nobody is left": 1,
     "more than the largest value of a sum": 0.0001 * 4,
-    "crosswise": 0.2,
+    "crosswise and more": 0.2,
 }
 
 
