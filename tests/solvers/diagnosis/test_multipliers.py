@@ -164,3 +164,13 @@ def test_counts_that_no_multipliers_make():
     form = rows([[1, 1, 1]], [3], [3])
     assert np.isnan(pricing(form, np.array([2, 0.5, 0.5]))).all()
     np.testing.assert_allclose(pricing(form, np.ones(3)), [1.0], atol=1e-9)
+
+
+def test_two_inequalities_that_say_an_equation():
+    """Of at least and at most the same, the one that presses has the multiplier, and the other none."""
+    x = np.array([2, 0.5, 0.5])
+    sides = rows([[1, 1, 1], [1, 0, 0], [1, 0, 0]], [3, 2, -OPEN], [3, OPEN, 2])
+    np.testing.assert_allclose(pricing(sides, x), [np.log(0.5) + 1, np.log(4), 0], atol=1e-8)
+    x = np.array([0.5, 1.25, 1.25])
+    sides = replace(sides, low=np.array([3, 0.5, -OPEN]), high=np.array([3, OPEN, 0.5]))
+    np.testing.assert_allclose(pricing(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)

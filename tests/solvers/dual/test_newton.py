@@ -260,3 +260,29 @@ def test_verbose(capsys: pytest.CaptureFixture):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(answer.log) == answer.iterations + 1
     assert all(name in lines[0] for name in answer.log[0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_buckets_in_any_order(seed: int):
+    """Of 60 two-by-two tables, rows shuffled: row times column by total, and each multiplier in its place."""
+    rng = np.random.default_rng(seed)
+    table = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
+    q, s = rng.integers(1, 9, (60, 2)), rng.integers(1, 9, 60)
+    total = q.sum(axis=1)
+    s = np.minimum(s, total - 1)
+    exact = (q[:, :, None] * np.stack([s, total - s], axis=1)[:, None, :] / total[:, None, None]).ravel()
+    matrix = np.kron(np.eye(60), table)
+    order = rng.permutation(len(matrix))
+    form = rows(matrix[order], (matrix @ exact)[order], (matrix @ exact)[order])
+    answer = newton(form)
+    np.testing.assert_allclose(answer.counts, exact, atol=1e-8)
+    np.testing.assert_allclose(np.exp(form.matrix.T @ answer.multipliers - 1), exact, rtol=1e-8)
+
+
+def test_published_inequalities():
+    """Inequalities may be among the published rows: their multipliers stand where they do."""
+    form = rows([[1, 0, 0], [1, 1, 1], [0, 1, 0]], [-OPEN, 6, 3], [1, 6, OPEN])
+    for n_published in range(4):
+        answer = newton(replace(form, n_published=n_published, n_facts=n_published))
+        np.testing.assert_allclose(answer.counts, [1, 3, 2], atol=1e-9)
+        np.testing.assert_allclose(answer.multipliers, [np.log(1 / 2), np.log(2) + 1, np.log(3 / 2)], atol=1e-8)

@@ -115,6 +115,24 @@ def _beyond(value: Fraction, sign: int) -> float:
     return near if sign * (Fraction(near) - value) >= 0 else float(np.nextafter(near, sign * OPEN))
 
 
+@examples(100)
+@given(seed=seeds)
+def test_rounded_outwards_where_everything_is_settled(seed: int):
+    """So it is where rows settle one term after the other, and nothing but rounding is left between the bounds."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    matrix = np.tril(rng.normal(0, 1, (n, n)))
+    np.fill_diagonal(matrix, rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 1, n))
+    matrix /= np.abs(matrix).max(axis=1, keepdims=True)
+    x = rng.uniform(1, N / 2, n)
+    exact = [sum((Fraction(a) * Fraction(v) for a, v in zip(row, x, strict=True)), Fraction(0)) for row in matrix]
+    form = rows(matrix, [_beyond(value, -1) for value in exact], [_beyond(value, 1) for value in exact])
+    lower, upper = term_bounds(form, N)
+    assert (lower <= x).all()
+    assert (x <= upper).all()
+    assert (upper - lower <= 1e-5).all()
+
+
 @examples(200)
 @given(seed=seeds)
 def test_infeasible_only_if_it_is(seed: int):
