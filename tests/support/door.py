@@ -70,6 +70,7 @@ CLOSED = {
     "mx.solvers.DualNewton.can_solve": "called by CVXPY, by its protocol",
     "mx.solvers.DualNewton.solve_via_data": "called by CVXPY, by its protocol",
     "mx.solvers.DualNewton.invert": "called by CVXPY, by its protocol",
+    "mx.testing.problems.Problem": "made by the depot; it only holds what it is given",
     "mx.worlds.DeltaCondition": "made by delta_condition(); it only holds what it is given",
     "mx.worlds.SampledPosterior": "made by sample(); it only holds what it is given",
     "mx.worlds.SoundCondition": "made by sound_condition(); it only holds what it is given",

@@ -65,6 +65,7 @@ def doors() -> dict[str, Door]:
             "confidence": [0.9],
         }
     )
+    die = mx.testing.problems.find("loaded die")
     cae = mx.measures.equivocation([1, 2, 4], [0.5, 0.25, 0.25])
     sampling, ranges, binomial = mx.sdc.Sampling(0.5), mx.sdc.RangeQueries(2), mx.sdc.BinomialNoise(10)
     infer = {"known": {"Age": [int(table["Age"].iloc[0])]}, "population": others}
@@ -285,12 +286,19 @@ def doors() -> dict[str, Door]:
             {"model": model, "probability": P("Flu", given={"Gender": "male"}), "value": 0.3},
             {"nonsense": 1, **solve, "warm_start": None},
         ),
+        "mx.testing.check_backend": Door(
+            mx.testing.check_backend, {"backend": own_backend(), "problems": ["one equation"]}
+        ),
         "mx.testing.check_source": Door(
             mx.testing.check_source, {"source": P("Flu") == 0.3, "space": space}
         ),
         "mx.testing.check_technique": Door(
             mx.testing.check_technique, {"technique": sampling, "table": table, "confidential": "Salary"}
         ),
+        "mx.testing.check_view": Door(mx.testing.check_view, {"view": release, "truth": hospital}),
+        "mx.testing.problems.Problem.expected": Door(die.expected, {"space": die.model().space}),
+        "mx.testing.problems.Problem.suits": Door(die.suits, {"backend": "auto"}),
+        "mx.testing.problems.find": Door(mx.testing.problems.find, {"name": "loaded die"}),
         "mx.worlds.conditions": Door(mx.worlds.conditions, {"release": release, "prior": prior, "r": 2}),
         "mx.worlds.delta_ceiling": Door(mx.worlds.delta_ceiling, {"n": 5, "r": 2, "f_max": 0.3}),
         "mx.worlds.delta_condition": Door(mx.worlds.delta_condition, {"f": [0.1, 0.2, 0.15], "r": 2}),

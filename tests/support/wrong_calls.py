@@ -40,8 +40,10 @@ WRONG: dict[str, Any] = {
 }  # fmt: skip
 #: What may be raised besides a MaxEntError, by door and argument, and why.
 MAY_RAISE: dict[tuple[str, str], tuple[type[Exception], str]] = {
+    ("mx.testing.check_backend", "*"): (AssertionError, "says what is broken, as tests do"),
     ("mx.testing.check_source", "*"): (AssertionError, "says what is broken, as tests do"),
     ("mx.testing.check_technique", "*"): (AssertionError, "says what is broken, as tests do"),
+    ("mx.testing.check_view", "*"): (AssertionError, "says what is broken, as tests do"),
     ("mx.Posterior.prices", "measure"): (TypeError, "what a user's own function raises is the user's"),
     ("mx.quantify", "measure"): (TypeError, "what a user's own function raises is the user's"),
     ("mx.sweep", "measure"): (TypeError, "what a user's own function raises is the user's"),

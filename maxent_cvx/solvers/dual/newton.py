@@ -38,7 +38,7 @@ def newton(
     ----------
     form : LinearForm
     start : ndarray, optional
-        Multipliers to start from.
+        Multipliers to start from; what would press from an open side is left out.
     tolerance : float
         Largest row residual, and duality gap, at which to stop, people; not below what rounding allows.
     max_iterations : int
@@ -47,7 +47,7 @@ def newton(
     """
     begun = time.perf_counter()
     posed, (form, order) = form, detect_blocks(form)
-    start = np.zeros(form.shape[0]) if start is None else start[order].astype(float)
+    start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)

@@ -164,7 +164,7 @@ def test_taken_for_tight(x: float):
 
     Then counts and multipliers match exactly, and nothing but the room times the multiplier shows the error.
     """
-    exact = solved_by_hand("inactive: between")
+    exact = solved_by_hand("inactive between")
     counts = np.array([x, 4 - x, 3 - x, x - 1])
     m = square_dual(x)
     published = exact.form.matrix[:4].T.toarray()
@@ -180,7 +180,7 @@ def test_taken_for_tight(x: float):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_pressing_from_an_open_side(sign: int):
     """A multiplier that presses from a side where its row has none proves nothing, however close the answer."""
-    exact = solved_by_hand("active: at most" if sign > 0 else "active: at least")
+    exact = solved_by_hand("active at most" if sign > 0 else "active at least")
     multipliers = exact.multipliers.copy()
     multipliers[-1] = sign * 1e-9
     assert exact.certify(exact.counts, exact.multipliers).bound <= ACCURACY

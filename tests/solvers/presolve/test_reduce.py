@@ -116,7 +116,7 @@ def test_rules_without_exception_are_found():
 
 def test_what_zeros_force_in_turn_is_found():
     """Section 3.1: two zeros on Fig. 1(c) decide all of bucket 1."""
-    case = next(case for case in SOLVABLE if case.name == "section 3.1")
+    case = next(case for case in SOLVABLE if case.name == "two zeros")
     model = case.model()
     smaller = reduced(model)
     first = model.space.index.get_level_values("B") == 1

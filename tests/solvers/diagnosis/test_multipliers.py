@@ -1,0 +1,176 @@
+"""Multipliers found from counts alone: they make these counts, and are what the optimum changes by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx.solvers import SOLVERS
+from maxent_cvx.solvers.diagnosis.multipliers import determined, pricing
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.testing.problems import PROBLEMS, Problem, find
+from support.random_models import from_multipliers
+from support.solving import examples
+
+OPEN = np.inf
+seeds = st.integers(0, 10**6)
+LINEAR = [problem for problem in PROBLEMS.values() if problem.feasible and not problem.needs_convex]
+
+
+def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
+    """A linear form, typed."""
+    a = sp.csr_array(np.array(matrix, float))
+    weights = None if weights is None else np.array(weights, float)
+    return LinearForm.plain(a, np.array(low, float), np.array(high, float), weights)
+
+
+def drawn(seed: int) -> LinearForm:
+    """Draw weights, and independent equations and inequalities that a positive point satisfies."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 9))
+    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (int(rng.integers(1, 4)), n))])
+    value, kind = matrix @ rng.uniform(0.5, 2, n), rng.choice(["==", "<=", ">=", "between"], len(matrix))
+    room = rng.uniform(0, 0.5, len(matrix))
+    kind[0] = "=="
+    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - room))
+    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + room))
+    return rows(matrix, low, high, rng.uniform(0.5, 2, n))
+
+
+def counts_of(form: LinearForm) -> np.ndarray:
+    return SOLVERS["DUAL_NEWTON"].solve(form, tolerance=1e-12).counts
+
+
+def optimum(form: LinearForm) -> float:
+    """The largest sum x log(w / x)."""
+    x = counts_of(form)
+    return float(np.sum(x * np.log(form.weights / x)))
+
+
+@examples(40)
+@given(seed=seeds)
+def test_they_make_the_counts(seed: int):
+    """X = w exp(A' m - 1), no row with room has one, and none presses from an open side."""
+    exact = from_multipliers(seed)
+    form, x = exact.form, exact.counts
+    m = pricing(form, x)
+    np.testing.assert_allclose(np.log(form.weights) + form.matrix.T @ m - 1, np.log(x), atol=1e-7)
+    value = form.matrix @ x
+    assert (m[(value > form.low + 1e-6) & (value < form.high - 1e-6)] == 0).all()
+    assert (m[np.isinf(form.low)] <= 1e-6).all()
+    assert (m[np.isinf(form.high)] >= -1e-6).all()
+
+
+@examples(40)
+@given(seed=seeds)
+def test_weights(seed: int):
+    """So it is with weights; of independent rows there is one such m."""
+    form = drawn(seed)
+    x = counts_of(form)
+    m = pricing(form, x)
+    np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ m - 1), x, rtol=1e-7)
+    tight = form.is_equation | (np.minimum(form.matrix @ x - form.low, form.high - form.matrix @ x) <= 1e-9)
+    own = np.linalg.lstsq(form.matrix[tight].toarray().T, np.log(x / form.weights) + 1, rcond=None)[0]
+    np.testing.assert_allclose(m[tight], own, atol=1e-6)
+
+
+@examples(15)
+@given(seed=seeds)
+def test_shadow_prices(seed: int):
+    """Moving a row's value by h moves the optimum by -m h: the slope of the optimum is what differences say."""
+    form, h = drawn(seed), 1e-4
+    m = pricing(form, counts_of(form))
+    for i in range(form.shape[0]):
+        ends = []
+        for step in (h, -h):
+            moved = np.eye(form.shape[0])[i] * step
+            ends.append(optimum(replace(form, low=form.low + moved, high=form.high + moved)))
+        now = optimum(form)
+        up, down = (ends[0] - now) / h, (now - ends[1]) / h
+        if abs(up - down) > 1e-2 * max(1.0, abs(up)):  # a side begins to bind just here: the optimum has a kink
+            assert min(up, down) - 1e-2 <= -m[i] <= max(up, down) + 1e-2
+        else:
+            assert -m[i] == pytest.approx((up + down) / 2, abs=1e-5 * max(1.0, abs(up), abs(up - down) * 1e5))
+
+
+@pytest.mark.parametrize("problem", LINEAR, ids=lambda problem: problem.name.replace(" ", "_"))
+def test_the_depot(problem: Problem):
+    """Of answers known exactly: the exact multipliers; infinite ones if and only if some term must be zero."""
+    model = problem.model()
+    form, x = model.form, problem.expected(model.space)
+    m = pricing(form, x)
+    assert not np.isnan(m).any()
+    held, finite = x > 0, np.where(np.isfinite(m), m, 0.0)
+    infinite = np.where(np.isfinite(m), 0.0, np.sign(m))
+    # What is infinite says nothing of terms that are held, and empties the others.
+    assert held.all() == np.isfinite(m).all()
+    if np.isfinite(m).all():
+        np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ finite - 1), x, rtol=1e-6)
+        if problem.dual is not None:
+            told = determined(form)[form.n_published :]
+            found = m[form.n_published :]
+            np.testing.assert_allclose(found[~told], np.array(problem.dual)[~told], atol=1e-6)
+    else:
+        assert np.abs(form.matrix[:, ~held].T @ np.abs(infinite)).min() > 0
+
+
+def test_repeated_rows_share():
+    """Of a row that is there three times each has a third of the multiplier: the smallest solution."""
+    one = rows([[1, 1, 1], [1, 0, 0]], [3, 2], [3, 2])
+    m = pricing(one, np.array([2, 0.5, 0.5]))
+    three = rows([[1, 1, 1], *[[1, 0, 0]] * 3], [3, 2, 2, 2], [3, 2, 2, 2])
+    np.testing.assert_allclose(pricing(three, np.array([2, 0.5, 0.5])), [m[0], *[m[1] / 3] * 3], atol=1e-8)
+    np.testing.assert_allclose(m, [np.log(0.5) + 1, np.log(4)], atol=1e-9)
+
+
+def test_forced_zeros_have_infinite_prices():
+    """Three of four people is the most: less of it fills terms that are empty, with a slope beyond all bounds."""
+    model = find("largest value").model()
+    form = model.form
+    m = pricing(form, find("largest value").expected(model.space))
+    assert m[-1] == OPEN
+    slopes = []
+    for h in (1e-2, 1e-4, 1e-6):
+        less = replace(form, low=form.low - h * (np.arange(len(form.low)) == len(form.low) - 1))
+        less = replace(less, high=less.low)
+        x = counts_of(less)
+        slopes.append(-np.sum(x * np.log(x)) / h)
+    now = -np.sum([3 * np.log(3), 2 * np.log(2)])
+    steps = [slope - now / h for slope, h in zip(slopes, (1e-2, 1e-4, 1e-6), strict=True)]
+    assert steps[0] < steps[1] < steps[2]  # as log(1 / h)
+    assert np.diff(steps) == pytest.approx([np.log(100)] * 2, rel=0.01)
+
+
+def test_what_facts_determine():
+    """A row that combines facts says nothing and has 0; one that only nearly does is priced."""
+    facts = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]]
+    known = [[1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0], [1, 1, 1, 0.99]]
+    x = np.array([1.2, 0.8, 0.8, 1.2])
+    matrix = np.array([*facts, *known])
+    form = replace(rows(matrix, matrix @ x, matrix @ x), n_published=0, n_facts=3)
+    np.testing.assert_array_equal(determined(form), [False] * 3 + [True, True, False, False])
+    m = pricing(form, x)
+    assert (m[3:5] == 0).all()
+    np.testing.assert_allclose(np.exp(matrix.T @ m - 1), x, atol=1e-8)
+
+
+def test_counts_that_no_multipliers_make():
+    """Counts that are not the answer have no multipliers, and none are made up."""
+    form = rows([[1, 1, 1]], [3], [3])
+    assert np.isnan(pricing(form, np.array([2, 0.5, 0.5]))).all()
+    np.testing.assert_allclose(pricing(form, np.ones(3)), [1.0], atol=1e-9)
+
+
+def test_two_inequalities_that_say_an_equation():
+    """Of at least and at most the same, the one that presses has the multiplier, and the other none."""
+    x = np.array([2, 0.5, 0.5])
+    sides = rows([[1, 1, 1], [1, 0, 0], [1, 0, 0]], [3, 2, -OPEN], [3, OPEN, 2])
+    np.testing.assert_allclose(pricing(sides, x), [np.log(0.5) + 1, np.log(4), 0], atol=1e-8)
+    x = np.array([0.5, 1.25, 1.25])
+    sides = replace(sides, low=np.array([3, 0.5, -OPEN]), high=np.array([3, OPEN, 0.5]))
+    np.testing.assert_allclose(pricing(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)

@@ -1,0 +1,288 @@
+"""DUAL_NEWTON by itself: its derivatives, the conditions of optimality in long arithmetic, other solvers, any start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mpmath as mp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, linprog, minimize
+from scipy.special import xlogy
+
+from maxent_cvx.solvers import Status
+from maxent_cvx.solvers.dual.dual import Dual
+from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from support.random_models import from_multipliers
+from support.solving import examples
+
+OPEN = np.inf
+seeds = st.integers(0, 10**6)
+
+
+def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
+    """A linear form, typed."""
+    weights = None if weights is None else np.array(weights, float)
+    return LinearForm.plain(sp.csr_array(np.array(matrix, float)), np.array(low, float), np.array(high, float), weights)
+
+
+def drawn(seed: int) -> LinearForm:
+    """Draw weights, equations and inequalities that a positive point satisfies; the first row holds x bounded."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(3, 9)), int(rng.integers(1, 5))
+    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (k, n))])
+    value = matrix @ rng.uniform(0.2, 2, n)
+    room, kind = rng.uniform(0, 1, k + 1), rng.choice(["==", "<=", ">=", "between"], k + 1)
+    kind[0] = "=="
+    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - room))
+    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + room))
+    return rows(matrix, low, high, rng.uniform(0.2, 3, n))
+
+
+@examples(40)
+@given(seed=seeds)
+def test_the_answer_is_optimal(seed: int):
+    """In arithmetic of 50 digits: x = w exp(A' m - 1), rows hold, and m presses from a side only where x is at it."""
+    form = drawn(seed)
+    answer = newton(form, tolerance=1e-10)
+    assert answer.status is Status.OPTIMAL
+    with mp.workdps(50):
+        a = form.matrix.toarray()
+        m = [mp.mpf(float(v)) for v in answer.multipliers]
+        x = [
+            mp.mpf(float(w)) * mp.exp(mp.fsum(mp.mpf(float(v)) * mi for v, mi in zip(column, m, strict=True)) - 1)
+            for column, w in zip(a.T, form.weights, strict=True)
+        ]
+        assert max(abs(xi - mp.mpf(float(ci))) for xi, ci in zip(x, answer.counts, strict=True)) < 1e-11
+        for row, low, high, mi in zip(a, form.low, form.high, m, strict=True):
+            value = mp.fsum(mp.mpf(float(v)) * xi for v, xi in zip(row, x, strict=True))
+            assert low - mp.mpf("1.1e-10") <= value <= high + mp.mpf("1.1e-10")
+            if low < high and mi:
+                assert abs(mi * (value - (low if mi > 0 else high))) < 1.1e-10
+
+
+@examples(15)
+@given(seed=seeds)
+def test_as_an_interior_point_method_finds_it(seed: int):
+    """SciPy's trust-constr, which knows neither duals nor exponentials, ends near the same point, and not above it."""
+    form = drawn(seed)
+    x, w = newton(form).counts, form.weights
+    constraint = LinearConstraint(form.matrix.toarray(), form.low, form.high)
+
+    def negative(x: np.ndarray) -> float:
+        return float(np.sum(xlogy(x, x) - x * np.log(w)))
+
+    found = minimize(
+        negative, np.full(len(w), form.low[0] / len(w)), jac=lambda x: np.log(x / w) + 1,
+        hess=lambda x: np.diag(1 / x), method="trust-constr", constraints=[constraint],
+        bounds=[(1e-9, None)] * len(w), options={"gtol": 1e-9, "xtol": 1e-12, "maxiter": 2000},
+    )  # fmt: skip
+    assert negative(x) <= found.fun + 1e-7
+    np.testing.assert_allclose(x, found.x, atol=1e-3)
+
+
+@examples(40)
+@given(seed=seeds)
+def test_the_answer_that_was_chosen_first(seed: int):
+    """Multipliers are drawn, and with them x and the sides of rows: that x is found again."""
+    exact = from_multipliers(seed)
+    answer = newton(exact.form)
+    np.testing.assert_allclose(answer.counts, exact.counts, atol=1e-7)
+    np.testing.assert_allclose(
+        exact.form.matrix.T @ answer.multipliers, exact.form.matrix.T @ exact.multipliers, atol=1e-5
+    )
+
+
+@examples(40)
+@given(seed=seeds, size=st.sampled_from([0.1, 1.0, 5.0]))
+def test_any_start(seed: int, size: float):
+    """From wherever it starts it ends at the same x, also where that would press an inequality from its open side.
+
+    From its own answer there is nothing to do.
+    """
+    form = drawn(seed)
+    cold = newton(form)
+    start = np.random.default_rng(seed).normal(0, size, form.shape[0])
+    before = start.copy()
+    warm = newton(form, start)
+    np.testing.assert_allclose(warm.counts, cold.counts, atol=1e-7)
+    np.testing.assert_array_equal(start, before)
+    again = newton(form, cold.multipliers)
+    assert again.iterations == 0
+    np.testing.assert_array_equal(again.multipliers, cold.multipliers)
+
+
+@examples(40)
+@given(seed=seeds)
+def test_order_does_not_matter(seed: int):
+    """Rows in another order have their multipliers in that order; terms in another order, their counts."""
+    form = drawn(seed)
+    rng = np.random.default_rng(seed)
+    by_row, by_term = rng.permutation(form.shape[0]), rng.permutation(form.shape[1])
+    other = LinearForm.plain(
+        sp.csr_array(form.matrix[by_row][:, by_term]), form.low[by_row], form.high[by_row], form.weights[by_term]
+    )
+    one, two = newton(form), newton(other)
+    np.testing.assert_allclose(two.counts, one.counts[by_term], atol=1e-8)
+    np.testing.assert_allclose(other.matrix.T @ two.multipliers, (form.matrix.T @ one.multipliers)[by_term], atol=1e-6)
+
+
+@examples(40)
+@given(seed=seeds)
+def test_gradient(seed: int):
+    """The slope of the dual function along any direction is what differences of 30 digits say, kinks included."""
+    form = drawn(seed)
+    rng = np.random.default_rng(seed)
+    m, step = rng.normal(0, 1, form.shape[0]), rng.normal(0, 1, form.shape[0])
+    m[1:] *= rng.integers(0, 2, form.shape[0] - 1)  # at a kink the slope is that of the side gone to
+    least, most = np.where(np.isinf(form.high), 0, -OPEN), np.where(np.isinf(form.low), 0, OPEN)
+    m, step = np.clip(m, least, most), np.clip(step, least, most)
+    dual = Dual(form)
+    point = dual.at(m)
+    with mp.workdps(40):
+        h = mp.mpf(10) ** -15
+        slope = (_dual(form, m, step, h) - _dual(form, m, step, mp.mpf(0))) / h
+        assert float(_dual(form, m, step, mp.mpf(0))) == pytest.approx(point.value, rel=1e-12, abs=1e-11)
+    assert dual.slope(point, step) == pytest.approx(float(slope), rel=1e-9, abs=1e-9)
+
+
+def _dual(form: LinearForm, m: np.ndarray, step: np.ndarray, t: mp.mpf) -> mp.mpf:
+    """Sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0) at m + t step."""
+    at = [mp.mpf(float(a)) + t * mp.mpf(float(b)) for a, b in zip(m, step, strict=True)]
+    total = mp.fsum(
+        mp.mpf(float(w)) * mp.exp(mp.fsum(mp.mpf(float(v)) * a for v, a in zip(column, at, strict=True)) - 1)
+        for column, w in zip(form.matrix.toarray().T, form.weights, strict=True)
+    )
+    sides = zip(at, form.low, form.high, strict=True)
+    return total - mp.fsum(a * mp.mpf(float(low if a > 0 else high)) for a, low, high in sides if a)
+
+
+def test_quadratic_convergence():
+    """Near the end each step about squares the residual, as steps with the true Hessian do: by far more than 0.01."""
+    squared = 0
+    for seed in range(20):
+        form = drawn(seed)
+        form = replace(form, high=np.where(np.isfinite(form.low), form.low, form.high))
+        form = form.select(np.isfinite(form.low))
+        residual = np.array([step["residual"] for step in newton(form, tolerance=1e-12).log])
+        late = np.flatnonzero((residual[:-1] < 1e-3) & (residual[:-1] > 1e-6))
+        assert (residual[late + 1] <= 1e-2 * residual[late] + 1e-12).all()
+        squared += len(late)
+    assert squared > 10
+
+
+def test_by_hand():
+    """Ten records over two terms, one of them at most 4: x = (4, 6), 6 = exp(m1 - 1), and 4 / 6 = exp(m2)."""
+    answer = newton(rows([[1, 1], [1, 0]], [10, -OPEN], [10, 4]))
+    np.testing.assert_allclose(answer.counts, [4, 6], atol=1e-9)
+    np.testing.assert_allclose(answer.multipliers, [np.log(6) + 1, np.log(4 / 6)], atol=1e-9)
+
+
+def test_without_rows():
+    """Where nothing is said, w exp(-1) is largest."""
+    answer = newton(rows(np.zeros((0, 2)), [], [], [1, 2]))
+    np.testing.assert_allclose(answer.counts, [1 / np.e, 2 / np.e], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "low", "zero"),
+    [
+        ([[1, 1, 1], [1, 1, 0]], [2, 2], [2]),  # x1 + x2 is all there is
+        ([[1, 1, 0], [1, 0, -1]], [1, 1], [1, 2]),  # x1 is 1 - x2, and 1 + x3
+        ([[1, 0, 0], [1, 1, 1]], [0, 1], [0]),
+    ],
+)
+def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero: list[int]):
+    """A term that can only be zero is: dropped with a proof, a combination of rows which is 0 and has it by itself."""
+    form = rows(matrix, low, low)
+    for term in range(3):  # a linear program agrees
+        most = -linprog(-np.eye(3)[term], A_eq=matrix, b_eq=low).fun
+        assert (most <= 1e-9) == (term in zero)
+    answer = newton(form)
+    assert answer.status is Status.OPTIMAL
+    np.testing.assert_allclose(answer.counts[zero], 0, atol=1e-9)
+    assert (form.residual(answer.counts) <= 1e-9).all()
+    gone = np.zeros(3, dtype=bool)
+    for proof in answer.proofs:
+        combination = form.matrix.T @ proof
+        assert proof @ form.low == pytest.approx(0, abs=1e-9 * np.abs(proof).max())
+        size = np.abs(combination).max()
+        assert (np.sign(combination[~gone & (np.abs(combination) > 1e-9 * size)]) == np.sign(combination.sum())).all()
+        gone |= np.abs(combination) > 1e-6 * size
+    assert set(np.flatnonzero(gone)) <= set(zero)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "low", "high"),
+    [([[1, 1], [1, 1]], [1, 2], [1, 2]), ([[1, 1], [1, 0]], [1, 2], [1, OPEN]), ([[1, 1]], [-2], [-1])],
+)
+def test_contradictions_are_not_optimal(matrix: list[list[float]], low: list[float], high: list[float]):
+    """Rows that nothing satisfies have no answer that is called one."""
+    with np.errstate(over="ignore"):
+        assert newton(rows(matrix, low, high)).status is not Status.OPTIMAL
+
+
+def test_max_iterations():
+    """Out of iterations it says so, with the best point that it has seen."""
+    form = drawn(3)
+    whole = newton(form)
+    assert whole.iterations > 2
+    residuals = []
+    for most in range(1, whole.iterations):
+        answer = newton(form, max_iterations=most)
+        assert answer.status is Status.LIMIT
+        assert answer.iterations == most
+        assert len(answer.log) == most + 1
+        residuals.append(form.residual(answer.counts).max())
+    assert min(residuals) > 1e-9
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-9, 0.0])
+def test_tolerance(tolerance: float):
+    """Rows hold to the tolerance, or where it asks for more than there is, to the last places."""
+    for seed in range(10):
+        form = drawn(seed)
+        answer = newton(form, tolerance=tolerance)
+        assert answer.status is Status.OPTIMAL
+        assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
+
+
+def test_verbose(capsys: pytest.CaptureFixture):
+    """A line an iteration, on request only; the same is in the log."""
+    form = drawn(3)
+    newton(form)
+    assert not capsys.readouterr().out
+    answer = newton(form, verbose=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(answer.log) == answer.iterations + 1
+    assert all(name in lines[0] for name in answer.log[0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_buckets_in_any_order(seed: int):
+    """Of 60 two-by-two tables, rows shuffled: row times column by total, and each multiplier in its place."""
+    rng = np.random.default_rng(seed)
+    table = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
+    q, s = rng.integers(1, 9, (60, 2)), rng.integers(1, 9, 60)
+    total = q.sum(axis=1)
+    s = np.minimum(s, total - 1)
+    exact = (q[:, :, None] * np.stack([s, total - s], axis=1)[:, None, :] / total[:, None, None]).ravel()
+    matrix = np.kron(np.eye(60), table)
+    order = rng.permutation(len(matrix))
+    form = rows(matrix[order], (matrix @ exact)[order], (matrix @ exact)[order])
+    answer = newton(form)
+    np.testing.assert_allclose(answer.counts, exact, atol=1e-8)
+    np.testing.assert_allclose(np.exp(form.matrix.T @ answer.multipliers - 1), exact, rtol=1e-8)
+
+
+def test_published_inequalities():
+    """Inequalities may be among the published rows: their multipliers stand where they do."""
+    form = rows([[1, 0, 0], [1, 1, 1], [0, 1, 0]], [-OPEN, 6, 3], [1, 6, OPEN])
+    for n_published in range(4):
+        answer = newton(replace(form, n_published=n_published, n_facts=n_published))
+        np.testing.assert_allclose(answer.counts, [1, 3, 2], atol=1e-9)
+        np.testing.assert_allclose(answer.multipliers, [np.log(1 / 2), np.log(2) + 1, np.log(3 / 2)], atol=1e-8)

@@ -1,0 +1,157 @@
+"""The depot is right: its answers satisfy the conditions of optimality, whatever the solvers of this package say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, nnls
+
+from maxent_cvx import Infeasible, StatementError, UnknownName
+from maxent_cvx.testing.problems import PROBLEMS, Problem, find
+from support.helpers import refused
+
+LINEAR = [problem for problem in PROBLEMS.values() if not problem.needs_convex]
+FEASIBLE = [problem for problem in LINEAR if problem.feasible]
+INFEASIBLE = [problem for problem in LINEAR if not problem.feasible]
+#: Rounding of sums of a few numbers, relative to the largest.
+ROUNDING = 1e-12
+
+
+def each(problems: list[Problem]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("problem", problems, ids=lambda problem: problem.name.replace(" ", "_"))
+
+
+def half_spaces(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Equations A x = b and inequalities G x <= h of a problem's rows, and its weights."""
+    form = problem.model().form
+    a, exact = form.matrix.toarray(), form.low == form.high
+    low, high = ~exact & np.isfinite(form.low), ~exact & np.isfinite(form.high)
+    return (
+        a[exact], form.low[exact], np.vstack([-a[low], a[high]]), np.concatenate([-form.low[low], form.high[high]]),
+        form.weights,
+    )  # fmt: skip
+
+
+def most(problem: Problem, term: int) -> float:
+    """The most that a term can be, by a linear program."""
+    a, b, g, h, w = half_spaces(problem)
+    found = linprog(-np.eye(len(w))[term], g if len(g) else None, h if len(g) else None, a, b)
+    assert found.success, found.message
+    return -found.fun
+
+
+@each(FEASIBLE)
+def test_answers_satisfy_the_rows(problem: Problem):
+    """Every row holds at the answer, to the last places."""
+    model = problem.model()
+    a, b, g, h, _ = half_spaces(problem)
+    x = problem.expected(model.space)
+    assert (x >= 0).all()
+    assert np.abs(a @ x - b).max() <= ROUNDING * x.sum()
+    assert (g @ x - h).max(initial=0.0) <= ROUNDING * x.sum()
+
+
+@each(FEASIBLE)
+def test_answers_are_optimal(problem: Problem):
+    """The gradient of the entropy is a combination of rows, of inequalities only those that bind and to their side.
+
+    Where a term is zero it can be nothing else, and where all others are positive these conditions (Karush, Kuhn,
+    Tucker) are sufficient, since the entropy is concave. The combination is found by non-negative least squares.
+    """
+    a, _, g, h, w = half_spaces(problem)
+    x = problem.expected(problem.model().space)
+    held = x > 0
+    for term in np.flatnonzero(~held):
+        assert most(problem, int(term)) <= 1e-9
+    tight = g[h - g @ x <= ROUNDING * x.sum()]
+    gradient = -np.log(x[held] / w[held]) - 1
+    _, off = nnls(np.vstack([a, -a, tight])[:, held].T, gradient)
+    assert off <= 1e-7 * max(1.0, np.abs(gradient).max())
+
+
+@each([problem for problem in FEASIBLE if problem.dual is not None])
+def test_multipliers_are_right(problem: Problem):
+    """With the given multipliers of what is known there are some of what is published with x = w exp(A' m - 1)."""
+    model = problem.model()
+    form, x = model.form, problem.expected(model.space)
+    known, published = form.matrix[form.n_published :].toarray(), form.matrix[: form.n_published].toarray()
+    assert len(problem.dual) == len(known)
+    left = np.log(x / form.weights) + 1 - known.T @ problem.dual
+    found = np.linalg.lstsq(published.T, left, rcond=None)[0]
+    np.testing.assert_allclose(published.T @ found, left, atol=1e-9)
+
+
+@each(INFEASIBLE)
+def test_contradictions_contradict(problem: Problem):
+    """Nothing satisfies the rows, a linear program says; or the model says so while it is made."""
+    try:
+        a, b, g, h, w = half_spaces(problem)
+    except Infeasible:
+        return
+    found = linprog(np.zeros(len(w)), g if len(g) else None, h if len(g) else None, a, b)
+    assert found.status == 2, found.message
+
+
+@each([problem for problem in PROBLEMS.values() if problem.needs_convex])
+def test_convex_problems(problem: Problem):
+    """(P(s1 | q1) - a)^2 <= e^2 is an interval of the one number that is free, in which entropy has its maximum at 0.5.
+
+    Concave, it is then largest at the side nearest to 0.5; there is none if the interval has nothing of [1/4, 3/4].
+    """
+    allowed = {
+        "within a parabola": (0.1, 0.3), "within a wide parabola": (-0.2, 0.6), "beyond a parabola": (0.0, 0.2)
+    }[problem.name]  # fmt: skip
+    low, high = max(allowed[0], 0.25), min(allowed[1], 0.75)
+    assert problem.feasible == (low <= high)
+    if problem.feasible:
+        assert problem.joint[0][0][0] / 4 == pytest.approx(np.clip(0.5, low, high), abs=1e-15)
+
+
+def test_printed_digits():
+    """Jaynes printed the loaded die to five places."""
+    printed = [0.05435, 0.07877, 0.11416, 0.16545, 0.23977, 0.34749]
+    np.testing.assert_allclose(find("loaded die").joint[0][0], printed, atol=5e-6)
+
+
+def test_what_is_in_it():
+    """Every problem has a name, says where its answer is from, and what it needs; there are some of every kind."""
+    for name, problem in PROBLEMS.items():
+        assert problem.name == name
+        assert find(name) is problem
+        assert len(problem.origin) > 10
+        assert repr(name) in repr(problem)
+        assert problem.feasible or not problem.interior
+    for needs in ("needs_inequalities", "needs_convex", "feasible", "interior"):
+        assert {getattr(problem, needs) for problem in PROBLEMS.values()} == {True, False}
+
+
+def test_who_takes_what():
+    """A solver is given what it says that it takes."""
+
+    class Equations:
+        name = "EQUATIONS"
+        takes_inequalities = False
+
+        def solve(self, form, start=None): ...
+
+    taken = {problem.name for problem in PROBLEMS.values() if problem.suits(Equations())}
+    assert taken == {name for name, p in PROBLEMS.items() if not (p.needs_inequalities or p.needs_convex)}
+    assert all(problem.suits("CLARABEL") for problem in PROBLEMS.values())
+
+
+@pytest.mark.parametrize("space", [None, find("one equation").model()])
+def test_what_is_no_space(space: object):
+    """The answer is one of the terms of a space."""
+    with refused(StatementError, "space"):
+        find("one equation").expected(space)
+
+
+def test_what_has_no_answer():
+    """A contradiction has no answer to give, and an unknown problem is none."""
+    problem = find("two values")
+    with refused(StatementError, "two values", "no answer"):
+        problem.expected(problem.model().space)
+    with refused(UnknownName, "'one equations'", "one equation"):
+        find("one equations")
+    with refused(UnknownName, "expected one of"):
+        find("")
