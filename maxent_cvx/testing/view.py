@@ -192,11 +192,17 @@ def _check_storage(view: View, name: str, post: Posterior) -> None:
         frames = view.to_frames()
     except TableError:  # which says that this one cannot
         return
-    _check_same(view, type(view).from_frames(frames), f"{name}.from_frames(view.to_frames())")  # type: ignore[attr-defined]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "posterior.parquet"
-        post.save(file)
-        loaded = load_posterior(file)
+    try:
+        twin = type(view).from_frames(frames)  # type: ignore[attr-defined]
+        _check_same(view, twin, f"{name}.from_frames(view.to_frames())")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "posterior.parquet"
+            post.save(file)
+            loaded = load_posterior(file)
+    except AssertionError:
+        raise
+    except Exception as error:  # of the author's own code
+        raise AssertionError(f"a {name} cannot be written and read again: {type(error).__name__}: {error}") from error
     _check_same(view, loaded.space.view, f"a {name} that is saved and loaded")
     assert np.array_equal(loaded.counts, post.counts), f"a posterior of a {name} has other counts when saved and loaded"
 
