@@ -57,7 +57,7 @@ class Limit:
 
     def gains(self, post: Posterior) -> np.ndarray:
         """About how much what is measured gains from withholding each rule that is published."""
-        rows = post.model.form.labelled[LABEL]
+        rows = post.model.blocks.by_label[LABEL]
         multipliers = multipliers_of(post, LABEL)
         if self.original is None:
             gain = pull(post, rows, multipliers, self.bound)
