@@ -18,7 +18,7 @@ __all__ = ["Patterns", "find_values", "rule_patterns"]
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Patterns Q => X, by the people of a view.
+    """Patterns Q => X, by the QI tuples of a view.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Patterns:
     s : ndarray of int
         The position of X among the view's sensitive values.
     n_q : ndarray of int
-        People with Q.
+        Records with Q.
     """
 
     names: np.ndarray
@@ -42,7 +42,7 @@ class Patterns:
 
 
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
-    """Find whom of a view each rule speaks of.
+    """Find which QI tuples of a view each rule is about.
 
     Raises
     ------
