@@ -69,9 +69,10 @@ def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
     """Refuse groups that take too long, before anything is done."""
     if (large := cost > limit).any():
         worst = int(cost.argmax())
+        too_large = amount(len(groups), "group is", "groups are")
         raise GroupTooLarge(
-            f"{int(large.sum())} of {amount(len(groups), 'group is', 'groups are')} too large for exact possible "
-            f"worlds: {listing(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
+            f"{int(large.sum())} of {too_large} too large for exact possible worlds: "
+            f"{listing(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
             f"signatures with {int(groups.width[1][worst])} values, takes {cost[worst]:.1g} steps (2e7 a second), and "
             f"{limit:.0e} are allowed; ask worlds.sample(...), allow more with limit=, or publish smaller groups"
         )
