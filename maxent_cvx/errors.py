@@ -245,7 +245,7 @@ class GroupTooLarge(MaxEntError):
     ...     mx.worlds.posterior(prior, ["yes", "no"], limit=1)
     ... except mx.GroupTooLarge as error:
     ...     print(str(error).partition(":")[0])
-    1 of 1 groups are too large for exact possible worlds
+    1 of 1 group is too large for exact possible worlds
     """
 
 
@@ -326,9 +326,9 @@ def shown(value: object) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
 
 
-def amount(n: int, noun: str) -> str:
-    """Word a number of things: "1 rule", "2 rules"; `noun` is the singular, and its plural ends in s."""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+def amount(n: int, one: str, many: str | None = None) -> str:
+    """Word a number of things: "1 rule", "2 rules"; `many` is the plural where that is not `one` with an s."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:

@@ -1,4 +1,4 @@
-"""Anatomy: buckets of l people with l different sensitive values (Xiao and Tao, 2006)."""
+"""Anatomy: buckets of l records with l different sensitive values (Xiao and Tao, 2006)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, listing, whole
+from ..errors import TableError, amount, listing, whole
 from ..tables.columns import names
 from ..tables.microdata import Microdata
 from ..views import Release
@@ -79,7 +79,7 @@ def anatomy_buckets(
     ----------
     table : DataFrame
         One row a person.
-    qi, sa : str or several
+    qi, sa : str or list of str
         Column names.
     l, exempt, seed : int
         As in :func:`anatomy`.
@@ -121,7 +121,7 @@ def anatomy_buckets(
     is_exempt[np.argsort(-frequency, kind="stable")[:exempt]] = True
     check_eligible(pd.Series(frequency, index=values), is_exempt, n_buckets, l)
 
-    # An exempt value stands as several values, none too frequent: so it may occur in a bucket as often.
+    # An exempt value counts as more than one value, none too frequent: so often may it occur in a bucket.
     order, rank = shuffled(value, rng)
     part = np.where(is_exempt[value[order]], rank // n_buckets, 0)
     pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
@@ -139,7 +139,8 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
     if len(too_many):
         enough = int(is_exempt.sum()) + len(too_many)
         raise TableError(
-            f"{len(too_many)} values occur more often than once a bucket ({n_buckets} buckets of l={l}), "
+            f"{amount(len(too_many), 'value occurs', 'values occur')} more often than once a bucket "
+            f"({amount(n_buckets, 'bucket')} of l={l}), "
             f"{listing(too_many.index[:1])} {int(too_many.iloc[0])} times; exempt the most frequent values "
             f"(exempt={enough}), or choose a smaller l"
         )

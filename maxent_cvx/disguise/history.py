@@ -107,7 +107,7 @@ def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.rand
 def _alone(
     left: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Give people who are left buckets of their own, with counterfeits of other values."""
+    """Give those who are left buckets of their own, with counterfeits of other values."""
     if len(left) and n_values < l:
         raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
     order, number = shuffled(left, rng)

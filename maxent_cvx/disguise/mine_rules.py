@@ -33,13 +33,14 @@ def mine_rules(
     ----------
     table : DataFrame
         One row a person.
-    qi, sa : str or several
+    qi, sa : str or list of str
         Column names; Q sets some of `qi`, and X is a value of `sa` (of several, a combination).
     support, confidence : float
-        The thresholds, compared in whole people: 0.1 is one tenth exactly, and five sixths are ``Fraction(5, 6)``.
+        The thresholds, compared as integer numbers of records: 0.1 is one tenth exactly, and five sixths are
+        ``Fraction(5, 6)``.
     strict : bool
         By > instead of >=.
-    attributes : int or several, optional
+    attributes : int or list of int, optional
         How many QI attributes a rule may set; None is any number.
 
     Returns
@@ -52,7 +53,7 @@ def mine_rules(
     UnknownName, TableError
         If the table cannot play its role.
     BadProbability, StatementError
-        If a threshold is no share of people, or `attributes` is out of range.
+        If a threshold is no share of records, or `attributes` is out of range.
 
     Notes
     -----

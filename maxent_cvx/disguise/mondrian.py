@@ -1,4 +1,4 @@
-"""Mondrian: generalised groups of k people, cut at medians (LeFevre, DeWitt and Ramakrishnan, 2006)."""
+"""Mondrian: generalised groups of k records, cut at medians (LeFevre, DeWitt and Ramakrishnan, 2006)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def mondrian(
     l: int | None = None,
     id: str | None = None,
 ) -> Release:
-    """Publish a table whose QI are generalised, so that k people at least have the same.
+    """Publish a table whose QI are generalised, so that at least k records have the same.
 
     Parameters
     ----------
     table : DataFrame
         One row a person.
-    qi, sa : str or several
+    qi, sa : str or list of str
         Column names.
     k : int
         People of a group, at least (k-anonymity).
@@ -48,7 +48,7 @@ def mondrian(
     Raises
     ------
     TableError
-        If the whole table has not k people, or l values.
+        If the whole table has not k records, or l values.
     UnknownName
         If the table lacks a column.
 
@@ -84,7 +84,7 @@ def mondrian_table(
     ----------
     table : DataFrame
         One row a person.
-    qi, sa : str or several
+    qi, sa : str or list of str
         Column names.
     k, l : int
         People, and different sensitive values, of a group at least, as in :func:`mondrian`.
@@ -99,14 +99,14 @@ def mondrian_table(
     Raises
     ------
     TableError
-        If the whole table has not k people, or l values.
+        If the whole table has not k records, or l values.
     UnknownName
         If the table lacks a column.
 
     Notes
     -----
     A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
-    as long as both halves have k people and l values (the strict variant). Values that are not numbers are cut in the
+    as long as both halves have k records and l values (the strict variant). Values that are not numbers are cut in the
     order of their names, or of their categories.
 
     Examples
@@ -137,14 +137,14 @@ def mondrian_table(
     found = {name: np.empty(len(table), dtype=object) for name in data.qi}
     left = [np.arange(len(table))]
     while left:  # a group after the other: which is cut where depends on the cuts before
-        people = left.pop()
-        halves = _cut(people, place, width, s, k, l)
+        records = left.pop()
+        halves = _cut(records, place, width, s, k, l)
         if halves is not None:
             left += halves
             continue
         for i, name in enumerate(data.qi):
-            cell = _cell(np.unique(codes[people, i]), columns[i][1])
-            found[name][people] = [cell] * len(people)
+            cell = _cell(np.unique(codes[records, i]), columns[i][1])
+            found[name][records] = [cell] * len(records)
     return pd.DataFrame(found, index=table.index).assign(**{name: table[name] for name in data.sa})
 
 
@@ -158,17 +158,17 @@ def _is_number(level: pd.Index) -> bool:
 
 
 def _cut(
-    people: np.ndarray, place: np.ndarray, width: np.ndarray, s: np.ndarray, k: int, l: int | None
+    records: np.ndarray, place: np.ndarray, width: np.ndarray, s: np.ndarray, k: int, l: int | None
 ) -> list[np.ndarray] | None:
-    """Cut a group in two at a median; None if no cut leaves k people, and l values, on both sides."""
-    if len(people) < 2 * k:
+    """Cut a group in two at a median; None if no cut leaves k records, and l values, on both sides."""
+    if len(records) < 2 * k:
         return None
-    here = place[people]
+    here = place[records]
     for attribute in np.argsort(-np.ptp(here, axis=0) / width, kind="stable"):
         column = here[:, attribute]
         for low in (column <= np.median(column), column < np.median(column)):  # many may have the median itself
-            halves = [people[low], people[~low]]
-            enough = k <= low.sum() <= len(people) - k
+            halves = [records[low], records[~low]]
+            enough = k <= low.sum() <= len(records) - k
             if enough and (l is None or all(len(np.unique(s[half])) >= l for half in halves)):
                 return halves
     return None

@@ -124,7 +124,7 @@ def sanitize(
     First the claim that these are all rules is given up, so that nothing follows from what is missing; it must not be
     made when the rest is published. Then the rule goes that gains most: of max_p, its multiplier m (which is minus its
     price) times how it moves log P(x | q) of those above the limit; of the divergence D, m (n(Q, X) - N P*(Q, X)) +
-    m^2 V / 2, V being the variance of the number of people that it counts: what D gains to second order. Rules that
+    m^2 V / 2, V being the variance of the number of records that it counts: what D gains to second order. Rules that
     force zeros come first. Every step is solved from the multipliers of the one before. An adversary who knows that
     rules were withheld by this method may infer from that, which no measure here includes.
 

@@ -16,7 +16,7 @@ __all__ = ["equivocation"]
 
 
 def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
-    """Draw H(eps), its area shaded: a curve, or several by name (CAE, Figs. 1 and 3).
+    """Draw H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     Raises
     ------
     StatementError
-        If `post` is no Posterior, `max_rows` no whole number of at least 1, or `ax` no Axes of Matplotlib.
+        If `post` is no Posterior, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     Raises
     ------
     TableError, StatementError
-        If the table is none of prices, or empty; `max_rows` is no whole number of at least 1, or `ax` no Axes.
+        If the table is none of prices, or empty; `max_rows` is no integer of at least 1, or `ax` no Axes.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import StatementError, TableError, listing, unknown_name
+from ..errors import StatementError, TableError, amount, listing, unknown_name
 from ..tables.columns import names
 from ..tables.microdata import Microdata
 from .estimation import shares
@@ -119,7 +119,7 @@ class QIDistribution:
         """
         smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
         found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in attribute_sets(qi)}
-        return cls(found, about=f"estimated from {len(table)} records, smoothing {smoothing:g}")
+        return cls(found, about=f"estimated from {amount(len(table), 'record')}, smoothing {smoothing:g}")
 
     @property
     def attribute_sets(self) -> list[tuple[str, ...]]:
@@ -365,8 +365,8 @@ class QIDistribution:
         raise unknown_name("attribute set of the prior", asked, self.tables)
 
     def __repr__(self) -> str:
-        sets = "; ".join(f"{', '.join(a)}: {len(t)} signatures" for a, t in self.tables.items())
-        return f"<QIDistribution: {sets}; {len(self.values)} values; {self.about}>"
+        sets = "; ".join(f"{', '.join(a)}: {amount(len(t), 'signature')}" for a, t in self.tables.items())
+        return f"<QIDistribution: {sets}; {amount(len(self.values), 'value')}; {self.about}>"
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{', '.join(a)}</p>{t.head(10).to_html(border=0)}" for a, t in self.tables.items()]

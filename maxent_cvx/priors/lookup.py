@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import UnknownName, unknown_name
+from ..errors import UnknownName, amount, unknown_name
 from ..tables.coding import group_codes, sort_distinct
 from ..tables.columns import check_columns
 
@@ -42,7 +42,7 @@ def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[
             if len(strange := level[~level.isin(known)]):
                 raise unknown_name(f"value of {name!r} that the prior has a signature of", strange[0], known)
         raise UnknownName(
-            f"the prior has no row for {int((at < 0).sum())} of {len(at)} signatures by {', '.join(key)}: "
+            f"the prior has no row for {int((at < 0).sum())} of {amount(len(at), 'signature')} by {', '.join(key)}: "
             "each value occurs in it, but not together; add their rows"
         )
     return np.asarray(at[code])

@@ -109,6 +109,6 @@ def _agree(name: str, held: Any, said: Any) -> bool:
     if name == "complete":
         return bool(held) or not said
     if name in ("qi", "sa", "attributes"):
-        several = ([one] if isinstance(one, str | int) else one for one in (held, said))
-        held, said = (one if one is None else list(one) for one in several)
+        lists = ([one] if isinstance(one, str | int) else one for one in (held, said))
+        held, said = (one if one is None else list(one) for one in lists)
     return bool(held == said)

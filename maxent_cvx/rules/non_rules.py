@@ -47,7 +47,7 @@ def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, pru
     found : Patterns
         The rules' own patterns in the view.
     integer : bool
-        Whether numbers of people are known to be whole.
+        Whether numbers of records are known to be integers.
     prune : bool
         Leave out what follows from a non-rule that sets fewer attributes: where c P(Q) <= s for that one already
         (Theorem 3), or where both have the same bound.
@@ -65,13 +65,13 @@ def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, pru
     names = given + " => " + value_names(view.sensitive, view.sensitive_values)[s]
     n_q = np.array([len(c) for c in seen], dtype=int)
     start = np.cumsum(n_q) - n_q
-    people = np.concatenate([np.empty(0, dtype=np.int64), *(c.counts[:, 0] for c in seen)])
-    patterns = Patterns(names, members(seen, cube, pattern), s, people[start[cube] + pattern])
+    records = np.concatenate([np.empty(0, dtype=np.int64), *(c.counts[:, 0] for c in seen)])
+    patterns = Patterns(names, members(seen, cube, pattern), s, records[start[cube] + pattern])
     return NonRules(patterns, given, walk.n_pruned)
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:
-    """How many patterns Q => X some of a view's people have, rules or not: rows without any pruning."""
+    """How many patterns Q => X occur in a view, rules or not: rows without any pruning."""
     never = np.zeros((1, 1), dtype=bool)
     sizes = sizes_of(rules.attributes, len(rules.qi))
     found = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
@@ -126,7 +126,7 @@ class _Walk:
         return np.asarray(~is_rule & only[:, None] & self.prune)
 
     def _can_bind(self, n_q: np.ndarray) -> np.ndarray:
-        """Whether a bound is below the number of people with Q."""
+        """Whether a bound is below the number of records with Q."""
         if self.integer:
             return np.asarray(self.thresholds.least(n_q, self.n) <= n_q)
         return np.asarray((n_q > self.thresholds.support * self.n // 1) & (self.thresholds.confidence < 1))

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, unknown_name
-from ..tables.coding import densely, group_codes, ranges
+from ..tables.coding import densely, group_codes, places_of
 from ..views import View
 from .rule_set import RuleSet
 
@@ -18,7 +18,7 @@ __all__ = ["Patterns", "find_values", "rule_patterns"]
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Patterns Q => X, by the people of a view.
+    """Patterns Q => X, by the QI tuples of a view.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Patterns:
     s : ndarray of int
         The position of X among the view's sensitive values.
     n_q : ndarray of int
-        People with Q.
+        Records with Q.
     """
 
     names: np.ndarray
@@ -42,7 +42,7 @@ class Patterns:
 
 
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
-    """Find whom of a view each rule speaks of.
+    """Find which QI tuples of a view each rule is about.
 
     Raises
     ------
@@ -83,11 +83,9 @@ def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np
         attributes = np.flatnonzero(codes[at[0]] >= 0)
         both = [np.concatenate([np.asarray(tuples.codes[i]), codes[at, i]]) for i in attributes]
         key = group_codes(both, [len(tuples.levels[i]) for i in attributes])
-        of_tuple, of_pattern = key[: len(tuples)], key[len(tuples) :]
-        order = np.argsort(of_tuple, kind="stable")
-        start, stop = np.searchsorted(of_tuple[order], [of_pattern, of_pattern + 1])
-        rows.append(np.repeat(at, stop - start))
-        columns.append(order[ranges(start, stop - start)])
+        which, described = places_of(key[: len(tuples)], key[len(tuples) :])
+        rows.append(at[which])
+        columns.append(described)
     where = np.concatenate(rows), np.concatenate(columns)
     return sp.csr_array((np.ones(len(where[0])), where), shape=(len(codes), len(tuples))), subset
 

@@ -37,16 +37,16 @@ class RuleSet:
     table : DataFrame
         One row a rule: a column for each QI attribute, missing (NaN, None) where the rule does not set it, a column
         for each sensitive attribute, and, if they are published, the scores "support" and "confidence".
-    qi, sa : str or several
+    qi, sa : str or list of str
         The attributes that were mined; any of `qi` may be set by a rule.
     support, confidence : float
-        The thresholds: shares of all people, and of those with Q. A number means what it is written as: 0.1 is one
+        The thresholds: shares of all records, and of those with Q. A number means what it is written as: 0.1 is one
         tenth, and five sixths are ``Fraction(5, 6)``.
     strict : bool
         Whether a rule is above the thresholds, or may be equal to them.
     complete : bool
         Whether these are all rules, so that whatever is missing is known to be none.
-    attributes : int or several, optional
+    attributes : int or list of int, optional
         How many QI attributes a rule may set; None is any number.
 
     Attributes
@@ -134,7 +134,7 @@ class RuleSet:
         Raises
         ------
         StatementError
-            If `n` is no whole number from 0 on.
+            If `n` is no integer from 0 on.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class RuleSet:
         Raises
         ------
         StatementError
-            If `decimals` is no whole number from 0 to 300.
+            If `decimals` is no integer from 0 to 300.
 
         Examples
         --------

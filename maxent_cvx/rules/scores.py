@@ -9,26 +9,26 @@ import numpy as np
 
 from ..errors import Infeasible, StatementError, whole
 
-__all__ = ["SCORES", "decimals_of", "people_of_scores", "rounding"]
+__all__ = ["SCORES", "decimals_of", "records_of_scores", "rounding"]
 
 #: The columns of a rule's published scores.
 SCORES = ("support", "confidence")
 
-#: How far a score may be from a whole number of people, for floating point, relative to their number.
-WHOLE = 1e-9
+#: How far a score may be from an integer number of records, for floating point, relative to their number.
+NEAR_INTEGER = 1e-9
 
 
-def people_of_scores(
+def records_of_scores(
     score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read shares of people: the least and the most people that each says.
+    """Read shares of records: the least and the most records that each says.
 
     Parameters
     ----------
     score : ndarray
         Shares, as they are printed.
     of : ndarray of int
-        Of how many people each is a share.
+        Of how many records each is a share.
     names : sequence of str
         What each is about, for errors.
     what : str
@@ -36,26 +36,26 @@ def people_of_scores(
     decimals : int or None
         To how many decimals they are printed; None is exactly.
     integer : bool
-        Whether numbers of people are known to be whole.
+        Whether numbers of records are known to be integers.
 
     Raises
     ------
     StatementError
-        If a score is of no whole number of people, or not written with so many decimals.
+        If a score is of no integer number of records, or not written with so many decimals.
     Infeasible
-        If no number of people has a score: the rules are of other people.
+        If no number of records has a score: the rules are of other people.
     """
     if decimals is None:
-        people = score * of
-        nearest = np.rint(people)
-        off = np.abs(people - nearest) > WHOLE * np.maximum(of, 1)
+        records = score * of
+        nearest = np.rint(records)
+        off = np.abs(records - nearest) > NEAR_INTEGER * np.maximum(of, 1)
         if integer and off.any():
             first = int(off.argmax())
             raise StatementError(
-                f"the {what} {score[first]:.12g} of {names[first]!r} would be {people[first]:.6g} of {of[first]} "
+                f"the {what} {score[first]:.12g} of {names[first]!r} would be {records[first]:.6g} of {of[first]} "
                 "people, which is not whole: printed scores are rounded; say how, decimals=..."
             )
-        return (nearest, nearest) if integer else (people, people)
+        return (nearest, nearest) if integer else (records, records)
     half = Fraction(1, 2 * 10 ** whole(decimals, "decimals", 0, 15))
     printed = [Fraction(round(value * 10**decimals), 10**decimals) for value in score]
     if unlike := [i for i, value in enumerate(printed) if abs(float(value) - score[i]) > 1e-12]:

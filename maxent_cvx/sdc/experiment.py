@@ -15,7 +15,7 @@ from ..errors import StatementError, shown, whole
 from ..measures.equivocation.areas import widths_asked
 from ..system.progress import progress_bar
 from ..tables.columns import names
-from ..tables.numbers import one_or_several
+from ..tables.numbers import as_list
 from .domains import check_confidential, numeric_domain
 from .intruders import DRAWS, Intruders
 from .technique import Technique
@@ -23,7 +23,7 @@ from .technique import Technique
 __all__ = ["experiment"]
 
 #: More repetitions, or targets of each, than this would take years.
-MOST = 10**6
+MOST_RUNS = 10**6
 
 
 def experiment(
@@ -101,8 +101,8 @@ def experiment(
     >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """
-    targets = arguments.whole(targets, "targets", 1, MOST)
-    repetitions = arguments.whole(repetitions, "repetitions", 1, MOST)
+    targets = arguments.whole(targets, "targets", 1, MOST_RUNS)
+    repetitions = arguments.whole(repetitions, "repetitions", 1, MOST_RUNS)
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
@@ -111,7 +111,7 @@ def experiment(
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
         raise StatementError(f"progress={shown(progress)}: True, False or None is expected")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(n_jobs) > MOST):
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(n_jobs) > MOST_RUNS):
         raise StatementError(f"n_jobs={shown(n_jobs)}: a number of processes is expected, or -1 for all there are")
     tasks = [
         (name, make, strength, repetition)
@@ -143,7 +143,7 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
 
 def _sizes(sizes: object, most: int) -> list[int]:
     """How many attributes are known."""
-    found = sorted({whole(size, "sizes", 0, most) for size in one_or_several(sizes)})
+    found = sorted({whole(size, "sizes", 0, most) for size in as_list(sizes)})
     if not found:
         raise StatementError("sizes=[]: at least one number of known attributes is expected")
     return found
@@ -157,19 +157,19 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
     for make, strengths in techniques.items():
         if not callable(make):
             raise StatementError(f"a technique is a class, or a function of (strength, seed=...), not {shown(make)}")
-        if not isinstance(strengths, Iterable) or isinstance(strengths, str) or not (several := list(strengths)):
+        if not isinstance(strengths, Iterable) or isinstance(strengths, str) or not (listed := list(strengths)):
             raise StatementError(f"the strengths of a technique are a list of at least one, not {shown(strengths)}")
         name = getattr(make, "__name__", "")
         if isinstance(make, partial):
             settings = ", ".join(f"{key}={shown(value)}" for key, value in make.keywords.items())
             name = f"{getattr(make.func, '__name__', '')}({settings})"
         try:
-            inspect.signature(make).bind(several[0], seed=0)
+            inspect.signature(make).bind(listed[0], seed=0)
         except TypeError as error:
             raise StatementError(f"{name} cannot be called as {name}(strength, seed=0): {error}") from error
         except ValueError:  # built in, and does not tell
             pass
-        found.append((name, make, several))
+        found.append((name, make, listed))
     called = [name for name, _, _ in found]
     if len(set(called)) < len(called) or "" in called or "<lambda>" in called:
         raise StatementError(f"techniques are called {called}: each needs a name of its own; use def, or a class")

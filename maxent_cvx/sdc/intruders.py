@@ -92,7 +92,7 @@ class Intruders:
 
 
 def _plain(value: object) -> object:
-    """A value as it is known; in a list if it could be read as several."""
+    """A value as it is known; in a list if it could be read as more than one."""
     return [value] if isinstance(value, tuple | pd.Interval) else value
 
 

@@ -26,9 +26,9 @@ class Known:
     values : dict of str to Index
         For every attribute that is known, the values that it may have.
     frame : DataFrame
-        The attributes of everybody, or of everybody who is told apart.
+        The attributes of everybody, or of everybody who is distinguishable.
     weight : ndarray of int
-        How many people each row is.
+        How many records each row stands for.
     matching : ndarray of bool
         Which rows match.
     """

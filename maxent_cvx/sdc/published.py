@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import StatementError, shown
+from ..errors import StatementError, amount, shown
 
 __all__ = ["Published", "expected"]
 
@@ -43,8 +43,8 @@ class Published:
         return len(self.table)
 
     def __repr__(self) -> str:
-        kind, values = type(self).__name__, len(self.domain)
-        return f"<{kind}: {len(self)} rows; {self.confidential!r} is confidential, one of {values} values>"
+        rows, values = amount(len(self), "row"), amount(len(self.domain), "value")
+        return f"<{type(self).__name__}: {rows}; {self.confidential!r} is confidential, one of {values}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.table.head(10).to_html(border=0)}"

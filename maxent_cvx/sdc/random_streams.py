@@ -6,7 +6,7 @@ import numpy as np
 
 __all__ = ["draws"]
 
-#: Techniques of one seed draw numbers of their own: who publishes by several tells no more by that.
+#: Techniques of one seed draw numbers of their own: who publishes by more than one tells no more by that.
 STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
 
 

@@ -49,7 +49,7 @@ class Sampling(DomainTechnique):
     Raises
     ------
     BadProbability, StatementError
-        If the factor is no share above 0, or the seed no whole number.
+        If the factor is no share above 0, or the seed no integer.
     TableError
         From `infer`: if more people of the sample than of the population are as described.
 
@@ -122,7 +122,7 @@ class Sampling(DomainTechnique):
         in_all, in_sample = person.people, len(matching)
         if in_sample > in_all:
             raise TableError(
-                f"{in_sample} records of the sample match, and {in_all} people of the population; "
+                f"{in_sample} of the sample and {in_all} of the population match what is known; "
                 "pass the population that the sample was drawn from"
             )
         frequency = np.bincount(domain.get_indexer(matching), minlength=len(domain))

@@ -113,11 +113,11 @@ class Associations:
             yield ranked[:wanted], sign == "negative"
 
     def members(self, ranked: np.ndarray) -> sp.csr_array:
-        """Mark which distinct QI tuples each association speaks of, shape (associations, tuples)."""
+        """Mark which distinct QI tuples each association involves, shape (associations, tuples)."""
         return members(self.cubes, ranked["cube"], ranked["group"])
 
     def first(self, ranked: np.ndarray) -> np.ndarray:
-        """The position of a distinct QI tuple that each association speaks of."""
+        """The position of a distinct QI tuple that each association involves."""
         starts = np.cumsum([0, *map(len, self.cubes)])
         every = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
         return every[starts[ranked["cube"]] + ranked["group"]]

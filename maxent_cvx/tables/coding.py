@@ -10,7 +10,17 @@ import scipy.sparse as sp
 
 from ..errors import TableError
 
-__all__ = ["densely", "distinct", "factorize", "group_codes", "multi_index", "ranges", "sort_distinct", "tally"]
+__all__ = [
+    "densely",
+    "distinct",
+    "factorize",
+    "group_codes",
+    "multi_index",
+    "places_of",
+    "ranges",
+    "sort_distinct",
+    "tally",
+]
 
 
 def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
@@ -39,6 +49,13 @@ def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
     """Count up from every start: start, start + 1, ..., `length` numbers each, one after the other."""
     before = np.cumsum(length) - length
     return np.repeat(start - before, length) + np.arange(length.sum())
+
+
+def places_of(codes: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the places of each wanted code among many: pairs of its number among the wanted, and a place that has it."""
+    order = np.argsort(codes, kind="stable")  # the places of each code are one slice then
+    start, stop = np.searchsorted(codes[order], [wanted, wanted + 1])
+    return np.repeat(np.arange(len(wanted)), stop - start), order[ranges(start, stop - start)]
 
 
 def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:

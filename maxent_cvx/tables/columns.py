@@ -57,7 +57,7 @@ def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what:
 
 
 def count_column(counts: pd.Series, what: str) -> np.ndarray:
-    """Read a column of record counts: whole numbers, none negative."""
+    """Read a column of record counts: integers, none negative."""
     values = pd.to_numeric(counts, errors="coerce").to_numpy(dtype=float)
     bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
     if bad.any():

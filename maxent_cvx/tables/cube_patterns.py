@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .coding import ranges
+from .coding import places_of
 from .lattice import Cube
 from .selection import written
 
@@ -27,12 +27,9 @@ def members(found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for i in np.unique(cube):
         at = np.flatnonzero(cube == i)
-        group = found[i].group
-        # Tuples sorted by pattern, so that those of each are one slice.
-        order = np.argsort(group, kind="stable")
-        start, stop = np.searchsorted(group[order], [pattern[at], pattern[at] + 1])
-        rows.append(np.repeat(at, stop - start))
-        columns.append(order[ranges(start, stop - start)])
+        which, tuples = places_of(found[i].group, pattern[at])
+        rows.append(at[which])
+        columns.append(tuples)
     where = np.concatenate(rows), np.concatenate(columns)
     n_tuples = len(found[0].group) if len(found) else 0
     return sp.csr_array((np.ones(len(where[0])), where), shape=(len(cube), n_tuples))

@@ -1,6 +1,6 @@
-"""The lattice of QI patterns: people counted over every subset of the QI attributes, level by level.
+"""The lattice of QI patterns: records counted over every subset of the QI attributes, level by level.
 
-A pattern Q sets some of the attributes. What is decided for a pattern and all that set more ("too few people",
+A pattern Q sets some of the attributes. What is decided for a pattern and all that set more ("too few records",
 say) closes it, so that nothing is counted below it (the Apriori principle).
 """
 
@@ -17,14 +17,14 @@ import scipy.sparse as sp
 
 from ..errors import StatementError, shown
 from .coding import densely
-from .numbers import one_or_several
+from .numbers import as_list
 
 __all__ = ["Cube", "cubes", "sizes_of"]
 
 
 @dataclass(frozen=True, eq=False)
 class Cube:
-    """People counted over one subset of the QI attributes.
+    """Records counted over one subset of the QI attributes.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def cubes(
     """
     sizes = set(range(1, len(qi) + 1)) if sizes is None else set(sizes)
     by_name = sorted(range(len(qi)), key=qi.__getitem__)
-    everybody = np.zeros(len(tuples), dtype=np.int32)
+    everything = np.zeros(len(tuples), dtype=np.int32)
     above: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
     for size in range(1, max(sizes) + 1):
         level: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
@@ -85,7 +85,7 @@ def cubes(
             parents = [subset[:i] + subset[i + 1 :] for i in range(size)] if size > 1 else []
             if any(parent not in above for parent in parents):
                 continue
-            group, first = _split(above[subset[:-1]][0] if parents else everybody, tuples, subset[-1])
+            group, first = _split(above[subset[:-1]][0] if parents else everything, tuples, subset[-1])
             closed, at = np.zeros((len(first), 1), dtype=bool), {}
             for parent in parents:
                 at[parent] = above[parent][0][first]
@@ -114,7 +114,7 @@ def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[
     sizes = list(range(1, n_attributes + 1))
     if attributes is None:
         return sizes
-    asked = one_or_several(attributes)
+    asked = as_list(attributes)
     whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
     if not asked or not whole_ones or not set(asked) <= set(sizes):
         raise StatementError(

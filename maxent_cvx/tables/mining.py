@@ -36,7 +36,7 @@ def mine_associations(
         Column names.
     min_support : int
         Records that must support an association.
-    attributes : int or several, optional
+    attributes : int or list of int, optional
         The number T of QI attributes an association may set; None is any number.
     negative : bool
         Mine Q => not S, too.

@@ -12,11 +12,11 @@ import pandas as pd
 
 from ..errors import TableError, listing, shown
 
-__all__ = ["as_numbers", "numbers_of", "one_or_several"]
+__all__ = ["as_list", "as_numbers", "numbers_of", "one_or_several"]
 
 
 def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
-    """Read finite real numbers: whole ones as int64, uint64, or, where none of these holds them, Python's; else floats.
+    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats.
 
     Raises
     ------
@@ -42,14 +42,14 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
     return _finite(np.asarray(listed, dtype=float), what)
 
 
-def one_or_several(given: Any) -> list[Any]:
-    """Read a number, or several in any container, as a list; what they are is not looked at."""
+def as_list(given: Any) -> list[Any]:
+    """Read a number, or any container of numbers, as a list; what they are is not checked."""
     is_one = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
     return [given] if is_one or (isinstance(given, np.ndarray) and given.ndim == 0) else list(given)
 
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:
-    """Numbers of several types."""
+    """Numbers of different types."""
     strangers = [one for one in listed if isinstance(one, bool) or not isinstance(one, numbers.Real | Decimal)]
     if strangers:
         raise TableError(f"{what} must be real numbers, and {listing(strangers)} is none")
@@ -98,3 +98,6 @@ def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
     if missing := [label for label in labels if label not in table]:
         raise TableError(f"values have no number for {listing(missing)}; every value of {labels.name!r} needs one")
     return as_numbers([table[label] for label in labels], f"the numbers that {what} stand for")
+
+
+one_or_several = as_list  # the earlier name

@@ -22,7 +22,7 @@ PLAIN = r"[^\s,|()=:'\"#\\]+"
 
 @dataclass(frozen=True)
 class Choice:
-    """The values of one attribute that a statement speaks of.
+    """The values of one attribute that a statement is about.
 
     Attributes
     ----------

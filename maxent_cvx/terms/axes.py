@@ -16,7 +16,7 @@ from ..views import View
 from .descriptions import OTHERS
 from .people import People
 
-__all__ = ["Axes", "level_of", "several_names"]
+__all__ = ["Axes", "as_names", "level_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
     return np.arange(len(index)), index
 
 
-def several_names(by: str | Sequence[str]) -> list[str]:
+def as_names(by: str | Sequence[str]) -> list[str]:
     """Read a name, or a list of names, as a list; a sum over nothing in particular has no labels."""
     found = [by] if isinstance(by, str) else arguments.list_of(by, "what is summed by", "names")
     if strange := [name for name in found if not isinstance(name, str)]:

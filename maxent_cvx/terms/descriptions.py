@@ -49,7 +49,7 @@ def described_table(described: object, view: View) -> pd.DataFrame:
 
 
 def checked_names(index: pd.Index) -> pd.Index:
-    """Check that names are texts or whole numbers, each once."""
+    """Check that names are texts or integers, each once."""
     if strange := [name for name in index if not is_name(name)]:
         raise StatementError(f"a person's name is a text or a whole number, not {shown(strange[0])}")
     if index.has_duplicates:

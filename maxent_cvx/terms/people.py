@@ -26,7 +26,7 @@ class People:
     Attributes
     ----------
     names : Index
-        Texts or whole numbers, in the order in which they were given.
+        Texts or integers, in the order in which they were given.
     q : ndarray of int
         The position of each one's QI tuple in the release.
     unnamed : ndarray of int

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from .. import arguments
 from ..errors import StatementError, unknown_name
 from ..tables.coding import group_codes
-from .axes import several_names
+from .axes import as_names
 from .block import Block
 from .events import tuples_described, values_named
 from .terms import Terms
@@ -88,7 +88,7 @@ class Space(Terms):
         >>> (block.matrix @ space.count(hospital)).tolist(), block.index.to_list()[:2]        # records of each value
         ([2.0, 3.0, 2.0, 1.0, 2.0], ['Breast Cancer', 'Flu'])
         """
-        names = several_names(by)
+        names = as_names(by)
         axes = [self.axes.of(name) for name in names]
         terms = np.arange(len(self))
         if "who" in names:
@@ -133,7 +133,7 @@ class Space(Terms):
         >>> len(space.conditional("s", given="q") <= 0.6)    # one row a pair that occurs
         22
         """
-        of, given = several_names(of), several_names(given)
+        of, given = as_names(of), as_names(given)
         if given == ["who"] and len(self.people):
             joint = self.marginal([*of, "who"])
             label = f"P({', '.join(self.axes.columns(of))} | who)"
@@ -187,11 +187,11 @@ class Space(Terms):
         if members.shape[1] != len(self.view.n_q):
             raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({len(self.view.n_q)})")
         n_values = len(self.view.sensitive_values)
-        cell = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
+        pair = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
         shape = (members.shape[1] * n_values, len(self))
-        of_cell = sp.csr_array((np.ones(len(cell)), (cell, np.arange(len(cell)))), shape=shape)
+        of_pair = sp.csr_array((np.ones(len(pair)), (pair, np.arange(len(pair)))), shape=shape)
         picked = members.indices.astype(np.int64) * n_values + np.repeat(s, np.diff(members.indptr))
-        return sp.csr_array(sp.csr_array((members.data, picked, members.indptr), shape=(len(s), shape[0])) @ of_cell)
+        return sp.csr_array(sp.csr_array((members.data, picked, members.indptr), shape=(len(s), shape[0])) @ of_pair)
 
     def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
         """Coefficients of P(value | given), or of P(value | who), on p, shape (1, terms); the divisor is a constant.

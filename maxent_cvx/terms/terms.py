@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
+from ..errors import amount
 from ..priors import QIDistribution
 from ..views import View
 from .axes import Axes
@@ -55,7 +56,7 @@ class Terms:
         people : People, optional
             Who is known by name; by default nobody.
         prior : QIDistribution, optional
-            What is believed of the values before anything is published.
+            What the adversary takes for likely before anything is published.
 
         Returns
         -------
@@ -98,7 +99,7 @@ class Terms:
         return len(self.codes["s"])
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self)} terms {self.term} of {self.view!r}>"
+        return f"<{type(self).__name__}: {amount(len(self), 'term')} {self.term} of {self.view!r}>"
 
     @property
     def term(self) -> str:

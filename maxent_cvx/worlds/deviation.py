@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class DeltaCondition:
-    """Delta_max <= Delta_ceil, for one value or several.
+    """Delta_max <= Delta_ceil, for a value, or each of an array of values.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     BadProbability
         If `f_max` is no probability.
     StatementError
-        If `n` is no whole number of at least 1, `r` no number of at least 1, or shapes do not go together.
+        If `n` is no integer of at least 1, `r` no number of at least 1, or shapes do not go together.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     Parameters
     ----------
     f : array, shape (tuples,) or (tuples, ...)
-        Prior probabilities of x, one a tuple; of several values at once along further axes.
+        Prior probabilities of x, one a tuple; of more values at once along further axes.
     r : float
         At least 1.
 

@@ -24,7 +24,7 @@ __all__ = ["Groups", "some_world"]
 class Groups:
     """Many groups L, and prior probabilities of their values given their tuples' signatures.
 
-    A pair is a signature and a value that occur in one group: tuples of one signature cannot be told apart, so that
+    A pair is a signature and a value that occur in one group: tuples of one signature are indistinguishable, so that
     P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
 
     Attributes

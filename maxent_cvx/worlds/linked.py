@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import GroupTooLarge, Infeasible, listing, number
+from ..errors import GroupTooLarge, Infeasible, amount, listing, number
 from .groups import Groups
 from .permanents import shares
 
@@ -16,7 +16,7 @@ __all__ = ["STEPS", "impossible", "linked"]
 
 #: So many steps a group may take unless more are allowed: some ten seconds, and a gigabyte.
 STEPS = 2e8
-#: States of several groups that are held at once.
+#: States that are held at once, of as many groups as fit.
 STATES = 1 << 22
 
 
@@ -69,8 +69,9 @@ def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
     """Refuse groups that take too long, before anything is done."""
     if (large := cost > limit).any():
         worst = int(cost.argmax())
+        too_large = amount(len(groups), "group is", "groups are")
         raise GroupTooLarge(
-            f"{int(large.sum())} of {len(groups)} groups are too large for exact possible worlds: "
+            f"{int(large.sum())} of {too_large} too large for exact possible worlds: "
             f"{listing(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
             f"signatures with {int(groups.width[1][worst])} values, takes {cost[worst]:.1g} steps (2e7 a second), and "
             f"{limit:.0e} are allowed; ask worlds.sample(...), allow more with limit=, or publish smaller groups"

@@ -28,7 +28,7 @@ def linkage(
         Without counterfeits.
     prior : QIDistribution
         What the adversary knows: P(s | signature), probabilities.
-    attributes : str or several, optional
+    attributes : str or list of str, optional
         The attribute set; may be left out if there is one.
     limit : float
         See :func:`posterior`.

@@ -9,13 +9,13 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from ..errors import Inaccurate, whole
+from ..errors import Inaccurate, amount, whole
 from .groups import Groups, some_world
 from .linked import impossible
 
 __all__ = ["SampledPosterior", "sample"]
 
-#: Fewer samples than this, as they count, are too few for their standard errors to be believed.
+#: Effective samples: with fewer, standard errors are no good estimates.
 FEWEST = 100
 #: When the proposal is balanced well enough, and when it is given up: it need not be exact.
 BALANCED, ROUNDS = 1e-6, 300
@@ -57,8 +57,9 @@ class SampledPosterior:
 
     def __repr__(self) -> str:
         worst = float(self.standard_error.to_numpy().max())
+        shape = ", ".join(map(amount, self.posterior.shape, ("tuple", "value")))
         return (
-            f"<SampledPosterior: {self.posterior.shape[0]} tuples, {self.posterior.shape[1]} values; {self.n} worlds "
+            f"<SampledPosterior: {shape}; {self.n} worlds "
             f"that count as {self.effective:.0f}; standard errors up to {worst:.1e}>"
         )
 
@@ -95,12 +96,12 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     TableError, UnknownName, BadProbability
         If `group` is no table of priors, or `values` are not its values.
     StatementError
-        If `n` is below 100, or the seed no whole number.
+        If `n` is below 100, or the seed no integer.
 
     Notes
     -----
     Self-normalised sequential importance sampling. The proposal scales the priors so that everybody has one value and
-    every value its number of people in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
+    every value its number of tuples in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
     a probability in proportion to A_j(x) c(x) / sum of A_i(x) over those i who come later: what the sum over all ways
     for these would be if their A were proportional. Tuples with equal priors are averaged.
 

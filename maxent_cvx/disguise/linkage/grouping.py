@@ -47,7 +47,7 @@ class Grouping:
 
     @property
     def smallest(self) -> int:
-        """The records that a group needs at least, r if that is whole."""
+        """The records that a group needs at least, r if that is an integer."""
         return int(np.ceil(self.criterion.r))
 
     @property
@@ -63,13 +63,13 @@ class Grouping:
         parts : list of (int, int)
             Ranges of signatures, each after both halves of it.
         """
-        people = self.rng.permutation(len(self.value))
-        people = people[np.argsort(self.signature[people], kind="stable")]
-        start = np.searchsorted(self.signature[people], np.arange(parts[-1][1] + 1))
+        records = self.rng.permutation(len(self.value))
+        records = records[np.argsort(self.signature[records], kind="stable")]
+        start = np.searchsorted(self.signature[records], np.arange(parts[-1][1] + 1))
         waiting: dict[int, tuple[int, np.ndarray]] = {}  # by where a part begins, its end and who is left over of it
         for low, high in parts:
             if high - low == 1:
-                pool = people[start[low] : start[high]]
+                pool = records[start[low] : start[high]]
             else:
                 middle, first = waiting.pop(low)
                 pool = np.concatenate([first, waiting.pop(middle)[1]])
@@ -122,7 +122,7 @@ class Grouping:
         return self.criterion.kept(group, self.signature[records], self.value[records])
 
     def pile(self, records: np.ndarray, size: int) -> np.ndarray:
-        """The pile of each record: its value; a value that may repeat is several piles, none too large."""
+        """The pile of each record: its value; a value that may repeat makes more than one pile, none too large."""
         value = self.value[records]
         order = np.argsort(value, kind="stable")
         nth = np.empty(len(value), dtype=np.int64)

@@ -152,10 +152,10 @@ def _check_worlds(found: Grouping) -> None:
         densely(found.group[inside]), found.signature[inside], found.value[inside]
     )
     if (unsafe := violation > 1 + ROUNDING).any():
-        unsafe_ones, verb = int(unsafe.sum()), "satisfies" if len(unsafe) == 1 else "satisfy"
+        those = amount(len(unsafe), "group that satisfies", "groups that satisfy")
+        are = "is" if unsafe.sum() == 1 else "are"
         raise TableError(
-            f"{unsafe_ones} of {amount(len(unsafe), 'group')} that {verb} the condition {criterion.condition!r} "
-            f"{'is' if unsafe_ones == 1 else 'are'} not safe: P(t : x) is up to {violation.max() / criterion.r:.4g}, "
-            f"above 1 / {criterion.r:g}; use condition='sound' (see maxent_cvx.worlds.delta_condition for what the "
-            "paper's guarantees)"
+            f"{int(unsafe.sum())} of {those} the condition {criterion.condition!r} {are} not safe: "
+            f"P(t : x) is up to {violation.max() / criterion.r:.4g}, above 1 / {criterion.r:g}; use condition='sound' "
+            "(see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
         )

@@ -38,7 +38,7 @@ def similar_linkage(
     ----------
     table : DataFrame
         One row a person.
-    qi, sa : str or several
+    qi, sa : str or list of str
         Column names.
     prior : QIDistribution
         What the adversary knows, of one attribute set or several, each of which is asked.
@@ -127,7 +127,7 @@ def similar_linkage_groups(
     ----------
     table : DataFrame
         One row a person.
-    qi, sa : str or several
+    qi, sa : str or list of str
         Column names.
     prior, r, condition, exempt, suppress, seed
         As in :func:`similar_linkage`.

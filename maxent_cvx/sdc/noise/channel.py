@@ -13,7 +13,7 @@ from scipy.stats import binom
 from ...errors import BadProbability, GroupTooLarge, StatementError, number, whole
 
 #: Probabilities of a channel that are written down.
-MOST = 10**8
+MOST_ENTRIES = 10**8
 
 __all__ = ["Channel", "noise_limit"]
 
@@ -38,7 +38,7 @@ def noise_limit(percent: float, places: int) -> int:
     BadProbability
         If the percentage is no number from 0 to 100.
     StatementError
-        If `places` is no whole number of at least 1.
+        If `places` is no integer of at least 1.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Channel:
     Raises
     ------
     StatementError
-        If `places` is no whole number of at least 1, or `limit` no even one of at least 0.
+        If `places` is no integer of at least 1, or `limit` no even one of at least 0.
 
     Examples
     --------
@@ -161,10 +161,10 @@ class Channel:
             If it would not fit into memory.
         """
         reach = min(self.limit // 2, self.places - 1)
-        if (entries := self.places * (2 * reach + 1)) > MOST:
+        if (entries := self.places * (2 * reach + 1)) > MOST_ENTRIES:
             raise GroupTooLarge(
-                f"noise of {self.limit} on {self.places} values means {entries:.1e} probabilities, and {MOST:.0e} are "
-                "allowed; round the values"
+                f"noise of {self.limit} on {self.places} values means {entries:.1e} probabilities, and "
+                f"{MOST_ENTRIES:.0e} are allowed; round the values"
             )
         move = np.arange(-reach, reach + 1)
         x = np.repeat(np.arange(self.places), len(move))

@@ -14,7 +14,7 @@ from .channel import Channel
 
 __all__ = ["Linked", "linked"]
 
-#: Pairs of a true and a published tuple that are looked at together, and probabilities of several attributes in one.
+#: Pairs of a true and a published tuple that are held at once, and probabilities of the attributes that are joined.
 AT_ONCE, JOINT = 2**22, 2**21
 
 
@@ -71,7 +71,7 @@ def linked(
     Notes
     -----
     Noise reaches some places only. Of distinct true and published tuples those pairs are looked at that the attributes
-    of the shortest reach leave, several of them taken together; the time is their number times the other attributes.
+    of the shortest reach leave, some of them taken together; the time is their number times the other attributes.
     """
     if not channels:
         return Linked(

@@ -13,7 +13,7 @@ from ...tables.numbers import as_numbers
 
 __all__ = ["block_sums", "half_overlapping_bounds", "record_bounds"]
 
-#: Rounding that sums are forgiven, of the largest of them.
+#: Tolerance for the rounding of sums, relative to the largest of them.
 ROUNDING = 1e-9
 NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums that were published"
 
@@ -46,7 +46,7 @@ def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float
     TableError, BadProbability
         If sums are no numbers, an end of the domain is none, or `low` is above `high`.
     StatementError
-        If `half` is no whole number of at least 1.
+        If `half` is no integer of at least 1.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...errors import Inaccurate, StatementError, TableError, shown, whole
+from ...errors import Inaccurate, StatementError, TableError, amount, shown, whole
 from ...tables.coding import ranges
 from ...tables.numbers import as_numbers
 from ...views import QITable
@@ -50,7 +50,7 @@ class RangeQueries(DomainTechnique):
     Notes
     -----
     CAE, section 5 and its algorithm 2. That algorithm has 1 / (U - L + 1) for the probability, which is right where
-    the domain is consecutive whole numbers. Which records a query sums is known to whoever asks it: so the
+    the domain is consecutive integers. Which records a query sums is known to whoever asks it: so the
     population is a DataFrame, with the labels that the same people have in the table; a QITable, which has none, will
     do where everybody matches. Maximum entropy is found by Newton's method in one dimension, as all sums of half
     windows follow from the first.
@@ -161,14 +161,15 @@ class RangeQueries(DomainTechnique):
         first = np.searchsorted(domain, low - answers.slack)
         end = np.searchsorted(domain, high + answers.slack, side="right")
         if (end <= first).any():
-            raise Inaccurate(f"{int((end <= first).sum())} records have no value of the domain between their bounds")
-        alike, people = np.unique(first * (len(domain) + 1) + end, return_counts=True)
+            n = int((end <= first).sum())
+            raise Inaccurate(f"{amount(n, 'record has', 'records have')} no value of the domain between the bounds")
+        alike, records = np.unique(first * (len(domain) + 1) + end, return_counts=True)
         first, end = np.divmod(alike, len(domain) + 1)
-        share = np.repeat(people / (end - first) / len(at), end - first)
+        share = np.repeat(records / (end - first) / len(at), end - first)
         return np.bincount(ranges(first, end - first), share, len(domain))
 
     def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
         """The mean over records of what maximum entropy says of their blocks; of those in none, anything."""
         block, p = answers.block[at], answers.maxent.to_numpy()
-        people = np.bincount(block[block >= 0], minlength=len(p))
-        return (people @ p + (block < 0).sum() / len(answers.domain)) / len(at)
+        records = np.bincount(block[block >= 0], minlength=len(p))
+        return (records @ p + (block < 0).sum() / len(answers.domain)) / len(at)

@@ -20,12 +20,12 @@ from .window_sums import WindowSums, WithinBounds
 __all__ = ["RangeSums"]
 
 #: Probabilities in a table of blocks and values.
-MOST = 10**8
+MOST_ENTRIES = 10**8
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What is added up, as whole numbers of steps.
+    """What is added up, as integer numbers of steps.
 
     Attributes
     ----------
@@ -99,10 +99,10 @@ class RangeSums(Published):
         GroupTooLarge
             If the table would not fit into memory.
         """
-        if (entries := (len(self.table) + 1) * len(self.domain)) > MOST:
+        if (entries := (len(self.table) + 1) * len(self.domain)) > MOST_ENTRIES:
             raise GroupTooLarge(
                 f"{len(self.table) + 1} blocks of {len(self.domain)} values are {entries:.1e} probabilities, and "
-                f"{MOST:.0e} are allowed; round the values, or ask for longer sums"
+                f"{MOST_ENTRIES:.0e} are allowed; round the values, or ask for longer sums"
             )
         steps = self._steps
         low, high = half_overlapping_bounds(steps.sums, self.size // 2, 0.0, steps.values[-1])
@@ -159,7 +159,7 @@ class RangeSums(Published):
 
     @cached_property
     def _steps(self) -> Steps:
-        """Values and sums in whole steps above the least value, in which sums of what was typed are exact."""
+        """Values and sums in integer steps above the least value, in which sums of what was typed are exact."""
         _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
         step = int(np.gcd.reduce(units)) or 1
         values, one = (units // step).astype(float), float(unit.width(np.array([step]))[0])

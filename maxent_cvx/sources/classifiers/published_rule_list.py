@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ... import arguments
 from ...errors import BadProbability, StatementError, number, shown
-from ...rules import find_values, people_of_scores
+from ...rules import find_values, records_of_scores
 from ...tables.selection import choose
 from ...terms.rows import Rows
 from ...terms.space import Space
@@ -139,6 +139,6 @@ class PublishedRuleList(Source):
         s = find_values(values, view.sensitive_values, f"value of {view.sa!r}")
         n_q = np.asarray(cells @ view.n_q).astype(np.int64)
         score = np.array([self.rules[i][2] for i in told], dtype=float)
-        low, high = people_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
+        low, high = records_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
         share = 1 / space.n_records
         yield Rows(space.joint(cells, s), low * share, high * share, "rule", values.index, view)

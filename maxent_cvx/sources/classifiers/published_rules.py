@@ -9,7 +9,7 @@ import pandas as pd
 
 from ... import arguments
 from ...errors import Infeasible, StatementError, shown
-from ...rules import NonRules, Patterns, count_patterns, non_rules, people_of_scores, rule_patterns
+from ...rules import NonRules, Patterns, count_patterns, non_rules, records_of_scores, rule_patterns
 from ...rules.rule_set import RuleSet
 from ...rules.scores import decimals_of
 from ...rules.thresholds import Thresholds
@@ -206,7 +206,7 @@ class PublishedRules(Source):
                 raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
             score = self.rules.table[which].to_numpy(dtype=float)
             of = found.n_q if which == "confidence" else np.full(len(found), n)
-            fewest, most = people_of_scores(score, of, list(found.names), which, self.decimals, integer=self.integer)
+            fewest, most = records_of_scores(score, of, list(found.names), which, self.decimals, integer=self.integer)
             self._check_enough(found, most, least, n, which)
             low, high = np.maximum(low, fewest), np.minimum(high, most)
         low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself

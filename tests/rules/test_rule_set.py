@@ -1,0 +1,85 @@
+"""Rule sets: choosing, withholding and rounding keep what was said of the rules, or say less, and never more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import StatementError, TableError
+from support.helpers import refused
+
+TABLE = pd.DataFrame(
+    {
+        "Education": ["Doctorate", None, "Masters"],
+        "Gender": [None, "Female", "Male"],
+        "Salary": ["50K+", "50K-", "50K+"],
+        "support": [0.35, 0.2, 0.25],
+        "confidence": [0.875, 0.625, 0.75],
+    }
+)
+
+
+def rules(complete: bool = True, **more) -> mx.RuleSet:
+    said = {"qi": ["Education", "Gender"], "sa": "Salary", "support": 0.1, "confidence": 0.6, "strict": True}
+    return mx.RuleSet(TABLE, complete=complete, **said | more)
+
+
+@given(st.lists(st.booleans(), min_size=3, max_size=3), st.booleans())
+def test_some_of_the_rules(kept: list[bool], complete: bool):
+    """By a mask or by position the same rules are kept, in their order; a set is complete only if none is left out."""
+    mask = np.array(kept)
+    some = rules(complete).at(mask)
+    pd.testing.assert_frame_equal(some.table, rules(complete).at(np.flatnonzero(mask)).table)
+    assert some.table.index.to_list() == [
+        text for text, is_kept in zip(rules().table.index, kept, strict=True) if is_kept
+    ]
+    assert some.complete == (complete and all(kept))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.at(np.array([0, 2])),
+        lambda found: found.head(1),
+        mx.RuleSet.incomplete,
+        mx.RuleSet.without_scores,
+        lambda found: found.rounded(1),
+    ],
+)
+def test_what_else_is_said_stays(change):
+    """Attributes, exact thresholds and the convention of the comparison are those of the rules that were there."""
+    before = rules(attributes=[1, 2])
+    after = change(before)
+    for name in ("qi", "sensitive", "thresholds", "strict", "attributes"):
+        assert getattr(after, name) == getattr(before, name)
+
+
+def test_withheld_scores():
+    """A score that is withheld is no column; the rules are the same."""
+    for names in ([], ["support"], ["confidence"]):
+        after = rules().without_scores(*names)
+        assert set(TABLE.columns) - set(after.table.columns) == set(names or ["support", "confidence"])
+        assert after.table.index.equals(rules().table.index)
+        assert after.complete
+
+
+def test_repeated_rules():
+    """Two rows that set the same attributes to the same values are one rule, whatever their order of columns."""
+    with refused(TableError, "more than once", "Education=Doctorate => 50K+"):
+        mx.RuleSet(pd.concat([TABLE, TABLE.head(1)]), qi=["Gender", "Education"], sa="Salary", support=0, confidence=0)
+
+
+def test_rules_below_their_thresholds():
+    """A score below its threshold by more than its rounding contradicts what is said of the rules."""
+    with refused(StatementError, "has the confidence 0.625"):
+        rules(confidence=0.7)
+
+
+def test_one_rule_is_no_plural():
+    """What is shown of one rule is in the singular."""
+    assert repr(rules().head(1)).startswith("<RuleSet: 1 rule (")
+    assert repr(rules()).startswith("<RuleSet: 3 rules (")

@@ -1,0 +1,66 @@
+"""The terms of a model: what each stands for in the entropy, and their labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx.terms.people import People
+
+PEOPLE = {"Alice": {"Gender": "female", "Degree": "college"}, "Bob": {"Gender": "male", "Degree": "college"}}
+
+
+@pytest.fixture(scope="module")
+def hospital():
+    return mx.datasets.load_hospital()
+
+
+@pytest.fixture(scope="module")
+def release(hospital) -> mx.Release:
+    return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+
+
+def test_nobody_has_a_name(release):
+    """Without names and prior every term stands for itself, and its label is a line of the view."""
+    space = mx.Space.of(release)
+    assert (space.multiplicities == 1).all()
+    assert (space.weights == 1).all()
+    assert (space.prior_density == 1).all()
+    assert space.index.is_unique
+    assert list(space.index.names) == [*release.qi, *release.sensitive, release.bucket]
+
+
+def test_names(release):
+    """A term of somebody with a name stands for one record, and one of the others for all of the QI tuple without."""
+    space = mx.Space.of(release, People.of(PEOPLE, release))
+    named = space.codes["who"] < len(PEOPLE)
+    assert (space.multiplicities[named] == 1).all()
+    unnamed = space.people.unnamed[space.codes["q"][~named]]
+    assert np.array_equal(space.multiplicities[~named], unnamed)
+    group, size = space.groups
+    assert size.sum() == space.n_records
+    assert size[group[named]].tolist() == [1] * named.sum()
+
+
+def test_prior(hospital, release):
+    """The prior of a term is that of its value, given the signature of its QI tuple; where it is 0, rows say so."""
+    G = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease")
+    space = mx.Space.of(release, prior=G)
+    gender = space.index.get_level_values("Gender")
+    expected = [G["Gender"].loc[g, s] for g, s in zip(gender, space.index.get_level_values("Disease"), strict=True)]
+    assert space.prior == pytest.approx(expected)
+    assert (space.prior == 0).any()
+    assert np.array_equal(space.prior_density, np.where(space.prior > 0, space.prior, 1))
+
+
+def test_earlier_names(release):
+    """What the weights were called before is there still."""
+    space = mx.Space.of(release, People.of(PEOPLE, release))
+    assert space.pseudonyms is space.multiplicities
+    assert space.believed is space.prior_density
+
+
+def test_repr(release):
+    """What is shown of a space is short: how many terms, what they are, and of which view."""
+    assert repr(mx.Space.of(release)).startswith("<Space: 27 terms P(q, s, b) of <Release: 10 records")
