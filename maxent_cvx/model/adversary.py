@@ -16,7 +16,7 @@ from ..errors import DuplicateLabel, RepeatedStatement, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.substitution.substitution import substituted
-from ..sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
+from ..sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, published_sources, read_statement
 from ..terms.people import People
 from ..terms.space import Space
 from ..views import View
@@ -40,9 +40,9 @@ class Adversary:
     def __init__(self, view: View, people: People, prior: QIDistribution | None = None) -> None:
         self.view = view
         self.prior = prior
-        self.space = Space.of(view, people, prior)
         self.invariants: PublishedRows
-        self.invariants, *others = facts_of(view)
+        self.invariants, *others = published_sources(view)  # which checks a view of somebody's own
+        self.space = Space.of(view, people, prior)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
         self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
