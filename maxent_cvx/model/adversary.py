@@ -44,6 +44,8 @@ class Adversary:
         self.invariants, *others = published_sources(view)  # which checks a view of somebody's own
         self.space = Space.of(view, people, prior)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
+        if len({fact.label for fact in self.facts}) < len(self.facts):
+            raise DuplicateLabel(f"two sources of what a {type(view).__name__} says have one label; give each its own")
         self._entries = {fact.label: emit(fact, self.space) for fact in self.facts}
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
             zeros = PriorZeros(prior.attribute_set())

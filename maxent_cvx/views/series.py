@@ -241,12 +241,7 @@ class ReleaseSeries(View):
 
         Examples
         --------
-        >>> import maxent_cvx as mx
-        >>> tables = mx.datasets.load_patients()
-        >>> series = mx.ReleaseSeries(
-        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
-        >>> series.persons[series.named([7, 5])].tolist()
-        [5, 7]
+        See :meth:`View.named`.
         """
         wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         for name in wanted:
@@ -273,12 +268,7 @@ class ReleaseSeries(View):
 
         Examples
         --------
-        >>> import maxent_cvx as mx
-        >>> tables = mx.datasets.load_patients()
-        >>> series = mx.ReleaseSeries(
-        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
-        >>> int(series.described("release", 2).sum())            # people of the second one
-        12
+        See :meth:`View.described`.
         """
         if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
             return None
@@ -314,12 +304,7 @@ class ReleaseSeries(View):
 
         Examples
         --------
-        >>> import maxent_cvx as mx
-        >>> tables = mx.datasets.load_patients()
-        >>> series = mx.ReleaseSeries(
-        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
-        >>> series.bucket_name(1, 0)
-        'bucket 1 of release 2'
+        See :class:`ReleaseSeries`.
         """
         arguments.whole(release, "release", 0, len(self.releases) - 1)
         arguments.whole(bucket, "bucket", 0, len(self.releases[release].buckets) - 1)

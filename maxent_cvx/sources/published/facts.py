@@ -7,7 +7,7 @@ from functools import singledispatch
 from ...views import View
 from ..base import Source
 from .checked_view import check_view
-from .published_counts import PublishedCounts
+from .published_counts import PublishedCounts, PublishedZeros
 from .published_rows import PublishedRows
 
 __all__ = ["published_sources"]
@@ -45,4 +45,5 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     ['quasi-identifiers', 'published distribution']
     """
     check_view(view)
-    return (PublishedCounts(view),)
+    zeros = any((counts == 0).any() for counts in view.published.values())
+    return PublishedCounts(view), *[PublishedZeros(view)][:zeros]

@@ -11,9 +11,10 @@ from ... import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import View
+from ..base import Source
 from .published_rows import PublishedRows
 
-__all__ = ["PublishedCounts", "counted_rows"]
+__all__ = ["PublishedCounts", "PublishedZeros", "counted_rows"]
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
@@ -48,18 +49,20 @@ class PublishedCounts(PublishedRows):
     def __init__(self, view: View, tables: Sequence[tuple[str, ...]] | None = None) -> None:
         arguments.instance(view, View, "view")
         self.view = view
-        self.tables = tuple(sorted(view.published, key=lambda by: "q" not in by) if tables is None else tables)
+        self.tables = tuple(sorted(view.published, key=self._of_values) if tables is None else tables)
 
     @property
     def label(self) -> str:
-        """The name of this source in every model of such a view."""
-        return "published counts"
+        """The name of this source in every model of such a view; of some tables only, with what they are by."""
+        if len(self.tables) == len(self.view.published):
+            return "published counts"
+        return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a label of every table."""
-        published = self.view.published
+        """Emit a row a label of every table, of those that somebody has; that nobody has the others, other rows say."""
         for by in self.tables:
-            yield counted_rows(space, by, published[by])
+            counts = self.view.published[by]
+            yield counted_rows(space, by, counts).at(counts.to_numpy() > 0)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Whoever is counted under a label has any of its terms alike, if there is one table; else there is none.
@@ -67,32 +70,55 @@ class PublishedCounts(PublishedRows):
         Returns
         -------
         counts : ndarray, one a term
-            People: the weight of the term, by that of all terms with the label, times n(label). NaN where several
-            tables are published.
+            Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
+            tables are published, or labels that nobody has.
         multipliers : ndarray, one a row
-            With x = w exp(A' multipliers - 1) for the rows A x = b in people; of several tables those of the first as
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
             if it were alone, and 0 for the others.
         """
-        published = self.view.published
-        row, each = self._alone(space)
-        others = sum(len(published[by]) for by in self.tables[1:])
-        with np.errstate(divide="ignore"):
-            multipliers = np.maximum(np.log(each) + 1, LEAST)
-        counts = space.weights * each[row] if len(published) == 1 else np.full(len(space), np.nan)
-        return counts, np.concatenate([multipliers, np.zeros(others)])
+        counts = [self.view.published[by].to_numpy() for by in self.tables]
+        row = self._rows_of(space)
+        each = counts[0] / np.bincount(row, space.weights)
+        others = np.zeros(sum(int((n > 0).sum()) for n in counts[1:]))
+        alone = len(self.view.published) == 1 and bool((each > 0).all())
+        found = space.weights * each[row] if alone else np.full(len(space), np.nan)
+        return found, np.concatenate([np.log(each[each > 0]) + 1, others])
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""
-        row, _ = self._alone(space)
-        n = self.view.published[self.tables[0]].to_numpy()
+        row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
         some, every = np.bincount(row[at], minlength=len(n)), np.bincount(row, minlength=len(n))
         return float(n[some == every].sum()), float(n[some > 0].sum())
 
-    def _alone(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Of the first table, the row of each term, and of each row the people that a weight of 1 has."""
-        row = space.marginal(list(self.tables[0])).matrix.tocsc().indices  # every term is in one row
-        return row, self.view.published[self.tables[0]].to_numpy() / np.bincount(row, space.weights)
+    def _of_values(self, by: tuple[str, ...]) -> bool:
+        """Whether a table does not count people by QI tuple."""
+        return not ("q" in by or set(self.view.qi) <= set(by))
+
+    def _rows_of(self, space: Space) -> np.ndarray:
+        """The label of each term in the first table; every term has one."""
+        return space.marginal(list(self.tables[0])).matrix.tocsc().indices
 
 
-#: The logarithm of a count that is as good as 0, people; minus infinity is no multiplier to begin with.
-LEAST = -50.0
+class PublishedZeros(Source):
+    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has.
+
+    These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
+
+    Parameters
+    ----------
+    view : View
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of such a view."""
+        return "published zeros"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a label that nobody has."""
+        for by, counts in self.view.published.items():
+            if (nobody := counts.to_numpy() == 0).any():
+                yield counted_rows(space, by, counts).at(nobody)
