@@ -16,7 +16,16 @@ from ..errors import DuplicateLabel, RepeatedStatement, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.substitution.substitution import substituted
-from ..sources import Custom, NamedPeople, PriorZeros, PublishedRows, Source, as_source, published_sources, read_statement
+from ..sources import (
+    Custom,
+    NamedPeople,
+    PriorZeros,
+    PublishedRows,
+    Source,
+    as_source,
+    published_sources,
+    read_statement,
+)
 from ..terms.people import People
 from ..terms.space import Space
 from ..views import View
@@ -35,13 +44,21 @@ class Adversary:
         Who is known by name.
     prior : QIDistribution, optional
         What is believed before anything is published, of one attribute set.
+    published : tuple of Source, optional
+        What the view says, as :func:`published_sources` gives it.
     """
 
-    def __init__(self, view: View, people: People, prior: QIDistribution | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        people: People,
+        prior: QIDistribution | None = None,
+        published: tuple[PublishedRows, *tuple[Source, ...]] | None = None,
+    ) -> None:
         self.view = view
         self.prior = prior
         self.invariants: PublishedRows
-        self.invariants, *others = published_sources(view)  # which checks a view of somebody's own
+        self.invariants, *others = published_sources(view) if published is None else published
         self.space = Space.of(view, people, prior)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
         if len({fact.label for fact in self.facts}) < len(self.facts):

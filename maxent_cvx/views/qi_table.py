@@ -128,7 +128,7 @@ class QITable(View):
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the view as people, a row a QI tuple, and values, with their numbers of people if they are published."""
+        """Write the view as people, a row a QI tuple, and values, with their counts if these are published."""
         count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
         people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
         values = self.sensitive_values.to_frame(index=False)

@@ -209,7 +209,7 @@ class Release(View):
         >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"]})
         >>> mx.Release.from_generalized(records, qi="Age", sa="Disease")
         <Release: 3 records in 2 buckets; 2 distinct (Age), 2 values of 'Disease'>
-        >>> voters = pd.DataFrame({"Age": [21, 24, 45]})         # one of the first two, or the third, is the last record
+        >>> voters = pd.DataFrame({"Age": [21, 24, 45]})              # "*" can only be the third
         >>> found = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
         >>> mx.MaxEnt(found).solve().conditional().round(3)["HIV"].to_dict()
         {21: 0.5, 24: 0.5, 45: 0.0}
@@ -346,11 +346,11 @@ class Release(View):
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
         """Make the release of its two tables again."""
-        qi_table, sa_table, qi, sa, bucket, count, id, generalized = taken(
+        qi_table, sa_table, qi, sa, bucket, count, pseudonym, generalized = taken(
             frames, cls, qi_table=pd.DataFrame, sa_table=pd.DataFrame, qi=list, sa=list, bucket=str, count=str,
             id=object, generalized=bool,
         )  # fmt: skip
-        columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, id, counterfeits=True)
+        columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, pseudonym, counterfeits=True)
         return cls(**columns.counted(), generalized=generalized)
 
     @property

@@ -75,7 +75,9 @@ def stored(view: Storable) -> dict[str, Any]:
     """
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
-        raise TableError(f"the class {_place(kind)} has been defined again since the view was made; make the view again")
+        raise TableError(
+            f"the class {_place(kind)} has been defined again since the view was made; make the view again"
+        )
     frames = view.to_frames()
     _check_whole(view, frames)
     return {"kind": name_of(kind), "frames": frames}
@@ -159,7 +161,7 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
 def _check_whole(view: Storable, frames: dict[str, Any]) -> None:
     """Refuse a view that holds more than the tables of the parent whose `to_frames` it has."""
     kind = type(view)
-    owner = next(one for one in kind.__mro__ if "to_frames" in vars(one))
+    owner: Any = next(one for one in kind.__mro__ if "to_frames" in vars(one))
     if owner is kind or owner not in KINDS.values():
         return
     kept = set(vars(owner.from_frames(frames)))

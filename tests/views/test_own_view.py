@@ -57,7 +57,7 @@ def raked(records: pd.DataFrame, shared: str, event: np.ndarray, number: float) 
     cross = pd.crosstab(records[shared], records["Disease"])
     groups, people = counts.index.get_level_values(shared), counts.to_numpy()[:, None]
     x = np.ones((len(people), cross.shape[1]))
-    for _ in range(3_000):
+    for _ in range(400):
         for label in cross.index:
             held = x[groups == label].sum(axis=0)
             x[groups == label] *= cross.loc[label].to_numpy() / np.maximum(held, 1e-300)
@@ -76,12 +76,14 @@ def test_two_tables_are_independent_given_what_they_share(hospital, shared):
     of_shared = pd.crosstab(hospital[shared], hospital["Disease"], normalize="index")
     expected = of_shared.loc[view.quasi_identifiers.get_level_values(shared)].to_numpy()
     np.testing.assert_allclose(post.conditional(), expected, atol=1e-9)
-    np.testing.assert_allclose(post.conditional(), raked(hospital, shared, np.zeros(expected.shape, bool), 0), atol=1e-9)
+    np.testing.assert_allclose(
+        post.conditional(), raked(hospital, shared, np.zeros(expected.shape, bool), 0), atol=1e-9
+    )
     assert post.certificate.holds
 
 
 def test_statements_are_answered_as_by_proportional_fitting(view, hospital):
-    """With P(Flu | college) = 0.4, two of five people, the answer is the fixed point of iterative proportional fitting."""
+    """With P(Flu | college) = 0.4, two of five people: the fixed point of iterative proportional fitting."""
     post = mx.MaxEnt(view).add("P(Flu | Degree=college) = 0.4").solve()
     event = np.outer(view.quasi_identifiers.get_level_values("Degree") == "college", view.sensitive_values == "Flu")
     assert event.sum() == 2
@@ -114,7 +116,7 @@ def test_bounds(view):
 
 
 def test_certain(view):
-    """One woman has lung cancer: not one at college, not the graduate, so it is the junior; with the published reasons."""
+    """One woman has lung cancer, none at college, nor the graduate: it is the junior, for published reasons, too."""
     model = mx.MaxEnt(view).add(
         "P(Lung Cancer | Gender=female, Degree=college) = 0", "P(Lung Cancer | Gender=female, Degree=graduate) = 0"
     )

@@ -1,4 +1,4 @@
-"""What every view promises, checked where a model is made of one that somebody has written: no answer is silently wrong."""
+"""What every view promises, checked where a model is made of one that somebody has written."""
 
 from __future__ import annotations
 
@@ -77,9 +77,13 @@ def _check_labels(view: View, name: str) -> None:
     axes = view.axes
     if tuple(axes)[:2] != FIRST:
         raise TableError(f"axes of a {name} are {listing(axes)}; 'q' and 's' come first")
-    columns = [column for some, _ in axes.values() for column in some]
-    if len(set(columns)) < len(columns):
-        raise TableError(f"a column of a {name} plays several roles: {listing(columns, 20)}; each has one")
+    expected = {"q": (view.qi, view.quasi_identifiers), "s": (view.sensitive, view.sensitive_values)}
+    for role, (own, index) in expected.items():
+        if tuple(axes[role][0]) != own or not (isinstance(index, pd.Index) and index.equals(axes[role][1])):
+            raise TableError(f"axes[{role!r}] of a {name} must be {list(own)} and their labels, as the view has them")
+    players = [column for some, _ in axes.values() for column in some]
+    if len(set(players)) < len(players):
+        raise TableError(f"a column of a {name} plays several roles: {listing(players, 20)}; each has one")
     check_roles({role: tuple(some) for role, (some, _) in axes.items()})
     for role, (some, index) in axes.items():
         if not isinstance(index, pd.Index) or list(index.names) != list(some):
@@ -129,7 +133,7 @@ def _ascending(keys: list[np.ndarray]) -> bool:
 
 
 def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -> np.ndarray:
-    """Check a published table against the terms; gives every label's count, in equal shares to the terms that have it."""
+    """Check a published table against the terms; gives every label's count, divided among the terms that have it."""
     if not isinstance(counts, pd.Series):
         raise TableError(f"{what} must be a Series of counts, not {shown(counts)}")
     try:
@@ -152,7 +156,7 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
         raise TableError(f"{what} has 0 of {listing(labels[~known])}, of which there are no terms; leave that out")
     if len(missing := block.index[~block.index.isin(labels)]):
         raise TableError(
-            f"{what} lacks {listing(missing)}, of which there are terms; give 0 if nobody has it, or leave the terms out"
+            f"{what} lacks {listing(missing)}, of which there are terms; give 0 if nobody has it, or leave them out"
         )
     if not labels.equals(block.index):
         raise TableError(
