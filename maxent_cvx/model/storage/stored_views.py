@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ import pandas as pd
 from ...errors import TableError, listing, shown
 from ...views import View
 from ...views.storable import restored, stored
-from .labels import pack, unpack
+from .labels import index_of, pack, same_labels, unpack
 
 __all__ = ["read_view", "view_parts"]
 
@@ -82,7 +81,29 @@ def _packed(table: pd.DataFrame, where: str) -> str:
         raise TableError(f"the table of a {where}, has an index of its own, which is not kept; use .reset_index()")
     if not len(table.columns):
         raise TableError(f"the table of a {where}, has no columns; leave it out")
-    return base64.b64encode(zlib.compress(base64.b64decode(pack(table)))).decode()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.ipc.open_stream(base64.b64decode(text := pack(table))) as stream:
+        whole = stream.read_all()
+    sink = pa.BufferOutputStream()
+    pq.write_table(whole, sink, compression="gzip")  # a label that repeats is kept once
+    packed = base64.b64encode(sink.getvalue()).decode()
+    if not all(map(same_labels, *([index_of(one[name]) for name in one] for one in (_unpacked(packed), unpack(text))))):
+        raise TableError(f"the table of a {where}, would not come back as it is; make its columns of simpler types")
+    return packed
+
+
+def _unpacked(packed: str) -> pd.DataFrame:
+    """Read what :func:`_packed` wrote."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(base64.b64decode(packed)))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return unpack(base64.b64encode(sink.getvalue()).decode())
 
 
 def _read(written: Any) -> Any:
@@ -93,7 +114,7 @@ def _read(written: Any) -> Any:
         return written
     ((kind, content),) = written.items()
     if kind == TABLE:
-        return unpack(base64.b64encode(zlib.decompress(base64.b64decode(content))).decode())
+        return _unpacked(content)
     if kind == TUPLE:
         return tuple(_read(item) for item in content)
     return {key: _read(item) for key, item in content.items()}
