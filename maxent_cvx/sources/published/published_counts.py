@@ -62,7 +62,8 @@ class PublishedCounts(PublishedRows):
         """Emit a row a label of every table, of those that somebody has; that nobody has the others, other rows say."""
         for by in self.tables:
             counts = self.view.published[by]
-            yield counted_rows(space, by, counts).at(counts.to_numpy() > 0)
+            rows, held = counted_rows(space, by, counts), counts.to_numpy() > 0
+            yield rows if held.all() else rows.at(held)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Whoever is counted under a label has any of its terms alike, if there is one table; else there is none.
