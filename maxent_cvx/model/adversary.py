@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from .. import arguments
-from ..errors import StatementError, shown
+from ..errors import DuplicateLabel, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import Problem
-from ..sources import NamedPeople, PriorZeros, PublishedRows, Source, as_source, facts_of, read_statement
+from ..sources import NamedPeople, PriorZeros, PublishedRows, Source, as_source, published_sources, read_statement
 from ..terms.people import People
 from ..terms.space import Space
 from ..views import View
@@ -36,15 +36,25 @@ class Adversary:
         Who is known by name.
     prior : QIDistribution, optional
         What is believed before anything is published, of one attribute set.
+    published : tuple of Source, optional
+        What the view says, as :func:`published_sources` gives it.
     """
 
-    def __init__(self, view: View, people: People, prior: QIDistribution | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        people: People,
+        prior: QIDistribution | None = None,
+        published: tuple[PublishedRows, *tuple[Source, ...]] | None = None,
+    ) -> None:
         self.view = view
         self.prior = prior
-        self.space = Space.of(view, people, prior)
         self.invariants: PublishedRows
-        self.invariants, *others = facts_of(view)
+        self.invariants, *others = published_sources(view) if published is None else published
+        self.space = Space.of(view, people, prior)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
+        if len({fact.label for fact in self.facts}) < len(self.facts):
+            raise DuplicateLabel(f"two sources of what a {type(view).__name__} says have one label; give each its own")
         emitted = {fact.label: emit(fact, self.space) for fact in self.facts}
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
             zeros = PriorZeros(prior.attribute_set())

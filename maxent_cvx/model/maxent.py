@@ -21,7 +21,7 @@ from ..solvers.linear.integer import integer_bounds
 from ..solvers.linear.integrality import settle_integers
 from ..solvers.solving.presolving import presolved
 from ..solvers.solving.solve import solve
-from ..sources import PriorZeros, Probability, read_probability
+from ..sources import PriorZeros, Probability, published_sources, read_probability
 from ..system.progress import progress_bar
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
@@ -103,7 +103,8 @@ class MaxEnt(Adversary):
             raise StatementError(
                 "a prior is of people's values, and of a population it is open who has one; make the release without"
             )
-        super().__init__(view, People.of(people, view), prior)
+        published = published_sources(view)  # checks a view of somebody's own, before people are looked for in it
+        super().__init__(view, People.of(people, view), prior, published)
 
     @property
     def problem(self) -> cp.Problem:

@@ -8,10 +8,11 @@ from .classifiers.published_rules import PublishedRules
 from .classifiers.published_tree import PublishedTree
 from .notation import read_knowledge, read_probability, read_statement
 from .published.bucket_invariants import BucketInvariants
-from .published.facts import facts_of
+from .published.facts import published_sources
 from .published.group_invariants import GroupInvariants, Population
 from .published.named_people import NamedPeople
 from .published.prior_zeros import PriorZeros
+from .published.published_counts import PublishedCounts
 from .published.published_rows import PublishedRows
 from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
@@ -36,6 +37,7 @@ __all__ = [
     "Population",
     "PriorZeros",
     "Probability",
+    "PublishedCounts",
     "PublishedRows",
     "PublishedRuleList",
     "PublishedRules",
@@ -49,8 +51,8 @@ __all__ = [
     "Statement",
     "StrongestAssociations",
     "as_source",
-    "facts_of",
     "names_its_rows",
+    "published_sources",
     "read_knowledge",
     "read_probability",
     "read_statement",

@@ -13,7 +13,8 @@ import pandas as pd
 
 from .. import arguments
 from ..errors import TableError, listing
-from ..tables.microdata import Microdata, sort_distinct
+from ..tables.coding import sort_distinct
+from ..tables.microdata import Microdata
 from ..views import View
 from .people import OTHERS, People
 

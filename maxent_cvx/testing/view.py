@@ -193,7 +193,7 @@ def _check_storage(view: View, name: str, post: Posterior) -> None:
     except TableError:  # which says that this one cannot
         return
     try:
-        twin = type(view).from_frames(frames)  # type: ignore[attr-defined]
+        twin = type(view).from_frames(frames)
         _check_same(view, twin, f"{name}.from_frames(view.to_frames())")
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "posterior.parquet"

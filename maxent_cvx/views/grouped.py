@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from ..errors import TableError, unknown_name
 from ..tables.coding import distinct, factorize, ranges, sort_distinct, tally
-from ..tables.columns import counted
+from ..tables.columns import count_column, counted
 from .base import View, attach
 from .generalized import Hierarchies, covers, label_of, read_hierarchies
+from .storable import labels_of, positions, taken
 
 __all__ = ["OUTSIDE", "GroupedRelease", "group_names", "population_groups"]
 
@@ -78,6 +79,7 @@ class GroupedRelease(View):
     """
 
     noun: ClassVar[str] = "release"
+    stored_as: ClassVar[str] = "GroupedRelease"
 
     def __init__(
         self,
@@ -149,11 +151,59 @@ class GroupedRelease(View):
         -------
         csr_array or None
             Counts, shape (QI tuples, groups).
+
+        Examples
+        --------
+        A release whose groups are known is a :class:`Release`; this one's are not, as the list has a third person:
+
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
+        >>> voters = pd.DataFrame({"Age": [21, 24, 28]})
+        >>> mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters).members() is None
+        True
         """
         covered = np.asarray(self.cover @ self._n_q)
         if (covered != self.n_sb.sum(axis=0)).any() or (self.cover.sum(axis=0) != 1).any():
             return None
         return sp.csr_array((sp.diags_array(self._n_q.astype(float)) @ self.cover.T).astype(np.int64))
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the population, the values and the groups, and by their positions what each group holds and covers."""
+        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        (s, in_b), (b, q) = self.n_sb.nonzero(), self.cover.nonzero()
+        return {
+            "population": self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q}),
+            "values": self.sensitive_values.to_frame(index=False),
+            "groups": self.buckets.to_frame(index=False),
+            "held": pd.DataFrame({"value": s, "group": in_b, "records": self.n_sb.data}),
+            "covered": pd.DataFrame({"group": b, "tuple": q}),
+            "count": count,
+        }
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the groups of a population again."""
+        table = pd.DataFrame
+        population, values, groups, held, covered, count = taken(
+            frames, cls, population=table, values=table, groups=table, held=table, covered=table, count=str
+        )
+        if len(values.columns) != 1 or len(groups.columns) != 1:
+            raise TableError("the values and the groups of a GroupedRelease are one column each")
+        qi = tuple(name for name in population.columns if name != count)
+        people, n_q = counted(population, {"qi": qi}, count, "the population")
+        code, tuples = sort_distinct(people[list(qi)])
+        if n_q is None or len(people) != len(tuples):
+            raise TableError(f"the population of a GroupedRelease has a row a QI tuple, and their number in {count!r}")
+        sizes = {"value": len(values), "group": len(groups)}
+        s, in_b = positions(held, sizes, "what the groups hold")
+        b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "what the groups cover")
+        records = count_column(held["records"], "what the groups hold") if "records" in held.columns else None
+        n_sb = tally(s, in_b, (len(values), len(groups)), records)
+        ones = np.ones(len(b), dtype=np.int64)
+        cover = sp.csr_array(tally(b, code[q], (len(groups), len(tuples)), ones).astype(float))
+        name = labels_of(values.iloc[:, 0])
+        at = np.argsort(code)
+        return cls(qi, (str(name.name),), tuples, n_q[at], name, labels_of(groups.iloc[:, 0]), n_sb, cover)
 
     def __repr__(self) -> str:
         inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from ..errors import TableError, listing, shown, unknown_name
 from ..tables.coding import sort_distinct
-from ..tables.columns import counted, names
+from ..tables.columns import check_columns, counted, names
 from .base import View, check_roles
+from .storable import labels_of, taken
 
 __all__ = ["QITable"]
 
@@ -61,6 +62,7 @@ class QITable(View):
     """
 
     noun: ClassVar[str] = "QI table"
+    stored_as: ClassVar[str] = "QITable"
 
     def __init__(
         self,
@@ -125,6 +127,29 @@ class QITable(View):
         """
         n_q = len(self._n_q)
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the view as people, a row a QI tuple, and values, with their counts if these are published."""
+        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
+        values = self.sensitive_values.to_frame(index=False)
+        if self._n_s is not None:
+            values[count] = self._n_s
+        return {
+            "people": people, "values": values, "qi": list(self.qi), "sa": list(self.sensitive), "count": count,
+        }  # fmt: skip
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the view of its tables again."""
+        people, values, qi, sa, count = taken(
+            frames, cls, people=pd.DataFrame, values=pd.DataFrame, qi=list, sa=list, count=str
+        )
+        check_columns(values, {"sa": sa}, "the table of values")
+        levels = [labels_of(values[name]) for name in sa]
+        domain = pd.MultiIndex.from_arrays(levels) if len(sa) > 1 else levels[0]
+        known = pd.Series(values[count].array, index=domain) if count in values.columns else None
+        return cls(people, qi=qi, sa=sa, sa_values=domain, sa_distribution=known, count=count)
 
     def _people_of(self, distribution: pd.Series) -> np.ndarray:
         """Read the published distribution of the values, as people."""

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 from .. import arguments
-from ..errors import StatementError, TableError, listing, shown, unknown_name
-from ..tables.coding import distinct, factorize, ranges, sort_distinct, tally
-from ..tables.columns import counted, names
-from ..tables.microdata import Microdata, check_once
-from .base import View, attach, check_roles
-from .generalized import label_of
-from .grouped import GroupedRelease, group_names, population_groups
+from ..errors import TableError
+from ..tables.coding import ranges
+from .base import View, attach
+from .grouped import GroupedRelease
 from .persons import Persons
+from .release_tables import anatomy_columns, generalized_columns, record_columns
+from .storable import taken
 
 __all__ = ["Release"]
 
@@ -72,6 +71,7 @@ class Release(View):
     persons: Persons | None = None
     generalized: bool = False
     noun: ClassVar[str] = "release"
+    stored_as: ClassVar[str] = "Release"
 
     @classmethod
     def from_buckets(
@@ -101,17 +101,19 @@ class Release(View):
         ------
         UnknownName, TableError
             If a column is missing, has two roles, or misses values, or a count is not a whole number.
+
+        Examples
+        --------
+        Two wards, of two and of three patients, each with its diagnoses in any order:
+
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame(
+        ...     {"Sex": ["f", "m", "m"], "Disease": ["Flu", "HIV", "Flu"], "Ward": [1, 1, 2], "n": [1, 1, 3]})
+        >>> release = mx.Release.from_buckets(table, qi="Sex", sa="Disease", bucket="Ward", count="n")
+        >>> release.n_sb.toarray().tolist()                      # flu and HIV, by ward
+        [[1, 3], [1, 0]]
         """
-        qi, alone = _with_id(qi, id)
-        table, each = _each(table, count, id, {"qi": names(qi, "qi"), "sa": names(sa, "sa"), "bucket": (bucket,)})
-        data = Microdata(table, qi, names(sa, "sa"), bucket, None if alone else id)
-        if alone:
-            check_once(table[id])
-        _check_roles(data.qi, data.sa, bucket)
-        return cls._count(
-            data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket],
-            each, each, ids=None if id is None else table[id],
-        )  # fmt: skip
+        return cls(**record_columns(table, qi, sa, bucket, id, count).counted())
 
     @classmethod
     def from_tables(
@@ -145,23 +147,18 @@ class Release(View):
             If a column is missing.
         TableError
             If a count is not a whole number, or a bucket's two tables do not hold equally many records.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> qi_table = pd.DataFrame({"Sex": ["f", "m", "m"], "Ward": [1, 1, 2]})
+        >>> sa_table = pd.DataFrame({"Ward": [1, 1, 2], "Disease": ["Flu", "HIV", "Flu"], "n": [1, 1, 1]})
+        >>> release = mx.Release.from_tables(qi_table, sa_table, qi="Sex", sa="Disease", bucket="Ward", count="n")
+        >>> mx.MaxEnt(release).solve().prob("HIV", given={"Sex": "m"})
+        0.25
         """
-        arguments.flag(counterfeits, "counterfeits")
-        (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
-        roles = {"qi": qi, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
-        qi_table, n_qb = counted(qi_table, roles, None if id is not None else count, "the QI table")
-        if id is not None:
-            check_once(qi_table[id])
-            if count in qi_table.columns:
-                raise TableError(f"the QI table has pseudonyms and {count!r}: a row is one person then; leave one out")
-        sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
-        if count is not None and n_sb is None and (n_qb is None or id is not None):
-            raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
-        _check_roles(qi, sa, bucket)
-        return cls._count(
-            qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,
-            None if id is None else qi_table[id], counterfeits,
-        )  # fmt: skip
+        columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, id, counterfeits)
+        return cls(**columns.counted())
 
     @classmethod
     def from_generalized(
@@ -205,78 +202,25 @@ class Release(View):
         ------
         UnknownName, TableError, StatementError
             If a value stands for nobody, or a group holds more records than the population has people for it.
-        """
-        qi, sa = names(qi, "qi"), names(sa, "sa")
-        if hierarchies is not None:
-            arguments.mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
-        if id is not None:
-            arguments.text(id, "id")
-        if len(sa) > 1 and population is not None:
-            raise StatementError(f"with a population one attribute is sensitive, and {listing(sa)} are; choose one")
-        if id is not None and population is not None:
-            raise StatementError("pseudonyms say who is in which group; give id or population, not both")
-        if count is not None:
-            arguments.text(count, "count")
-        known = table.columns if isinstance(table, pd.DataFrame) else ()
-        inside = count if population is None or count in known else None
-        table, each = _each(table, inside, id, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}))
-        if id is not None:
-            check_once(table[id])
-        texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
-        bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
-        group = group_names(texts).rename(bucket)
-        _check_roles(qi, sa, bucket)
-        if population is None and hierarchies is not None:
-            raise StatementError("hierarchies are about a population; give population=, too")
-        if population is None:
-            found = cls._count(
-                qi, sa, bucket, texts, table[list(sa)], group, group, each, each, None if id is None else table[id]
-            )
-            return replace(found, generalized=True)
-        if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
-            count = None
-        groups = population_groups(table, group, qi, sa, population, count, hierarchies or {}, each)
-        n_qb = groups.members()
-        if n_qb is None:
-            return groups
-        return cls(qi, sa, bucket, groups.quasi_identifiers, groups.sensitive_values, groups.buckets, n_qb, groups.n_sb)
 
-    @classmethod
-    def _count(
-        cls,
-        qi: tuple[str, ...],
-        sa: tuple[str, ...],
-        bucket: str,
-        qi_columns: pd.DataFrame,
-        sa_columns: pd.DataFrame,
-        qi_bucket: pd.Series,
-        sa_bucket: pd.Series,
-        qi_count: np.ndarray | None = None,
-        sa_count: np.ndarray | None = None,
-        ids: pd.Series | None = None,
-        counterfeits: bool = False,
-    ) -> Release:
-        """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
-        q, quasi_identifiers = sort_distinct(qi_columns)
-        s, sensitive_values = distinct(sa_columns)
-        b, buckets = factorize(pd.concat([qi_bucket, sa_bucket], ignore_index=True))
-        n_qb = tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), qi_count)
-        n_sb = tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), sa_count)
-        people, values = n_qb.sum(axis=0), n_sb.sum(axis=0)
-        if (differ := (people > values) if counterfeits else people != values).any():
-            first = int(differ.argmax())
-            remedy = "" if counterfeits or people[first] > values[first] else ", or pass counterfeits=True"
-            raise TableError(
-                f"bucket {listing([buckets[first]])} holds {int(people[first])} QI tuples and "
-                f"{int(values[first])} sensitive values; the two must be equally many "
-                f"(so in {int(differ.sum())} of {len(buckets)} buckets): check the tables' {bucket!r}{remedy}"
-            )
-        if (people == 0).any():
-            raise TableError(f"bucket without records: {listing(buckets[people == 0])}; leave it out")
-        persons = None
-        if ids is not None:
-            persons = Persons(str(ids.name), pd.Index(ids.array, name=ids.name), q, b[: len(q)])
-        return cls(qi, sa, bucket, quasi_identifiers, sensitive_values, buckets, n_qb, n_sb, persons)
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"]})
+        >>> mx.Release.from_generalized(records, qi="Age", sa="Disease")
+        <Release: 3 records in 2 buckets; 2 distinct (Age), 2 values of 'Disease'>
+        >>> voters = pd.DataFrame({"Age": [21, 24, 45]})              # "*" can only be the third
+        >>> found = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
+        >>> mx.MaxEnt(found).solve().conditional().round(3)["HIV"].to_dict()
+        {21: 0.5, 24: 0.5, 45: 0.0}
+        """
+        found = generalized_columns(table, qi, sa, population, hierarchies, count, id)
+        if not isinstance(found, GroupedRelease):
+            return cls(**found.counted(), generalized=True)
+        if (n_qb := found.members()) is None:
+            return found
+        tuples, values = found.quasi_identifiers, found.sensitive_values
+        return cls(found.qi, found.sensitive, found.bucket, tuples, values, found.buckets, n_qb, found.n_sb)
 
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
@@ -338,6 +282,18 @@ class Release(View):
         """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
 
         `count` names their column of counts; a TableError says that the release has such a column already.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> qi_table, sa_table = release.to_tables()
+        >>> print(sa_table.head(3))
+           Bucket        Disease  Count
+        0       1  Breast Cancer      1
+        1       1            Flu      2
+        2       1      Pneumonia      1
         """
         arguments.text(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
@@ -359,13 +315,55 @@ class Release(View):
         ------
         TableError
             If the release has no pseudonyms.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> first, _ = mx.datasets.load_patients()
+        >>> release = mx.Release.from_buckets(first, qi="Gender", sa="Disease", bucket="Bucket", id="Pseudonym")
+        >>> people, values = release.to_tables_of_people()
+        >>> print(people.head(2))
+          Gender  Pseudonym  Bucket
+        0   male          1       1
+        1   male          2       1
         """
         if self.persons is None:
             raise TableError("the release has no pseudonyms: it was made without id=")
-        people = self.quasi_identifiers[self.persons.q].to_frame(index=False)
-        people[self.persons.id] = self.persons.names.array
-        people[self.bucket] = self.buckets[self.persons.bucket].array
-        return people, self.to_tables()[1]
+        return self._people(self.persons), self.to_tables()[1]
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the release as its two tables, with a row a person in the first where there are pseudonyms."""
+        roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
+        count = next(name for name in ("Count", "count", "_count", "__count") if name not in self._names)
+        sa_table = self.published["s", "bucket"].index.to_frame(index=False).assign(**{count: self.n_sb.data})
+        if self.persons is None:
+            qi_table = self.published["q", "bucket"].index.to_frame(index=False).assign(**{count: self.n_qb.data})
+        else:
+            qi_table, roles["id"] = self._people(self.persons), self.persons.id
+            roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
+        return {"qi_table": qi_table, "sa_table": sa_table, "count": count, "generalized": self.generalized, **roles}
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the release of its two tables again."""
+        qi_table, sa_table, qi, sa, bucket, count, pseudonym, generalized = taken(
+            frames, cls, qi_table=pd.DataFrame, sa_table=pd.DataFrame, qi=list, sa=list, bucket=str, count=str,
+            id=object, generalized=bool,
+        )  # fmt: skip
+        columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, pseudonym, counterfeits=True)
+        return cls(**columns.counted(), generalized=generalized)
+
+    @property
+    def _names(self) -> list[str]:
+        """All names of columns, that of pseudonyms too."""
+        return [*self.columns, *([] if self.persons is None else [self.persons.id])]
+
+    def _people(self, persons: Persons) -> pd.DataFrame:
+        """A row a person: QI, pseudonym and bucket."""
+        people = self.quasi_identifiers[persons.q].to_frame(index=False)
+        people[persons.id] = persons.names.array
+        people[self.bucket] = self.buckets[persons.bucket].array
+        return people
 
     def __repr__(self) -> str:
         return (
@@ -373,29 +371,3 @@ class Release(View):
             f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
             f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
         )
-
-
-def _each(
-    table: pd.DataFrame, count: str | None, id: str | None, roles: dict[str, tuple[str, ...]]
-) -> tuple[pd.DataFrame, np.ndarray | None]:
-    """Check a table of records, and read how many people each row stands for."""
-    table, each = counted(table, roles, count, "the table")
-    if count is not None and each is None:
-        raise unknown_name("column of the table (given as count)", count, table.columns)
-    if each is not None and id is not None:
-        raise TableError(f"the table has pseudonyms, and counts in {count!r}: a row is one person then; leave one out")
-    return table, each
-
-
-def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], bool]:
-    """Read the QI columns; where there are none, the pseudonym is what is known of people."""
-    if id is not None and not isinstance(qi, str) and isinstance(qi, Iterable) and not (qi := tuple(qi)):
-        return (id,), True
-    return names(qi, "qi"), False
-
-
-def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
-    """Check the columns of a release; the bucket is one column."""
-    if not isinstance(bucket, str):
-        raise TableError(f"bucket must name the column of the published buckets, not {shown(bucket)}")
-    check_roles({"q": qi, "s": sa, "bucket": (bucket,)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from ..tables.coding import distinct, multi_index, ranges
 from ..tables.selection import choose
 from .base import View
 from .release import Release
+from .storable import restored, stored, taken
 
 __all__ = ["ReleaseSeries"]
 
@@ -71,6 +72,7 @@ class ReleaseSeries(View):
     """
 
     noun: ClassVar[str] = "series"
+    stored_as: ClassVar[str] = "ReleaseSeries"
     is_conditional: ClassVar[bool] = True
 
     def __init__(self, releases: Iterable[Release]) -> None:
@@ -208,6 +210,15 @@ class ReleaseSeries(View):
         ------
         UnknownName
             If nobody has such a pseudonym.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> series = mx.ReleaseSeries(
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> series.mcs(5)
+        ['Flu', 'Pneumonia']
         """
         at = self.named(person)
         return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
@@ -227,6 +238,10 @@ class ReleaseSeries(View):
         ------
         UnknownName
             If nobody has such a pseudonym.
+
+        Examples
+        --------
+        See :meth:`View.named`.
         """
         wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         for name in wanted:
@@ -250,11 +265,25 @@ class ReleaseSeries(View):
         ------
         UnknownName
             If there is no such release.
+
+        Examples
+        --------
+        See :meth:`View.described`.
         """
         if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
             return None
         numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
         return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the series as its releases, each with the name of its class."""
+        return {"releases": [stored(release) for release in self.releases]}
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the series of its releases again."""
+        (releases,) = taken(frames, cls, releases=list)
+        return cls(restored(release) for release in releases)
 
     def bucket_name(self, release: int, bucket: int) -> str:
         """Name a bucket in a message: "bucket 'A' of release 2".
@@ -272,6 +301,10 @@ class ReleaseSeries(View):
         ------
         StatementError
             If there is no such release or bucket.
+
+        Examples
+        --------
+        See :class:`ReleaseSeries`.
         """
         arguments.whole(release, "release", 0, len(self.releases) - 1)
         arguments.whole(bucket, "bucket", 0, len(self.releases[release].buckets) - 1)

@@ -40,6 +40,7 @@ CLOSED = {
     "mx.View": "abstract",
     "mx.View.named": "abstract",
     "mx.View.described": "abstract",
+    "mx.View.from_frames": "abstract: a class of one's own is made",
     "mx.Release": "made by from_buckets() and its sisters, which check tables; it only holds what it is given",
     "mx.GroupedRelease": "made by Release.from_generalized()",
     "mx.Space": "made by MaxEnt",

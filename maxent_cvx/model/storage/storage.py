@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import TableError
+from ...errors import TableError, listing
 from ...system.files import path_of, write_beside
 from ...terms.people import People
 from ...terms.space import Space
 from .checksum import sealed, verified
+from .format_2 import read_view_of_format_2
 from .labels import check_labels, from_arrow, same_labels, to_arrow
 from .stored_views import read_view, view_parts
 
@@ -21,8 +22,8 @@ __all__ = ["read_terms", "write_terms"]
 
 #: Where the file keeps what is not a column.
 METADATA = b"maxent_cvx"
-#: The way in which all is laid out; a file of another one is refused.
-FORMAT = 2
+#: The way in which all is laid out, and the earlier one that is read, too; a file of another one is refused.
+FORMAT, EARLIER = 3, 2
 
 
 def write_terms(path: object, space: Space, counts: np.ndarray, about: dict[str, Any]) -> None:
@@ -54,8 +55,10 @@ def _table(space: Space, counts: np.ndarray, about: dict[str, Any]) -> Any:
     import pyarrow as pa
 
     view = space.view
-    names = [str(count.name) for count in view.published.values()]
+    names = [_count_name(count.name, by) for by, count in view.published.items()]
     names.append(f"N {space.term.replace(' ', '')}")
+    if len(set(names)) < len(names):
+        raise TableError(f"two tables of counts are called alike, {listing(names)}; name each by what it counts")
     if clash := set(names) & set(view.columns):
         raise TableError(f"a column is called {sorted(clash)[0]!r}, which the file needs for counts; rename the column")
     for labels, index in view.axes.values():
@@ -79,6 +82,11 @@ def _table(space: Space, counts: np.ndarray, about: dict[str, Any]) -> Any:
     }
     metadata = json.dumps(said, default=lambda number: number.item()).encode()
     return pa.table(columns).replace_schema_metadata({METADATA: metadata})
+
+
+def _count_name(given: object, by: tuple[str, ...]) -> str:
+    """The column of published counts: as they are called, if it says what they are, or by what they are of."""
+    return given if isinstance(given, str) and given.startswith("N P(") else f"N P({','.join(by)})"
 
 
 def read_terms(path: object) -> tuple[Space, np.ndarray, dict[str, Any]]:
@@ -107,12 +115,15 @@ def _terms(stored: Any, what: str) -> tuple[Space, np.ndarray, dict[str, Any]]:
     import pyarrow as pa
 
     metadata: dict[str, Any] = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
-    if (version := metadata.get("format")) != FORMAT:
+    if (version := metadata.get("format")) not in (FORMAT, EARLIER):
         raise TableError(
-            f"{what} is of format {version}, and this version of maxent_cvx reads format {FORMAT}; solve and save again"
+            f"{what} is of format {version}, and this version of maxent_cvx reads formats {EARLIER} and {FORMAT}; "
+            "solve and save again"
         )
     try:
         return _understood(stored, metadata)
+    except TableError as error:
+        raise TableError(f"{what}: {error}") from error
     except (
         pa.ArrowException,
         ArithmeticError,
@@ -137,7 +148,8 @@ def _understood(stored: Any, metadata: dict[str, Any]) -> tuple[Space, np.ndarra
             for name in stored.column_names
         }
     )
-    view = read_view(frame, metadata["view"])
+    earlier = metadata["format"] == EARLIER
+    view = read_view_of_format_2(frame, metadata["view"]) if earlier else read_view(metadata["view"])
     space = Space.of(view, People.at(named["names"], np.array(named["q"], dtype=int), view))
     if not all(frame[name].equals(column) for name, column in _labels(space).items()):
         raise TableError("the terms are not in the order in which they were written")
@@ -145,10 +157,15 @@ def _understood(stored: Any, metadata: dict[str, Any]) -> tuple[Space, np.ndarra
 
 
 def _same_space(one: Space, other: Space) -> bool:
-    """Whether the terms have the same labels, the same codes and the same published counts."""
-    published = zip(one.view.published.values(), other.view.published.values(), strict=True)
+    """Whether the views are of one class, and the terms have the same labels, codes and published counts."""
+    mine, theirs = one.view.published, other.view.published
+    published = zip(mine.values(), theirs.values(), strict=False)
     return (
-        all(np.array_equal(code, other.codes[role]) for role, code in one.codes.items())
+        type(one.view) is type(other.view)
+        and (one.view.qi, one.view.sensitive) == (other.view.qi, other.view.sensitive)
+        and (list(mine), list(one.codes)) == (list(theirs), list(other.codes))
+        and np.array_equal(one.view.n_q, other.view.n_q)
+        and all(np.array_equal(code, other.codes[role]) for role, code in one.codes.items())
         and all(same_labels(one.view.axes[role][1], other.view.axes[role][1]) for role in one.view.axes)
         and all(np.array_equal(first.to_numpy(), second.to_numpy()) for first, second in published)
         and same_labels(one.people.names, other.people.names)

@@ -1,129 +1,120 @@
-"""Views in a file of terms: what is needed besides the terms' labels and counts to make them again."""
+"""Views in a file of terms: their tables as text, which keeps the labels' types, and what JSON holds beside them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import base64
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
-from ...errors import TableError
-from ...tables.coding import sort_distinct
-from ...views import GroupedRelease, QITable, Release, ReleaseSeries, View
-from .labels import index_of, pack, unpack
+from ...errors import TableError, listing, shown
+from ...views import View
+from ...views.storable import restored, stored
+from .labels import index_of, pack, same_labels, unpack
 
 __all__ = ["read_view", "view_parts"]
 
-#: The views that can be made again, by the name that is written.
-VIEWS = {view.__name__: view for view in (GroupedRelease, QITable, Release, ReleaseSeries)}
-#: The column of a published table that holds its counts, while it is read back.
-COUNT = "N P"
+#: What a value is written as, where JSON would make another one of it: {name: content}.
+TABLE, TUPLE, MAPPING = "table", "tuple", "mapping"
 
 
 def view_parts(view: View) -> dict[str, Any]:
-    """Write down a view, but for what the terms say: its type and columns, all sensitive values, a series' releases.
+    """Write down a view: the name of its class, and its tables.
 
     Raises
     ------
     TableError
-        If it is a view of somebody's own, or holds labels that do not come back as they are.
+        If its class does not say how, or what it gives would not come back as it is.
     """
-    if type(view) not in VIEWS.values():
-        raise TableError(
-            f"a posterior of a {type(view).__name__} cannot be saved, only that of one of {', '.join(VIEWS)}; "
-            "save the tables post.joint() and post.conditional()"
-        )
-    values = view.sensitive_values
-    return {
-        "type": type(view).__name__,
-        "roles": {role: list(columns) for role, (columns, _) in view.axes.items()},
-        "generalized": getattr(view, "generalized", False),
-        "domain": [_pack_labels(values.get_level_values(i), name) for i, name in enumerate(view.sensitive)],
-        "releases": [_release(one) for one in view.releases] if isinstance(view, ReleaseSeries) else [],
-    }
+    parts = stored(view)
+    name = type(view).__name__
+    if not isinstance(parts["frames"], Mapping):
+        raise TableError(f"to_frames() of a {name} gives {shown(parts['frames'])}; a dictionary of tables is expected")
+    written = _written(parts, name)
+    json.dumps(written)
+    return written
 
 
-def _release(release: Release) -> dict[str, Any]:
-    """Write a release of a series."""
-    assert release.persons is not None
-    people, values = (pack(table) for table in release.to_tables_of_people())
-    name = release.persons.id
-    qi = [column for column in release.qi if column != name]
-    return {
-        "people": people,
-        "values": values,
-        "qi": qi,
-        "bucket": release.bucket,
-        "id": name,
-        "generalized": release.generalized,
-    }
-
-
-def read_view(frame: pd.DataFrame, parts: dict[str, Any]) -> View:
-    """Make the view again, from the counts that were published.
+def read_view(written: Any) -> View:
+    """Make the view again.
 
     Parameters
     ----------
-    frame : DataFrame
-        A row a term: its labels, and the published counts.
-    parts : dict
+    written : dict
         What :func:`view_parts` wrote down.
     """
-    kind, roles, domain = VIEWS[parts["type"]], parts["roles"], parts["domain"]
-    qi, sa = roles["q"], roles["s"]
-    if kind is ReleaseSeries:
-        return ReleaseSeries(
-            replace(
-                Release.from_tables(
-                    unpack(one["people"]), unpack(one["values"]), qi=one["qi"], sa=sa,
-                    bucket=one["bucket"], id=one["id"], count="Count", counterfeits=True,
-                ),
-                generalized=one["generalized"],
-            )
-            for one in parts["releases"]
-        )  # fmt: skip
-    if kind is Release:
-        bucket = roles["bucket"][0]
-        qi_table, sa_table = (
-            frame[[*labels, bucket, count]].drop_duplicates().rename(columns={count: COUNT})
-            for labels, count in ((qi, "N P(q,b)"), (sa, "N P(s,b)"))
-        )
-        found = Release.from_tables(qi_table, sa_table, qi=qi, sa=sa, bucket=bucket, count=COUNT, counterfeits=True)
-        return replace(found, generalized=parts["generalized"])
-    if kind is GroupedRelease:
-        return _groups(frame, qi, sa[0], roles["bucket"][0], _unpack_labels(domain[0]).rename(sa[0]))
-    levels = [_unpack_labels(level).rename(name) for level, name in zip(domain, sa, strict=True)]
-    values = pd.MultiIndex.from_arrays(levels) if len(sa) > 1 else levels[0]
-    distribution = None
-    if "N P(s)" in frame.columns:
-        by_value = frame[[*sa, "N P(s)"]].drop_duplicates().set_index(sa if len(sa) > 1 else sa[0])["N P(s)"]
-        distribution = by_value.reindex(values, fill_value=0)
-    people = frame[[*qi, "N P(q)"]].drop_duplicates()
-    return QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count="N P(q)")
+    return restored(_read(written))
 
 
-def _groups(frame: pd.DataFrame, qi: list[str], sa: str, bucket: str, values: pd.Index) -> View:
-    """Make groups of a population again; terms are sorted by group, and every group has one of each tuple it covers."""
-    q, tuples = sort_distinct(frame[qi])
-    n_q = np.zeros(len(tuples), dtype=np.int64)
-    n_q[q] = frame["N P(q)"]
-    b, names = pd.factorize(frame[bucket])
-    s = values.get_indexer(pd.Index(frame[sa]))
-    _, first = np.unique(b * len(values) + s, return_index=True)
-    shape = len(values), len(names)
-    n_sb = sp.csr_array((frame["N P(s,b)"].to_numpy()[first], (s[first], b[first])), shape=shape)
-    covered = sp.csr_array((np.ones(len(q)), (b, q)), shape=(len(names), len(tuples)))
-    covered.data[:] = 1.0
-    return GroupedRelease(tuple(qi), (sa,), tuples, n_q, values, pd.Index(names, name=bucket), n_sb, covered)
+def _written(value: Any, where: str) -> Any:
+    """Write tables as text, and everything else as JSON does; `where` is what messages call it."""
+    if isinstance(value, pd.DataFrame):
+        return {TABLE: _packed(value, where)}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        items = [_written(item, f"{where}, entry {i}") for i, item in enumerate(value)]
+        return {TUPLE: items} if isinstance(value, tuple) else items
+    if isinstance(value, Mapping):
+        if strange := [key for key in value if not isinstance(key, str)]:
+            raise TableError(f"to_frames() of a {where} has the key {shown(strange[0])}; texts are expected")
+        return {MAPPING: {key: _written(item, f"{where}, {key!r}") for key, item in value.items()}}
+    raise TableError(
+        f"to_frames() of a {where}, gives a {type(value).__name__}, which no file can hold; DataFrames are expected "
+        "(of a Series .reset_index(), of an Index .to_frame(index=False)), texts, numbers, lists and dictionaries"
+    )
 
 
-def _pack_labels(labels: pd.Index, name: str) -> str:
-    """Write the labels of a column as text."""
-    return pack(pd.DataFrame({"value": labels}), name)
+def _packed(table: pd.DataFrame, where: str) -> str:
+    """Write a table as compressed text."""
+    if strange := [name for name in table.columns if not isinstance(name, str)]:
+        raise TableError(f"a column of the table of a {where}, is called {shown(strange[0])}; texts are expected")
+    if table.columns.has_duplicates:
+        twice = table.columns[table.columns.duplicated()]
+        raise TableError(f"the table of a {where}, has two columns called {listing(twice)}; rename one")
+    if not table.index.equals(pd.RangeIndex(len(table))):
+        raise TableError(f"the table of a {where}, has an index of its own, which is not kept; use .reset_index()")
+    if not len(table.columns):
+        raise TableError(f"the table of a {where}, has no columns; leave it out")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.ipc.open_stream(base64.b64decode(text := pack(table))) as stream:
+        whole = stream.read_all()
+    sink = pa.BufferOutputStream()
+    pq.write_table(whole, sink, compression="gzip")  # a label that repeats is kept once
+    packed = base64.b64encode(sink.getvalue()).decode()
+    if not all(map(same_labels, *([index_of(one[name]) for name in one] for one in (_unpacked(packed), unpack(text))))):
+        raise TableError(f"the table of a {where}, would not come back as it is; make its columns of simpler types")
+    return packed
 
 
-def _unpack_labels(text: str) -> pd.Index:
-    """Read what :func:`_pack_labels` wrote."""
-    return index_of(unpack(text)["value"])
+def _unpacked(packed: str) -> pd.DataFrame:
+    """Read what :func:`_packed` wrote."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(base64.b64decode(packed)))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return unpack(base64.b64encode(sink.getvalue()).decode())
+
+
+def _read(written: Any) -> Any:
+    """Read what was written."""
+    if isinstance(written, list):
+        return [_read(item) for item in written]
+    if not isinstance(written, dict):
+        return written
+    ((kind, content),) = written.items()
+    if kind == TABLE:
+        return _unpacked(content)
+    if kind == TUPLE:
+        return tuple(_read(item) for item in content)
+    return {key: _read(item) for key, item in content.items()}

@@ -11,12 +11,13 @@ from ... import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import Release
-from .published_rows import PublishedRows
+from .facts import published_sources
+from .published_counts import PublishedCounts
 
 __all__ = ["BucketInvariants"]
 
 
-class BucketInvariants(PublishedRows):
+class BucketInvariants(PublishedCounts):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
     These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): every
@@ -51,6 +52,7 @@ class BucketInvariants(PublishedRows):
 
     def __init__(self, release: Release) -> None:
         arguments.instance(release, Release, "release")
+        super().__init__(release, [("q", "bucket"), ("s", "bucket")])
         self.release = release
 
     @property
@@ -71,10 +73,10 @@ class BucketInvariants(PublishedRows):
         Rows
             P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
         """
-        yield space.marginal(["q", "bucket"]) == self.release.p_qb
-        values = space.marginal(["s", "bucket"]) == self.release.p_sb
+        of_people, of_values = super().rows(space)
+        yield of_people
         at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
-        yield replace(values, low=np.where(at_most, -np.inf, values.low)) if at_most.any() else values
+        yield replace(of_values, low=np.where(at_most, -np.inf, of_values.low)) if at_most.any() else of_values
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
@@ -149,3 +151,8 @@ class BucketInvariants(PublishedRows):
         n_b = np.asarray(self.release.n_qb.sum(axis=0))
         held = np.unique(bucket)
         return float(np.maximum(n[0] + n[1] - n_b, 0)[held].sum()), float(np.minimum(*n).sum())
+
+
+@published_sources.register(Release)
+def _bucket_sources(release: Release) -> tuple[BucketInvariants]:
+    return (BucketInvariants(release),)

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
-from ...errors import StatementError
-from ...views import GroupedRelease, QITable, Release, ReleaseSeries, View
+from functools import singledispatch
+
+from ...views import View
 from ..base import Source
-from .bucket_invariants import BucketInvariants
-from .group_invariants import GroupInvariants, Population
+from .checked_view import check_view
+from .published_counts import PublishedCounts, PublishedZeros
 from .published_rows import PublishedRows
-from .qi_constraints import QIConstraints, SAConstraints
-from .series_constraints import OtherRelations, SeriesConstraints
 
-__all__ = ["facts_of"]
+__all__ = ["published_sources"]
 
 
-def facts_of(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
-    """List the facts: first what links the terms of a bucket, or a QI tuple, and no others; then the rest."""
-    if isinstance(view, Release):
-        return (BucketInvariants(view),)
-    if isinstance(view, GroupedRelease):
-        return (GroupInvariants(view), Population(view))
-    if isinstance(view, QITable):
-        return (QIConstraints(view), *([] if view.n_s is None else [SAConstraints(view)]))
-    if isinstance(view, ReleaseSeries):
-        return (SeriesConstraints(view), OtherRelations(view))
-    raise StatementError(f"nothing is known of what a {type(view).__name__} says")
+@singledispatch
+def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
+    """List what a view says of itself: first what links few terms, those of a bucket say; then the rest.
+
+    A ``functools.singledispatch`` function: a kind of view that says more than its counts, or knows the answer to them,
+    registers what it says, ``@published_sources.register(MyView)``. Its subclasses say the same.
+
+    Parameters
+    ----------
+    view : View
+
+    Returns
+    -------
+    tuple
+        A :class:`PublishedRows`, and any sources. By default the counts that it publishes, after what can be checked of
+        a view is checked.
+
+    Raises
+    ------
+    TableError, StatementError
+        If the view is not what every :class:`maxent_cvx.View` promises.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.sources import published_sources
+    >>> people = mx.datasets.load_hospital()
+    >>> table = mx.QITable(people, qi="Gender", sa="Disease", sa_distribution=people["Disease"].value_counts())
+    >>> [source.label for source in published_sources(table)]
+    ['quasi-identifiers', 'published distribution']
+    """
+    check_view(view)
+    zeros = any((counts == 0).any() for counts in view.published.values())
+    return PublishedCounts(view), *[PublishedZeros(view)][:zeros]

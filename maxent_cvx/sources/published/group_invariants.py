@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import GroupedRelease
-from ..base import Source
-from .published_rows import PublishedRows
+from .facts import published_sources
+from .published_counts import PublishedCounts
 
 __all__ = ["GroupInvariants", "Population"]
 
 
-class GroupInvariants(PublishedRows):
+class GroupInvariants(PublishedCounts):
     """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers.
 
     Parameters
@@ -24,6 +21,7 @@ class GroupInvariants(PublishedRows):
     """
 
     def __init__(self, release: GroupedRelease) -> None:
+        super().__init__(release, [("s", "bucket")])
         self.release = release
 
     @property
@@ -31,22 +29,14 @@ class GroupInvariants(PublishedRows):
         """The name of this source in every model of a generalised release."""
         return "published groups"
 
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a value of each group."""
-        yield space.marginal(["s", "bucket"]) == self.release.published["s", "bucket"] / space.n_records
-
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """There is none, as groups compete for people: NaN, and multipliers to begin with."""
         b = self.release.n_sb.nonzero()[1]
         covered = np.asarray(self.release.cover @ self.release.n_q)
         return np.full(len(space), np.nan), np.log(self.release.n_sb.data / covered[b]) + 1
 
-    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Never asked, as there is no closed form."""
-        raise NotImplementedError
 
-
-class Population(Source):
+class Population(PublishedCounts):
     """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none.
 
     Parameters
@@ -55,13 +45,14 @@ class Population(Source):
     """
 
     def __init__(self, release: GroupedRelease) -> None:
-        self.release = release
+        super().__init__(release, [("q",)])
 
     @property
     def label(self) -> str:
         """The name of this source in every model of a generalised release."""
         return "population"
 
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a QI tuple."""
-        yield space.marginal("q") == self.release.published["q",] / space.n_records
+
+@published_sources.register(GroupedRelease)
+def _group_sources(release: GroupedRelease) -> tuple[GroupInvariants, Population]:
+    return GroupInvariants(release), Population(release)

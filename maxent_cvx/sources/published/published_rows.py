@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 
+from ...errors import StatementError
 from ...terms.space import Space
 from ..base import Source
 
@@ -13,11 +12,16 @@ __all__ = ["PublishedRows"]
 
 
 class PublishedRows(Source):
-    """Rows that are true of whatever was published, and what they say alone, without a solver."""
+    """Rows that are true of whatever was published, and what they say alone, without a solver, where that is known.
 
-    @abstractmethod
+    The first rows that are emitted shall be those of people's quasi-identifiers, which are never to blame where what is
+    published contradicts itself.
+    """
+
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """The maximum-entropy answer when nothing else is known: people a term, and a multiplier a row.
+
+        By default none is known.
 
         Parameters
         ----------
@@ -27,14 +31,16 @@ class PublishedRows(Source):
         Returns
         -------
         counts : ndarray, one a term
-            People; NaN where no closed form is known.
+            People; NaN where no closed form is known. Where there is one, all that is published is consistent.
         multipliers : ndarray, one a row
-            As of `multipliers` of :class:`maxent_cvx.Posterior`.
+            As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
         """
+        return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
 
-    @abstractmethod
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """The least and the most people that some terms can hold together, when nothing else is known.
+
+        Asked only where there is a closed form.
 
         Parameters
         ----------
@@ -46,4 +52,11 @@ class PublishedRows(Source):
         -------
         low, high : float
             People.
+
+        Raises
+        ------
+        StatementError
+            If the class has a closed form and not this.
         """
+        name = type(self).__name__
+        raise StatementError(f"{name} has a closed form and no closed_bounds(space, at); write both, or neither")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import QITable
-from ..base import Source
-from .published_rows import PublishedRows
+from .facts import published_sources
+from .published_counts import PublishedCounts
 
 __all__ = ["QIConstraints", "SAConstraints"]
 
 
-class QIConstraints(PublishedRows):
+class QIConstraints(PublishedCounts):
     """sum_x P(q, x) = P(q), for every QI tuple q.
 
     Parameters
@@ -28,16 +25,13 @@ class QIConstraints(PublishedRows):
     """
 
     def __init__(self, table: QITable) -> None:
+        super().__init__(table, [("q",)])
         self.table = table
 
     @property
     def label(self) -> str:
         """The name of this source in every model of a QI table."""
         return "quasi-identifiers"
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a QI tuple."""
-        yield space.marginal("q") == self.table.published["q",] / space.n_records
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, x) = P(q) / |SA|: the answer when nothing else is known.
@@ -54,15 +48,11 @@ class QIConstraints(PublishedRows):
         each = n_q / len(self.table.possible) / among
         return space.weights * each[space.codes["q"]], np.log(each) + 1
 
-    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Anybody may have any value: nobody, or everybody, unless there is no other value."""
-        n_q, q = self.table.n_q, space.codes["q"]
-        some, every = np.bincount(q[at], minlength=len(n_q)), np.bincount(q, minlength=len(n_q))
-        return float(n_q[some == every].sum()), float(n_q[some > 0].sum())
 
-
-class SAConstraints(Source):
+class SAConstraints(PublishedCounts):
     """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published.
+
+    Nobody has values that nobody is published to have: their terms do not exist.
 
     Parameters
     ----------
@@ -74,6 +64,7 @@ class SAConstraints(Source):
     """
 
     def __init__(self, table: QITable) -> None:
+        super().__init__(table, [("s",)])
         self.table = table
 
     @property
@@ -81,6 +72,7 @@ class SAConstraints(Source):
         """The name of this source in every model of a QI table whose values are counted."""
         return "published distribution"
 
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a value that somebody has; nobody has the others, whose terms do not exist."""
-        yield space.marginal("s") == self.table.published["s",] / space.n_records
+
+@published_sources.register(QITable)
+def _table_sources(table: QITable) -> tuple[QIConstraints, *tuple[SAConstraints, ...]]:
+    return QIConstraints(table), *([] if table.n_s is None else [SAConstraints(table)])

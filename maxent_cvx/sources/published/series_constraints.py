@@ -13,6 +13,8 @@ from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import ReleaseSeries
 from ..base import Source
+from .facts import published_sources
+from .published_counts import counted_rows
 from .published_rows import PublishedRows
 
 __all__ = ["OtherRelations", "SeriesConstraints"]
@@ -45,7 +47,7 @@ class SeriesConstraints(PublishedRows):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the one constraints, then the relation constraints of every release."""
-        yield space.marginal("q") == self.series.published["q",] / space.n_records
+        yield counted_rows(space, ["q"], self.series.published["q",])
         for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
             yield relations.rows(space, inside)
 
@@ -173,3 +175,8 @@ def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:
         row = np.searchsorted(bucket * n_values + value, key)
         label = f"release {u + 1}"
         yield _Relations(label, terms, row, bucket, value, number, release.buckets, release.with_counterfeits)
+
+
+@published_sources.register(ReleaseSeries)
+def _series_sources(series: ReleaseSeries) -> tuple[SeriesConstraints, OtherRelations]:
+    return SeriesConstraints(series), OtherRelations(series)
