@@ -76,7 +76,7 @@ def test_eligibility(drawn):
         assert len(anatomy_buckets(frame, **ROLES, l=l)) == len(frame)
         return
     for exempt in range(k):
-        with refused(TableError, f"{len(frame) // l} buckets of l={l}", f"exempt={k}", "smaller l"):
+        with refused(TableError, f"({len(frame) // l} bucket", f"of l={l})", f"exempt={k}", "smaller l"):
             anatomy_buckets(frame, **ROLES, l=l, exempt=exempt)
     assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
 

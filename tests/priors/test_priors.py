@@ -127,7 +127,7 @@ def test_what_is_no_prior(hospital, voters):
     with refused(UnknownName, "'diverse'", "Gender"):
         QIDistribution(frame).of(voters.assign(Gender="diverse"))
     both = QIDistribution({("Gender", "Age"): {("Male", 41): {"x": 1.0}, ("Female", 42): {"x": 1.0}}})
-    with refused(UnknownName, "no row for 1 of 1 signatures", "add their rows"):
+    with refused(UnknownName, "no row for 1 of 1 signature by", "add their rows"):
         both.of(pd.DataFrame({"Gender": ["Male"], "Age": [42]}))
 
 
