@@ -12,7 +12,7 @@ from .published.facts import published_sources
 from .published.group_invariants import GroupInvariants, Population
 from .published.named_people import NamedPeople
 from .published.prior_zeros import PriorZeros
-from .published.published_counts import PublishedCounts
+from .published.published_counts import PublishedCounts, PublishedZeros
 from .published.published_rows import PublishedRows
 from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
@@ -42,6 +42,7 @@ __all__ = [
     "PublishedRuleList",
     "PublishedRules",
     "PublishedTree",
+    "PublishedZeros",
     "QIConstraints",
     "RandomizedResponse",
     "SAConstraints",

@@ -98,6 +98,11 @@ TRUE = {
         for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
     ],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
+    "PublishedCounts": lambda release, hospital: [
+        sources.PublishedCounts(release),
+        sources.PublishedCounts(release, [("s", "bucket")]),
+    ],
+    "PublishedZeros": lambda release, hospital: [sources.PublishedZeros(release)],
     "PublishedRuleList": lambda release, hospital: [
         sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
         sources.PublishedRuleList([({"Degree": ["college", "graduate"]}, "Flu", 0.29), ({}, "HIV", None)], decimals=2),
