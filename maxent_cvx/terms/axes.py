@@ -44,15 +44,15 @@ class Axes:
         """Codes over the terms of one column or role, and the values that the codes stand for."""
         if name in self.view.axes:
             return self.codes[name], self.view.axes[name][1]
-        return self._column(name)
+        return self.of_column(name)
 
     def labels(self, by: Sequence[str], at: Any) -> pd.MultiIndex:
         """Label terms from their codes; the levels are shared with the view, not copied."""
         columns = self.columns(by)
-        axes = [self._column(column) for column in columns]
+        axes = [self.of_column(column) for column in columns]
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
 
-    def _column(self, name: str) -> tuple[np.ndarray, pd.Index]:
+    def of_column(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column, and its values."""
         if name == "who" and len(self.people):
             return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
 from ..errors import BadProbability, LabelMismatch, StatementError, listing, number
+from ..tables.coding import multi_index
+from .absolute import AbsoluteBlock
+from .affine import AffineBlock
+from .axes import level_of
 from .rows import Rows
-from .terms import Terms
-
-if TYPE_CHECKING:
-    import cvxpy as cp
+from .series import by_label
 
 __all__ = ["Block"]
 
@@ -23,22 +22,34 @@ __all__ = ["Block"]
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Many linear expressions over the terms at once, one a label: ``matrix @ p``.
+@dataclass(frozen=True, eq=False, repr=False)
+class Block(AffineBlock):
+    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row a label.
 
-    ``block == series``, ``<=`` and ``>=`` give :class:`~maxent_cvx.terms.rows.Rows`. A Series is aligned
-    by its labels, in any order, as pandas does it; a label too few or too many is an error. A number
-    is the value of every row.
+    Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
+    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
+    Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
+    that was not published is an error. Values that were published, but cannot occur together, have no row: their
+    probability is 0, also in sums and differences of blocks. An array is taken by position.
+
+    ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
+    does ``abs(block) <= number``. A Series then has exactly the labels of the block. What is a probability is compared
+    with numbers in [0, 1] only; sums, multiples and differences with any.
 
     Attributes
     ----------
     space : Space
     matrix : csr_array, shape (rows, terms)
-    index : Index
-        The labels of the rows.
+        Coefficients on the probabilities p.
+    index : Index or None
+        The labels of the rows; None of a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
     label : str
-        What the rows are, "P(Gender, Disease)" say.
+        How ``matrix @ p`` is written, "P(Gender, Disease)" say. Rows are called by it, and have the constant among
+        their values: ``2 * block - 1 <= 0.2`` says 2 P(..) <= 1.2.
+    constant : ndarray, shape (rows,), optional
+        What is added to ``matrix @ p``; by default nothing.
+    provenance : Provenance
+        What the block was made from; of one's own matrix the default says that the rows are probabilities.
 
     Examples
     --------
@@ -52,34 +63,30 @@ class Block:
     >>> model = mx.MaxEnt(release).add(block == table)
     >>> round(model.solve().prob("Flu", given={"Degree": "college"}), 3)
     0.267
+
+    HIV is at least twice as frequent as lung cancer, among men and among women:
+
+    >>> rows = block["HIV"] >= 2 * block["Lung Cancer"]
+    >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
+    ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
+    >>> 2 * block["Flu"] - 1
+    <Block: 2 P(Flu | Gender) - 1, 2 rows by ['Gender']>
+            terms coefficients  constant
+    Gender
+    female      3            5      -1.0
+    male        3        3.333      -1.0
     """
 
-    space: Terms
-    matrix: sp.csr_array
-    index: pd.Index
-    label: str
-
-    __array_ufunc__ = None  # so that NumPy arrays and pandas objects on the left leave the comparison to us
-    __pandas_priority__ = 10_000
     __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say."""
-        return self.matrix @ self.space.p
+    def __eq__(self, value: Block | pd.Series | float) -> Rows:  # type: ignore[override]
+        return self._against(value, low=True, high=True)
 
-    def __len__(self) -> int:
-        return self.matrix.shape[0]
+    def __le__(self, value: Block | pd.Series | float) -> Rows:
+        return self._against(value, low=False, high=True)
 
-    def __eq__(self, value: pd.Series | float) -> Rows:  # type: ignore[override]
-        exact = self._align(value)
-        return self._rows(exact, exact)
-
-    def __le__(self, value: pd.Series | float) -> Rows:
-        return self._rows(np.full(len(self), -np.inf), self._align(value))
-
-    def __ge__(self, value: pd.Series | float) -> Rows:
-        return self._rows(self._align(value), np.full(len(self), np.inf))
+    def __ge__(self, value: Block | pd.Series | float) -> Rows:
+        return self._against(value, low=True, high=False)
 
     def __ne__(self, value: object) -> Rows:  # type: ignore[override]
         raise StatementError("'not equal' is not linear knowledge; write <= or >=")
@@ -90,13 +97,13 @@ class Block:
     def __gt__(self, value: object) -> Rows:
         raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
 
-    def between(self, low: pd.Series | float, high: pd.Series | float) -> Rows:
-        """Say ``low <= block <= high``, each side a Series or a number.
+    def between(self, low: Block | pd.Series | float, high: Block | pd.Series | float) -> Rows:
+        """Say ``low <= block <= high``, each side a Series, a number or a block.
 
         Parameters
         ----------
-        low, high : Series or float
-            Probabilities, one a label, or one for all.
+        low, high : Series, float or Block
+            Values, one a label, or one for all; probabilities if the rows are.
 
         Returns
         -------
@@ -107,7 +114,7 @@ class Block:
         LabelMismatch
             If a Series has not exactly the labels of the block, or what is given has none.
         BadProbability
-            If a value is no probability, or a low one is above its high one.
+            If a value is no probability and ought to be, or a low one is above its high one.
 
         Examples
         --------
@@ -118,17 +125,19 @@ class Block:
         >>> mx.MaxEnt(release).add(space.conditional("Disease", given="Gender").between(0.05, 0.6)).solve().status.value
         'optimal'
         """
-        return self._rows(self._align(low), self._align(high))
+        if not isinstance(low, AffineBlock) and not isinstance(high, AffineBlock):
+            return self._rows(self._align(low, True, False), self._align(high, False, True))
+        return _stacked(self >= low, self <= high, f"{self.label} between two")
 
     def about(self, value: pd.Series | float, eps: float) -> Rows:
-        """Say ``value - eps <= block <= value + eps``; a side outside [0, 1] says nothing and is left out.
+        """Say ``value - eps <= block <= value + eps``; a side that no probability reaches is left out.
 
         Privacy-MaxEnt, section 4.5.
 
         Parameters
         ----------
         value : Series or float
-            Probabilities, one a label, or one for all.
+            Values, one a label, or one for all; probabilities if the rows are.
         eps : float
             The vagueness, not negative.
 
@@ -154,87 +163,115 @@ class Block:
         >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()
         ([0.05, 0.15, 0.05, -inf, 0.05], [0.35, 0.45, 0.35, 0.25, 0.35])
         """
-        middle, eps = self._align(value), number(eps, f"eps for {self.label}")
+        middle, eps = self._align(value, True, True), number(eps, f"eps for {self.label}")
         if eps < 0:
             raise BadProbability(f"eps for {self.label} must not be negative: {eps:.12g}")
-        low = np.where(middle - eps > 0, middle - eps, -np.inf)
-        high = np.where(middle + eps < 1, middle + eps, np.inf)
+        low, high = middle - eps, middle + eps
+        if not self.provenance.is_probability:
+            return self._rows(low, high)
+        low, high = np.where(low > 0, low, -np.inf), np.where(high < 1, high, np.inf)
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-        return Rows(self.matrix[said], low[said], high[said], self.label, self.index[said], self.space.view)
+        index = None if self.index is None else self.index[said]
+        return Rows(self.matrix[said], low[said], high[said], self.label, index, self.space.view)
 
-    def at(self, rows: np.ndarray) -> Block:
-        """Keep some of the rows, by a mask or by position.
+    def __abs__(self) -> AbsoluteBlock:
+        return AbsoluteBlock(self.label, self._within)
 
-        Parameters
-        ----------
-        rows : ndarray of bool or of int
-
-        Returns
-        -------
-        Block
-
-        Raises
-        ------
-        StatementError
-            If it is neither a mask of the rows nor positions of some.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> block = mx.MaxEnt(release).space.marginal(["Gender", "Disease"])
-        >>> men = block.at(block.index.get_level_values("Gender") == "male")
-        >>> len(block), len(men)
-        (10, 5)
-        """
-        rows = arguments.places(rows, "rows", len(self))
-        return replace(self, matrix=self.matrix[rows], index=self.index[rows])
+    def _within(self, most: object) -> Rows:
+        """Say ``-most <= block <= most``."""
+        high = self._read(most)
+        if (high < 0).any():
+            raise BadProbability(f"|{self._title}| cannot be at most {high.min():.12g}: it is never negative")
+        return self._rows(-high, high)
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
-        return Rows(self.matrix, low, high, self.label, self.index, self.space.view)
+        """Move the constant to the values; rows without terms that hold anyway say nothing, and are left out."""
+        low, high = (_minus(side, self._constant) for side in (low, high))
+        rows = Rows(self.matrix, low, high, self.label, self.index, self.space.view)
+        empty = np.diff(self.matrix.indptr) == 0
+        holds = empty & (low <= ROUNDING) & (high >= -ROUNDING)
+        if not holds.any():
+            return rows
+        if holds.all():
+            raise StatementError(f"{self._title} holds no probability that could be otherwise, so nothing is said")
+        return rows.at(~holds)
 
-    def _align(self, value: pd.Series | float) -> np.ndarray:
-        """Bring the values into the order of the rows, by label; each must be a probability."""
-        if isinstance(value, pd.Series):
-            numbers = self._by_label(value)
-        elif not isinstance(value, Block | dict | list | tuple | set) and not getattr(value, "shape", ()):
-            numbers = np.full(len(self), number(value, f"the value of every {self.label}"))
+    def _against(self, value: object, low: bool, high: bool) -> Rows:
+        """Say that the block is at least or at most a value, or both."""
+        if isinstance(value, AffineBlock):
+            difference = self - value
+            zeros = np.zeros(len(difference))
         else:
-            raise LabelMismatch(
-                f"{self.label} is compared with a {type(value).__name__}, whose entries have no labels; "
-                f"pass a number, or a Series indexed by {list(self.index.names)}"
-            )
-        bad = ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
+            difference, zeros = self, self._align(value, low, high)
+        return difference._rows(
+            zeros if low else np.full(len(difference), -np.inf), zeros if high else np.full(len(difference), np.inf)
+        )
+
+    def _align(self, value: object, low: bool, high: bool) -> np.ndarray:
+        """Bring the values into the order of the rows, by label; each must be a probability if the rows are."""
+        numbers = self._read(value, low, high)
+        bad = ~np.isfinite(numbers)
+        if self.provenance.is_probability:
+            bad = ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
         if bad.any():
             what = "NaN" if np.isnan(numbers[bad]).any() else f"{numbers[bad][0]:.12g}, which is no probability,"
-            raise BadProbability(f"the values for {self.label} hold {what} at {listing(self.index[bad])}")
+            if not self.provenance.is_probability:
+                what = "NaN or infinity"
+            raise BadProbability(f"the values for {self.label} hold {what} at {self._listing(bad)}")
         return numbers
 
-    def _by_label(self, value: pd.Series) -> np.ndarray:
-        """Reorder a Series, refusing labels that are missing, extra or repeated, and what is no number."""
-        mine, theirs = list(self.index.names), list(value.index.names)
-        named = set(theirs) != {None}
-        if len(mine) != len(theirs) or (named and set(mine) != set(theirs)):
-            raise LabelMismatch(f"{self.label} is indexed by {mine}, the values by {theirs}; name the levels alike")
-        if not pd.api.types.is_numeric_dtype(value) or pd.api.types.is_bool_dtype(value):
-            raise BadProbability(f"the values for {self.label} must be numbers, not of type {value.dtype}")
-        if named and mine != theirs:
-            value = value.reorder_levels(mine)  # type: ignore[arg-type]
-        if not value.index.equals(self.index):
-            self._check_labels(value.index)
-            value = value.reindex(self.index)
-        return value.to_numpy(dtype=float)
-
-    def _check_labels(self, labels: pd.Index) -> None:
-        """Check that labels are those of the rows, in some order."""
-        if labels.has_duplicates:
-            twice = labels[labels.duplicated()].unique()
-            raise LabelMismatch(f"the values for {self.label} repeat the labels {listing(twice)}; one value a label")
-        missing, extra = self.index.difference(labels), labels.difference(self.index)
-        if len(missing) or len(extra):
-            parts = [f"{what} {listing(some)}" for what, some in (("lack", missing), ("have", extra)) if len(some)]
+    def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
+        """Read a number, or a Series, of which values for impossible labels must agree with what these are."""
+        if isinstance(value, pd.Series) and self.index is not None:
+            left_out = self.provenance.left_out
+            numbers, extra = by_label(value, self.index, self.space.axes, self.label, left_out, or_fewer=False)
+            absent, said = self.provenance.absent, extra.to_numpy(dtype=float)
+            wrong = ~(((said <= absent + ROUNDING) | (not low)) & ((said >= absent - ROUNDING) | (not high)))
+            if wrong.any() or (np.isnan(absent) and len(extra)):
+                places = extra.index[wrong] if wrong.any() else extra.index
+                raise LabelMismatch(
+                    f"the values for {self.label} have {listing(places)}, which no term is of: it is "
+                    f"{absent:.12g} there; take them out of the Series"
+                )
+            return numbers
+        if isinstance(value, AffineBlock | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
+            levels = [] if self.index is None else list(self.index.names)
             raise LabelMismatch(
-                f"the values for {self.label} {' and '.join(parts)}; exactly the {len(self)} labels "
-                "of its rows are expected: reindex the Series, or take a coarser marginal"
+                f"{self.label} is compared with a {type(value).__name__}, whose entries have no labels; "
+                f"pass a number, or a Series indexed by {levels}"
             )
+        return np.full(len(self), number(value, f"the value of every {self.label}"))
+
+    def _listing(self, at: np.ndarray) -> str:
+        return "its only row" if self.index is None else listing(self.index[at])
+
+
+def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """Subtract as decimal numbers are: 0.3 - 0.1 is 0.2."""
+    if not constant.any():
+        return values
+    difference = values - constant
+    scale = np.maximum(np.where(np.isfinite(values), np.abs(values), 0.0), np.abs(constant))
+    finite = np.isfinite(difference) & (scale > 0)
+    digits = 15 - np.ceil(np.log10(np.where(finite, scale, 1.0)))
+    unit = 10.0**digits
+    return np.where(finite, np.rint(difference * unit) / unit, difference)
+
+
+def _stacked(low: Rows, high: Rows, label: str) -> Rows:
+    """Say two things at once: as one row a label where the expressions are the same, else as two."""
+    if low.matrix.shape == high.matrix.shape and abs(low.matrix - high.matrix).sum() == 0:
+        return Rows(low.matrix, low.low, high.high, low.label, low.index, low.view)
+    side = np.repeat([0, 1], [len(low), len(high)])
+    sides = pd.Index(["low", "high"])
+    if low.index is None or high.index is None:
+        index: pd.Index = sides.rename("side")
+    else:
+        both = low.index.append(high.index)
+        levels = [level_of(both, i) for i in range(both.nlevels)]
+        index = multi_index(
+            [*(values for _, values in levels), sides], [*(codes for codes, _ in levels), side], [*both.names, "side"]
+        )
+    matrix = sp.csr_array(sp.vstack([low.matrix, high.matrix]))
+    sizes = np.concatenate([low.low, high.low]), np.concatenate([low.high, high.high])
+    return Rows(matrix, *sizes, label, index, low.view)

@@ -15,6 +15,8 @@ from support.stored_views import KINDS
 SUPPORT = Path(public_api.__file__).parent
 #: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
 WIDER = {
+    "mx.Block(space, matrix, index, label)": "mx.Block(space, matrix, index, label, constant=None, "
+    "provenance=<factory>)",
     "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",

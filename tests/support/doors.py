@@ -47,7 +47,7 @@ def doors() -> dict[str, Door]:
     transition = transition.div(transition.sum(axis=1), axis=0)
     noise = scipy.stats.laplace(scale=1)
     cells = pd.Series([3.2, 1.7], pd.Index(["male", "female"], name="Gender"))
-    block = space.marginal(["s"])
+    block, joint = space.marginal(["s"]), space.marginal(["Gender", "s"])
     rows = block == pd.Series(release.n_s / release.n_records, index=block.index)
     qi_table, sa_table = release.to_tables()
     generalized = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": ["a", "b", "a"]})
@@ -82,6 +82,10 @@ def doors() -> dict[str, Door]:
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
         "mx.Block.at": Door(block.at, {"rows": np.array([0])}),
+        "mx.Block.xs": Door(joint.xs, {"key": "male", "level": "Gender"}),
+        "mx.Block.sum": Door(joint.sum, {"level": "Gender"}),
+        "mx.Block.diff": Door(joint.diff, {"level": "Gender"}),
+        "mx.Block.value": Door(block.value, {"p": np.full(len(space), 0.1)}),
         "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
@@ -322,8 +326,10 @@ def doors() -> dict[str, Door]:
         "Probability.__truediv__": Door(lambda other: P("Flu") / other, {"other": 2}),
         **{
             f"Block.{name}": Door(operation(block, name), {"other": 0.5})
-            for name in ("__eq__", "__le__", "__ge__")
+            for name in ("__eq__", "__le__", "__ge__", "__add__", "__sub__", "__rsub__", "__mul__")
         },
+        "Block.__truediv__": Door(lambda other: block / other, {"other": 2}),
+        "Block.__getitem__": Door(lambda key: block[key], {"key": "Flu"}),
     }  # fmt: skip
 
 

@@ -1,0 +1,420 @@
+"""Blocks are Series of expressions: what is done to a block is done to its values at any probabilities."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, Block, LabelMismatch, Space, StatementError, UnknownName
+from support.helpers import refused
+from support.strategies import microdata, publish, quasi
+
+ORDERED = ("text", "whole", "real", "truth", "ranked")
+NUMBERS = st.sampled_from([-2.0, -0.5, 0.25, 1.0, 3.0])
+
+
+@st.composite
+def blocks(draw, least=1):
+    """A space with random probabilities of its terms, and a marginal or a conditional of it."""
+    frame = draw(microdata(palettes=ORDERED))
+    space = Space.of(publish(frame))
+    by = draw(st.permutations([*quasi(frame), "S", "K"]))[: draw(st.integers(least, 3))]
+    given = [column for column in by if column in quasi(frame)]
+    of = [column for column in by if column not in given]
+    block = space.conditional(of, given=given) if of and given and draw(st.booleans()) else space.marginal(by)
+    p = draw(st.lists(st.integers(0, 9), min_size=len(space), max_size=len(space)))
+    return space, np.array(p) / 90, block
+
+
+def same(found, expected):
+    """The same values at the same labels, in whatever order of rows and levels."""
+    if not isinstance(expected, pd.Series):
+        assert found == pytest.approx(expected)
+        return
+    if expected.index.nlevels > 1:
+        expected = expected.reorder_levels(found.index.names)
+    assert not found.index.has_duplicates
+    assert len(found) == len(expected)
+    np.testing.assert_allclose(expected.reindex(found.index), found, atol=1e-12)
+
+
+def weights_for(block, draw):
+    """A Series of numbers, one a label, in an order of its own."""
+    numbers = draw(st.lists(NUMBERS, min_size=len(block), max_size=len(block)))
+    return pd.Series(numbers, index=block.index).sample(frac=1, random_state=draw(st.integers(0, 99)))
+
+
+@settings(max_examples=30)
+@given(blocks(), NUMBERS, NUMBERS)
+def test_numbers(drawn, a, c):
+    """Multiples, constants, the other sign, and quotients."""
+    _, p, block = drawn
+    value = block.value(p)
+    for found, expected in [
+        (a * block + c, a * value + c),
+        (c - block / a, c - value / a),
+        (-(block - c) * a, -(value - c) * a),
+        (np.float64(a) * block, a * value),
+        (+block, value),
+    ]:
+        assert isinstance(found, Block)
+        same(found.value(p), expected)
+
+
+@settings(max_examples=30)
+@given(blocks(), st.data())
+def test_series(drawn, data):
+    """Series are aligned by label, on either side; arrays by position, as pandas has it."""
+    _, p, block = drawn
+    value, w = block.value(p), weights_for(block, data.draw)
+    array = np.arange(1.0, len(block) + 1)
+    for found, expected in [
+        (block * w + w, value * w + w),
+        (w * block, w * value),
+        (w - block / w, w - value / w),
+        (array * block - array, array * value - array),
+    ]:
+        same(found.value(p), expected)
+
+
+@settings(max_examples=30)
+@given(blocks(least=2), st.data())
+def test_sum(drawn, data):
+    """Sums over all labels, and over those that share some levels, in whatever order these are named."""
+    _, p, block = drawn
+    levels = data.draw(st.permutations(block.index.names))[: data.draw(st.integers(1, block.index.nlevels))]
+    changed = block * weights_for(block, data.draw) + 1
+    same(changed.sum(level=levels).value(p), changed.value(p).groupby(level=levels, observed=True).sum())
+    same(changed.sum().value(p), changed.value(p).sum())
+
+
+@settings(max_examples=30)
+@given(blocks(least=2), st.data())
+def test_selection(drawn, data):
+    """A label, a value of a level, lists, slices and masks select what pandas selects."""
+    _, p, block = drawn
+    value = block.value(p)
+    label = data.draw(st.sampled_from(list(block.index)))
+    level = data.draw(st.integers(0, block.index.nlevels - 1))
+    name = block.index.names[level]
+    assert block.loc[label].value(p) == block[label].value(p) == pytest.approx(value.loc[label])
+    same(block.xs(label[level], level=name).value(p), value.xs(label[level], level=name))
+    same(block[label[0]].value(p), value.xs(label[0], level=0))
+    same(block.loc[[label]].value(p), value.loc[[label]])
+    mask = value.index.get_level_values(level) == label[level]
+    same(block[mask].value(p), value[mask])
+    same(block[pd.Series(mask, index=block.index)[::-1]].value(p), value[mask])
+    below = np.asarray([one <= label[0] for one in block.space.axes.of(block.index.names[0])[1]], dtype=bool)
+    if not isinstance(block.index.levels[0], pd.CategoricalIndex):
+        known = block.space.axes.of(block.index.names[0])[1][below]
+        same(block.loc[: label[0]].value(p), value[value.index.get_level_values(0).isin(known)])
+
+
+def everywhere(block, value, order):
+    """The values of a block at all combinations of known values: 0 where nothing can be."""
+    names = block.index.names
+    whole = pd.MultiIndex.from_product([order[name] for name in names], names=names)
+    return value.reindex(whole, fill_value=0.0) if len(names) > 1 else value.reindex(order[names[0]], fill_value=0.0)
+
+
+@settings(max_examples=30)
+@given(blocks(), st.data())
+def test_differences(drawn, data):
+    """Along a level in its order; what cannot be is 0, and differences of nothing from nothing have no row."""
+    space, p, block = drawn
+    level = data.draw(st.sampled_from(block.index.names))
+    order = {name: sorted_values(space, name) for name in block.index.names}
+    table = everywhere(block, block.value(p), order)
+    occurs = everywhere(block, pd.Series(1.0, index=block.index), order)
+    table, occurs = (one.unstack(level) if block.index.nlevels > 1 else one.to_frame().T for one in (table, occurs))
+    columns = pd.Index(order[level])
+    table, occurs = table.reindex(columns=columns), occurs.reindex(columns=columns).to_numpy()
+    expected = table.to_numpy()[:, 1:] - table.to_numpy()[:, :-1]
+    there = (occurs[:, 1:] + occurs[:, :-1]) > 0
+    found = block.diff(level)
+    assert len(found) == there.sum()
+    for (row, column), _ in np.ndenumerate(expected):
+        if there[row, column]:
+            rest = table.index[row] if isinstance(table.index[row], tuple) else (table.index[row],)
+            at = dict(zip(table.index.names, rest, strict=True)) | {level: order[level][column + 1]}
+            label = tuple(at[name] for name in block.index.names)
+            got = found.loc[label if len(label) > 1 else label[0]].value(p)
+            assert got == pytest.approx(expected[row, column])
+    # A constant goes, a factor stays, whatever is left out for being impossible.
+    same((2 * block - 1).diff(level).value(p), 2 * found.value(p))
+
+
+def sorted_values(space, name):
+    """The values of a column, in order."""
+    values = space.axes.of(name)[1]
+    return list(values) if isinstance(values, pd.CategoricalIndex) else sorted(values)
+
+
+@settings(max_examples=30)
+@given(blocks(least=2), st.data())
+def test_blocks(drawn, data):
+    """Two blocks are added by label; one along some of the levels counts for all rows that share them."""
+    space, p, block = drawn
+    names = list(block.index.names)
+    other = space.marginal(data.draw(st.permutations(names))) * data.draw(NUMBERS)
+    value = other.value(p).reorder_levels(names)
+    same((block + other).value(p), block.value(p).add(value, fill_value=0))
+    same((other - block).value(p), value.sub(block.value(p), fill_value=0))
+    coarse = space.marginal(names[0])
+    broad = coarse.value(p).reindex(block.index.get_level_values(0)).to_numpy()
+    same((block - coarse).value(p), block.value(p) - broad)
+    same((coarse - block).value(p), broad - block.value(p))
+    one = block.loc[block.index[0]]
+    same((block - one).value(p), block.value(p) - one.value(p))
+
+
+@settings(max_examples=30)
+@given(blocks(least=2), st.data())
+def test_values_that_cannot_meet(drawn, data):
+    """Selecting, then adding, is adding, then selecting: what cannot be counts as 0 in both."""
+    space, p, block = drawn
+    first = block.index.names[0]
+    values = space.axes.of(first)[1]
+    one, two = data.draw(st.sampled_from(list(values))), data.draw(st.sampled_from(list(values)))
+    together = block.xs(one, level=first) + 2 * block.xs(two, level=first)
+    order = {name: sorted_values(space, name) for name in block.index.names}
+    table = everywhere(block, block.value(p), order)
+    expected = table.xs(one, level=first) + 2 * table.xs(two, level=first)
+    found = together.value(p)
+    np.testing.assert_allclose(found, expected.reindex(found.index))
+    assert expected.sum() == pytest.approx(found.sum())
+    label = tuple(data.draw(st.sampled_from(order[name])) for name in block.index.names)
+    assert block.loc[label].value(p) == pytest.approx(table[label])
+
+
+@settings(max_examples=30)
+@given(blocks(), NUMBERS, st.data())
+def test_comparisons_say_what_they_say(drawn, c, data):
+    """A row of a comparison misses at p by as much as the two sides are apart on the wrong side."""
+    _, p, block = drawn
+    value, series = block.value(p), weights_for(block, data.draw)
+    left = (2 * block - 1, 2 * value - 1)
+    for rows, apart in [
+        (left[0] == series, (left[1] - series).abs()),
+        (left[0] <= c, (left[1] - c).clip(lower=0)),
+        (left[0] >= block, (value - left[1]).clip(lower=0)),
+        (left[0].between(series, series + 1), (series - left[1]).clip(lower=0) + (left[1] - series - 1).clip(lower=0)),
+        (left[0].between(3 * block, c), (3 * value - left[1]).clip(lower=0).add((left[1] - c).clip(lower=0))),
+        (abs(block - series) <= 0.25, ((value - series).abs() - 0.25).clip(lower=0)),
+    ]:
+        assert rows.residual(p).sum() == pytest.approx(apart.sum(), abs=1e-9)
+        assert rows.index is not None
+
+
+@pytest.fixture
+def smokers():
+    """Who smokes, by age and sex: nobody of 50 is a man."""
+    table = pd.DataFrame(
+        [(20, "m", "no"), (20, "f", "no"), (20, "m", "yes"), (30, "m", "yes"), (30, "f", "no")] * 2
+        + [(40, "m", "yes"), (40, "f", "no"), (40, "m", "no"), (50, "f", "yes"), (50, "f", "no")],
+        columns=["age", "sex", "s"],
+    )
+    return mx.Release.from_buckets(table.assign(b=1), qi=["age", "sex"], sa="s", bucket="b")
+
+
+def test_monotone_in_age(smokers):
+    """What rises with age by the knowledge rises in the answer, and would not have without it."""
+    model = mx.MaxEnt(smokers).add("P(yes | age=30) >= 0.5")
+    block = model.space.conditional("s", given="age")["yes"]
+    assert not block.value(model.solve()).is_monotonic_increasing
+    post = model.add(block.diff("age") >= 0).solve()
+    found = block.value(post)
+    assert (found.sort_index().diff().dropna() >= -1e-9).all()
+    assert found[[30, 40, 50]].to_list() == pytest.approx([0.5] * 3)
+    assert abs(post.prices().loc["P(yes | age).diff(age): 40", "price"]) > 0.01
+
+
+def test_sign_of_a_covariance(smokers):
+    """cov(age, smokes) = E[age smokes] - E[age] P(smokes) is a weighted block, and at least 0.2 where it is said."""
+    model = mx.MaxEnt(smokers)
+    joint = model.space.marginal(["s", "age"])["yes"]
+    ages = joint.index.to_series()
+    mean = np.average(smokers.quasi_identifiers.get_level_values("age"), weights=smokers.n_q)
+    covariance = (joint * (ages - mean)).sum()
+    assert covariance.value(model.solve()) == pytest.approx(0, abs=1e-9)
+    post = model.add(covariance >= 0.2).solve()
+    table = post.joint().groupby(level=["age", "s"]).sum().unstack("s")
+    p_age, yes = table.sum(axis=1), table["yes"]
+    ages = table.index.to_numpy()
+    by_hand = (ages * yes).sum() - (ages * p_age).sum() * yes.sum()
+    assert by_hand == pytest.approx(0.2)
+
+
+def test_normal_equations(smokers):
+    """X'(y - X beta) = 0 of y = [smokes] on 1 and age: the answer's own regression has these coefficients."""
+    model = mx.MaxEnt(smokers)
+    yes = model.space.marginal(["s", "age"])["yes"]
+    age = yes.index.to_series()
+    share = model.space.marginal("age").value(model.solve())  # known
+    fit = share * (0.4 + 0.01 * (age - 460 / 15))  # 6 of 15 smoke, whose ages sum up to 460: only 0.4 agrees with that
+    post = model.add(yes.sum() == fit.sum(), label="intercept").add((yes * age - fit * age).sum() == 0).solve()
+    table = post.joint().groupby(level=["age", "s"]).sum().unstack("s")
+    weights, ages = table.sum(axis=1).to_numpy(), table.index.to_numpy()
+    y = table["yes"].to_numpy() / weights
+    slope, intercept = np.polyfit(ages, y, 1, w=np.sqrt(weights))
+    assert (intercept, slope) == pytest.approx((0.4 - 4.6 / 15, 0.01), abs=1e-6)
+
+
+def test_a_weighted_block_is_no_probability(space):
+    """42.9 is no probability, and may be a mean: of a marginal it is refused, of a weighted one it is solved for."""
+    block = space.conditional("s", given="Gender")
+    income = pd.Series({"Flu": 10.0, "Pneumonia": 50, "Breast Cancer": 90, "HIV": 30, "Lung Cancer": 70})
+    mean = (block * income.rename_axis("Disease").rename("income")).sum(level="Gender")
+    with refused(BadProbability, "42.9"):
+        operator.eq(block, 42.9)
+    post = mx.MaxEnt(space.view).add(mean["male"] == 42.9).solve()
+    assert mean.value(post)["male"] == pytest.approx(42.9)
+    assert mean["male"].label == "(income * P(Disease | Gender=male)).sum(level=Gender)"
+
+
+def test_labels_in_answers(smokers):
+    """What a block is called is how prices and contradictions call its rows."""
+    block = mx.Space.of(smokers).conditional("s", given="age")
+    post = mx.MaxEnt(smokers).add(2 * block["yes"] - block["no"] <= 0.2).solve()
+    assert post.prices().index[0] == "2 P(yes | age) - P(no | age): 20"
+    model = mx.MaxEnt(smokers).add(block.diff("age")["yes"] >= 0.5)
+    assert model.diagnose().index.str.startswith("P(yes | age).diff(age): ").all()
+    assert (block.loc["yes", 40] <= 0.1).name(0) == "P(yes | age=40)"
+    assert (2 * block - 1 <= 0).high.tolist() == [1.0] * 8
+    assert (2 * block - 1 <= 0.2).high.tolist() == [1.2] * 8
+
+
+def test_tables(smokers):
+    """A block prints as a table: how many terms, their coefficients, the constant; no more than the first rows."""
+    block = mx.Space.of(smokers).conditional("s", given=["age", "sex"])
+    text = repr(2 * block - 1)
+    assert text.splitlines()[0] == "<Block: 2 P(s | age, sex) - 1, 14 rows by ['s', 'age', 'sex']>"
+    assert "constant" in text
+    assert text.endswith("...")
+    html = block["yes"]._repr_html_()
+    assert html.count("<th>yes") + html.count("<th>m</th>") == 3
+    assert "P(yes | age, sex)" in html
+    assert "single expression" in repr(block.loc["yes", 20, "m"])
+
+
+def test_impossible_is_zero(smokers):
+    """No man is 50: the probability is a row of zeros, selected, compared and in differences."""
+    block = mx.Space.of(smokers).marginal(["s", "age", "sex"])
+    nobody = block.loc["yes", 50, "m"]
+    assert nobody.matrix.nnz == 0
+    with refused(StatementError, "nothing is said"):
+        operator.le(nobody, 0.5)
+    with pytest.raises(mx.Infeasible, match=r"P\(yes, age=50, sex=m\)"):
+        mx.MaxEnt(smokers).add(nobody >= 0.5).solve()
+    falls = block.loc["yes", :, "m"].diff("age")
+    assert falls.loc[50].matrix.toarray() == pytest.approx(-block.loc["yes", 40, "m"].matrix.toarray())
+    table = pd.Series(0.01, index=block.index)
+    zero = pd.Series([0.0], index=pd.MultiIndex.from_tuples([("yes", 50, "m")], names=block.index.names))
+    assert (block == pd.concat([table, zero])).same_as(block == table)
+    with refused(LabelMismatch, "('yes', 50, 'm')", "no term is of"):
+        operator.eq(block, pd.concat([table, zero + 0.1]))
+
+
+def test_what_was_left_out_is_not_impossible(smokers):
+    """Rows that were not selected are missing, and do not count as 0."""
+    block = mx.Space.of(smokers).conditional("s", given="age")
+    young = block.loc[:, :30]
+    with refused(LabelMismatch, "left out"):
+        _ = block - young
+    with refused(LabelMismatch, "left out"):
+        _ = young + block
+    with refused(LabelMismatch, "have ('no', 40)"):
+        _ = young + pd.Series(1.0, index=block.index)
+    with refused(UnknownName, "left out"):
+        _ = young.loc["yes", 40]
+    assert young.diff("age").index.to_list() == [("no", 30), ("yes", 30)]
+    assert len(block.loc["yes", [20, 50]].diff("age")) == 1  # 50 against 20
+
+
+def test_order_of_categories():
+    """Ordered categories are in their order, not in that of the alphabet; unordered ones have none."""
+    table = pd.DataFrame({"age": ["old", "young", "mid"] * 4, "s": ["yes", "no"] * 6, "b": 1})
+    for ordered in (True, False):
+        ages = pd.Categorical(table["age"], categories=["young", "mid", "old"], ordered=ordered)
+        space = Space.of(mx.Release.from_buckets(table.assign(age=ages), qi="age", sa="s", bucket="b"))
+        block = space.conditional("s", given="age")["yes"]
+        if ordered:
+            assert block.diff("age").index.to_list() == ["mid", "old"]
+            assert block.loc["mid":].index.to_list() == ["mid", "old"]
+        else:
+            with refused(StatementError, "'age'", "no order", "ordered=True"):
+                block.diff("age")
+
+
+def test_roles_are_aliases(smokers):
+    """The levels of the columns that play a role are named by it, too."""
+    space = Space.of(smokers)
+    block, p = space.marginal(["q", "s", "bucket"]), np.full(len(space), 1 / len(space))
+    same(block.xs("yes", level="s").value(p), block.value(p).xs("yes", level="s"))
+    same(block.sum(level="q").value(p), block.value(p).groupby(level=["age", "sex"]).sum())
+    same(block.xs(1, level="bucket").value(p), block.value(p).xs(1, level="b"))
+    with refused(StatementError, "one level"):
+        block.diff("q")
+
+
+ERRORS = {
+    "value": (lambda b: b["ye"], UnknownName, ["'ye'", "did you mean 'yes'?"]),
+    "value in a tuple": (lambda b: b.loc["yes", 41], UnknownName, ["41", "'age'"]),
+    "value in a list": (lambda b: b.loc["yes", [20, 41]], UnknownName, ["41", "'age'"]),
+    "whole label": (lambda b: b.loc[[("yes", 41)]], UnknownName, ["41"]),
+    "too many values": (lambda b: b.loc["yes", 20, 1], UnknownName, ["3 values"]),
+    "level": (lambda b: b.xs(20, level="ag"), UnknownName, ["did you mean 'age'?"]),
+    "level of a sum": (lambda b: b.sum(level="sex"), UnknownName, ["'sex'"]),
+    "slice of another type": (lambda b: b.loc["yes", "a":"b"], StatementError, ["'a'", "'age'"]),
+    "step": (lambda b: b.loc["yes", 20:40:2], StatementError, ["no step"]),
+    "product": (lambda b: b * b, StatementError, ["not linear"]),
+    "quotient": (lambda b: 1 / b, StatementError, ["not linear"]),
+    "quotient of blocks": (lambda b: b / b, StatementError, ["not linear"]),
+    "division by zero": (lambda b: b / 0, BadProbability, ["divided by 0"]),
+    "list": (lambda b: b + [1.0] * 8, LabelMismatch, ["list", "no labels"]),
+    "text": (lambda b: b + "a", LabelMismatch, ["str"]),
+    "NaN": (lambda b: b + np.nan, BadProbability, ["finite"]),
+    "NaN in a Series": (lambda b: b + pd.Series(np.nan, index=b.index), BadProbability, ["NaN"]),
+    "infinity": (lambda b: 2 * b <= np.inf, BadProbability, ["finite"]),
+    "short array": (lambda b: b + np.ones(3), StatementError, ["8 numbers"]),
+    "unknown label": (
+        lambda b: b["yes"] * pd.Series({20: 1, 30: 1, 40: 1, 50: 1, 60: 1}).rename_axis("age"),
+        LabelMismatch,
+        ["have 60"],
+    ),
+    "missing label": (lambda b: b["yes"] + pd.Series({20: 1.0}).rename_axis("age"), LabelMismatch, ["lack 30"]),
+    "level of a Series": (lambda b: b + pd.Series({"m": 1.0}).rename_axis("sex"), LabelMismatch, ["['sex']"]),
+    "both sides": (lambda b: b == b, StatementError, ["nothing is said"]),
+    "not convex": (lambda b: abs(b) >= 0.1, StatementError, ["not convex"]),
+    "not convex, an equation": (lambda b: abs(b) == 0.1, StatementError, ["not convex"]),
+    "negative": (lambda b: abs(b - 0.5) <= -0.1, BadProbability, ["never negative"]),
+    "probabilities": (lambda b: b.value(np.ones(3)), StatementError, ["p must be"]),
+    "sum of a single one": (lambda b: b.sum().diff("age"), StatementError, ["single expression"]),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(smokers, name):
+    """What is wrong is told with what was expected, by an error of this package."""
+    wrong, error, says = ERRORS[name]
+    with refused(error, *says):
+        wrong(Space.of(smokers).conditional("s", given="age"))
+
+
+def test_two_models_do_not_mix(smokers, space):
+    """Blocks of two releases have other terms."""
+    with refused(StatementError, "two models"):
+        _ = Space.of(smokers).marginal("s") + space.marginal("s")
+
+
+@pytest.mark.parametrize("use", [bool, list, lambda b: 1 in b])
+def test_no_list_of_values(smokers, use):
+    """A block is neither true nor false, and not gone through by position."""
+    with pytest.raises(TypeError):
+        use(Space.of(smokers).marginal("s"))
