@@ -17,6 +17,7 @@ from .published.published_rows import PublishedRows
 from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
+from .statements.expectation import E
 from .statements.probability import Count, P, Probability
 from .statements.statement import Statement
 from .statistics.answered_queries import AnsweredQueries
@@ -29,6 +30,7 @@ __all__ = [
     "BucketInvariants",
     "Count",
     "Custom",
+    "E",
     "GroupInvariants",
     "NamedPeople",
     "NoisyMarginal",

@@ -87,6 +87,7 @@ def doors() -> dict[str, Door]:
         "mx.Block.diff": Door(joint.diff, {"level": "Gender"}),
         "mx.Block.value": Door(block.value, {"p": np.full(len(space), 0.1)}),
         "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
+        "mx.E": Door(mx.E, {"attribute": "Disease", "given": {"Gender": "male"}, "values": {"Flu": 1.0}}),
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
         "mx.MaxEnt.solve": Door(model.solve, {}, {**solve, "nonsense": 1}),

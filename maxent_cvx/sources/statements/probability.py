@@ -350,8 +350,8 @@ class Probability:
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
-        most = [coefficient * event.most for event, coefficient in self.terms.items()]
-        return self.constant + sum(c for c in most if c < 0), self.constant + sum(c for c in most if c > 0)
+        ends = [sorted((a * event.least, a * event.most)) for event, a in self.terms.items() if a]
+        return self.constant + sum(low for low, _ in ends), self.constant + sum(high for _, high in ends)
 
     def _attainable(self, value: float) -> None:
         low, high = self.attainable()

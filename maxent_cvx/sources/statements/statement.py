@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from ...errors import MaxEntError
 from ...tables.selection import Choice, written
 from ...terms.rows import Rows
+from ...terms.wording import decimal
 from ..base import Source
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ class Event:
     who: frozenset[Any] | None = None
 
     @property
-    def most(self) -> int:
+    def least(self) -> float:
+        """What it can be at least: 0."""
+        return 0
+
+    @property
+    def most(self) -> float:
         """What it can be at most: 1, or the number of people."""
         return 1 if self.who is None else len(self.who)
 
@@ -60,6 +66,16 @@ class Event:
         if self.who is not None:
             return space.row(value, who=self.who)
         return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+
+    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0.
+
+        P(given) is a number of people by N, the coefficient of each of them its inverse.
+        """
+        row, n = self.row(space), space.n_records
+        place = np.zeros(len(space), dtype=np.int64)
+        place[row.indices] = 1
+        return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,20 +211,18 @@ class Statement(Source):
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:
-            events = [(event.row(space), a) for event, a in self.terms]
+            events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
         except MaxEntError as error:
             if not self.where:
                 raise
             raise type(error)(f"{self.where}: {error}") from None
-        # P(given) is a number of people by N, the coefficient of each of them its inverse. Coefficients are added up
-        # as rational numbers and rounded once: what cancels is gone, and no rounding is left of it.
-        n = space.n_records
-        exact = [(Fraction(a) * n / round(n / row.data[0]), row.indices) for row, a in events if row.nnz]
-        of_event = np.zeros((len(space), len(exact)), dtype=bool)
-        for k, (_, terms) in enumerate(exact):
-            of_event[terms, k] = True
-        patterns, pattern = np.unique(of_event, axis=0, return_inverse=True)
-        total = [sum((a for (a, _), here in zip(exact, own, strict=True) if here), Fraction(0)) for own in patterns]
+        # Coefficients are added up as rational numbers and rounded once: what cancels is gone, and no rounding is left.
+        places = np.column_stack([place for place, _, _ in events])
+        patterns, pattern = np.unique(places, axis=0, return_inverse=True)
+        total = [
+            sum((a * factors[at] for (_, factors, a), at in zip(events, own, strict=True)), Fraction(0))
+            for own in patterns.tolist()
+        ]
         typed = tuple((a, np.flatnonzero(pattern.ravel() == i)) for i, a in enumerate(total) if a)
         matrix = sp.csr_array(np.array([float(a) for a in total])[pattern.ravel()][None])
         low, high = np.array([self.low]), np.array([self.high])
@@ -231,9 +245,3 @@ def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> 
         parts.append((constant < 0, decimal(abs(constant))))
     first, *others = parts
     return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
-
-
-def decimal(value: float) -> str:
-    """Write a number with as many digits as it needs to be read as the same."""
-    short = f"{value:.12g}"
-    return short if float(short) == value else repr(float(value))
