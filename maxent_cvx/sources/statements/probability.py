@@ -70,7 +70,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {shown(given)}")
     if given is not None and who is not None:
-        raise StatementError(f"the QI of {who!r} are known: they need not be given; leave one of the two out")
+        raise StatementError(f"the QI of {shown(who)} are known: they need not be given; leave one of the two out")
     sensitive = _sensitive(value)
     if who is not None:
         names = _names(who)
@@ -350,7 +350,7 @@ class Probability:
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
-        ends = [sorted((a * event.least, a * event.most)) for event, a in self.terms.items() if a]
+        ends = [sorted(a * end if end else 0.0 for end in (e.least, e.most)) for e, a in self.terms.items() if a]
         return self.constant + sum(low for low, _ in ends), self.constant + sum(high for _, high in ends)
 
     def _attainable(self, value: float) -> None:
