@@ -1,0 +1,66 @@
+"""Blocks: what cannot be selected, added or compared is refused, with what was expected."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from maxent_cvx import BadProbability, LabelMismatch, Space, StatementError, UnknownName
+from support.helpers import refused
+
+ERRORS = {
+    "value": (lambda b: b["ye"], UnknownName, ["'ye'", "did you mean 'yes'?"]),
+    "value in a tuple": (lambda b: b.loc["yes", 41], UnknownName, ["41", "'age'"]),
+    "value in a list": (lambda b: b.loc["yes", [20, 41]], UnknownName, ["41", "'age'"]),
+    "whole label": (lambda b: b.loc[[("yes", 41)]], UnknownName, ["41"]),
+    "too many values": (lambda b: b.loc["yes", 20, 1], UnknownName, ["3 values"]),
+    "level": (lambda b: b.xs(20, level="ag"), UnknownName, ["did you mean 'age'?"]),
+    "level of a sum": (lambda b: b.sum(level="sex"), UnknownName, ["'sex'"]),
+    "slice of another type": (lambda b: b.loc["yes", "a":"b"], StatementError, ["'a'", "'age'"]),
+    "step": (lambda b: b.loc["yes", 20:40:2], StatementError, ["no step"]),
+    "product": (lambda b: b * b, StatementError, ["not linear"]),
+    "quotient": (lambda b: 1 / b, StatementError, ["not linear"]),
+    "quotient of blocks": (lambda b: b / b, StatementError, ["not linear"]),
+    "division by zero": (lambda b: b / 0, BadProbability, ["divided by 0"]),
+    "list": (lambda b: b + [1.0] * 8, LabelMismatch, ["list", "no labels"]),
+    "text": (lambda b: b + "a", LabelMismatch, ["str"]),
+    "NaN": (lambda b: b + np.nan, BadProbability, ["finite"]),
+    "NaN in a Series": (lambda b: b + pd.Series(np.nan, index=b.index), BadProbability, ["NaN"]),
+    "infinity": (lambda b: 2 * b <= np.inf, BadProbability, ["finite"]),
+    "short array": (lambda b: b + np.ones(3), StatementError, ["8 numbers"]),
+    "unknown label": (
+        lambda b: b["yes"] * pd.Series({20: 1, 30: 1, 40: 1, 50: 1, 60: 1}).rename_axis("age"),
+        LabelMismatch,
+        ["have 60"],
+    ),
+    "missing label": (lambda b: b["yes"] + pd.Series({20: 1.0}).rename_axis("age"), LabelMismatch, ["lack 30"]),
+    "level of a Series": (lambda b: b + pd.Series({"m": 1.0}).rename_axis("sex"), LabelMismatch, ["['sex']"]),
+    "both sides": (lambda b: b == b, StatementError, ["nothing is said"]),
+    "not convex": (lambda b: abs(b) >= 0.1, StatementError, ["not convex"]),
+    "not convex, an equation": (lambda b: abs(b) == 0.1, StatementError, ["not convex"]),
+    "negative": (lambda b: abs(b - 0.5) <= -0.1, BadProbability, ["never negative"]),
+    "probabilities": (lambda b: b.value(np.ones(3)), StatementError, ["p must be"]),
+    "sum of a single one": (lambda b: b.sum().diff("age"), StatementError, ["single expression"]),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(smokers, name):
+    """What is wrong is told with what was expected, by an error of this package."""
+    wrong, error, says = ERRORS[name]
+    with refused(error, *says):
+        wrong(Space.of(smokers).conditional("s", given="age"))
+
+
+def test_two_models_do_not_mix(smokers, space):
+    """Blocks of two releases have other terms."""
+    with refused(StatementError, "two models"):
+        _ = Space.of(smokers).marginal("s") + space.marginal("s")
+
+
+@pytest.mark.parametrize("use", [bool, list, lambda b: 1 in b])
+def test_no_list_of_values(smokers, use):
+    """A block is neither true nor false, and not gone through by position."""
+    with pytest.raises(TypeError):
+        use(Space.of(smokers).marginal("s"))
