@@ -84,7 +84,7 @@ def test_again(seed: int):
     """One system serves any number of x and of sets of rows; what is kept of the last only makes it faster."""
     form, rng = random_form(seed), np.random.default_rng(seed)
     system = BlockSystem(form)
-    system.worth = int(rng.integers(0, 3))  # forms S early, and keeps it
+    system.affordable_products = int(rng.integers(0, 3))  # forms S early, and keeps it
     formed = 0
     for i in range(6):
         active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.3, 1.0]))
