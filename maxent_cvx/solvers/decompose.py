@@ -1,4 +1,7 @@
-"""Independent parts of a problem, each solved by itself: none waits for the hardest, none blurs another."""
+"""Independent components of a problem, each solved by itself.
+
+A component then takes no more iterations than it needs, and a hard one does not make the others less precise.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +15,52 @@ import scipy.sparse as sp
 from .answer import Answer, Status
 from .backends.registry import Backend
 from .program.linear_form import LinearForm
-from .tolerances import ATTEMPTS
+from .size_limits import ATTEMPT_SIZES
 
 __all__ = ["solve_by_components"]
 
-#: From the best end to the worst.
-WORST = (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.FAILED, Status.INFEASIBLE)
+#: Every status, from the best to the worst.
+BEST_TO_WORST = (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.FAILED, Status.INFEASIBLE)
 
 
 def solve_by_components(backend: Backend, form: LinearForm, start: np.ndarray, **options: Any) -> Answer:
-    """Solve every independent part, and put the answers together.
+    """Solve every independent component, and assemble the answers.
 
-    Iterations are those of the part that took most; the log tells the parts apart.
+    Parameters
+    ----------
+    backend : Backend
+    form : LinearForm
+    start : ndarray, one a row
+        Multipliers to start from.
+    **options
+        The backend's.
+
+    Returns
+    -------
+    Answer
+        With the worst status of any component and the iterations of the component that took most; times are added up.
+        A line of the log has the number of its component as "part". A component without an answer ends it all: its
+        answer is returned.
     """
-    divided = list(_divide(form))
-    if len(divided) == 1:
+    components = list(_components(form))
+    if len(components) == 1:
         return backend.solve(form, start, **options)
     counts, multipliers, proofs, log, answers = np.zeros(form.shape[1]), np.zeros(form.shape[0]), [], [], []
-    for number, (rows, terms) in enumerate(divided):
-        part = form.select(rows)
-        part = replace(part, matrix=sp.csr_array(part.matrix[:, terms]), weights=form.weights[terms])
-        answer = backend.solve(part, start[rows], **options)
+    for number, (rows, terms) in enumerate(components):
+        component = form.select(rows)
+        matrix = sp.csr_array(component.matrix[:, terms])
+        answer = backend.solve(replace(component, matrix=matrix, weights=form.weights[terms]), start[rows], **options)
         answers.append(answer)
         if answer.counts is None or answer.multipliers is None:
             return answer
         counts[terms], multipliers[rows] = answer.counts, answer.multipliers
         for proof in answer.proofs:
-            whole = np.zeros(form.shape[0])
-            whole[rows] = proof
-            proofs.append(whole)
+            extended = np.zeros(form.shape[0])
+            extended[rows] = proof
+            proofs.append(extended)
         log += [{"part": number, **line} for line in answer.log]
     return Answer(
-        max((answer.status for answer in answers), key=WORST.index),
+        max((answer.status for answer in answers), key=BEST_TO_WORST.index),
         counts,
         multipliers,
         max(answer.iterations for answer in answers),
@@ -55,14 +72,14 @@ def solve_by_components(backend: Backend, form: LinearForm, start: np.ndarray, *
     )
 
 
-def _divide(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The rows and the terms of every part, the largest first; a row without terms goes with the last."""
+def _components(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The rows and terms of each component, the largest first; small ones, and rows without terms, form the last."""
     of_row, of_term = form.components()
     size = np.bincount(of_term, minlength=max(of_row.max(initial=0), of_term.max(initial=0)) + 1)
     order = np.argsort(-size, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    n = min(int(np.count_nonzero(size)), ATTEMPTS.most_components)
+    n = min(int(np.count_nonzero(size)), ATTEMPT_SIZES.most_components)
     row, term = np.minimum(rank[of_row], n - 1), np.minimum(rank[of_term], n - 1)
-    for part in range(n):
-        yield np.flatnonzero(row == part), np.flatnonzero(term == part)
+    for component in range(n):
+        yield np.flatnonzero(row == component), np.flatnonzero(term == component)

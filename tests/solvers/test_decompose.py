@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from maxent_cvx import Infeasible, MaxEnt, P
 from maxent_cvx.solvers import SOLVERS
 from maxent_cvx.solvers.answer import Answer, Status
-from maxent_cvx.solvers.decompose import WORST, solve_by_components
+from maxent_cvx.solvers.decompose import BEST_TO_WORST, solve_by_components
 from maxent_cvx.solvers.dual.newton import newton
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.tolerances import ATTEMPTS
+from maxent_cvx.solvers.size_limits import ATTEMPT_SIZES
 from support.depot import SQUARE, p, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -44,7 +44,7 @@ def forms(seed: int, n: int) -> list[LinearForm]:
 
 
 @examples(25)
-@given(seed=seeds, n=st.sampled_from([1, 2, 3, ATTEMPTS.most_components + 3]))
+@given(seed=seeds, n=st.sampled_from([1, 2, 3, ATTEMPT_SIZES.most_components + 3]))
 def test_the_whole_is_its_parts(seed: int, n: int):
     """Each part's answer is what it would be by itself, and so that of all together: more than 16 parts, too."""
     each = forms(seed, n)
@@ -59,7 +59,7 @@ def test_the_whole_is_its_parts(seed: int, n: int):
     np.testing.assert_allclose(by_parts.counts[sure], np.exp(whole.exponent(by_parts.multipliers))[sure], rtol=1e-6)
     numbers = {line.get("part", 0) for line in by_parts.log}
     assert numbers == set(range(len(numbers)))
-    assert len(numbers) <= ATTEMPTS.most_components
+    assert len(numbers) <= ATTEMPT_SIZES.most_components
 
 
 class Scripted:
@@ -85,7 +85,7 @@ def three() -> LinearForm:
     return side_by_side([LinearForm.plain(sp.csr_array(np.ones((1, n))), np.ones(1), np.ones(1)) for n in (1, 3, 2)])
 
 
-@pytest.mark.parametrize("worst", [status for status in WORST if status is not Status.INFEASIBLE])
+@pytest.mark.parametrize("worst", [status for status in BEST_TO_WORST if status is not Status.INFEASIBLE])
 def test_the_worst_end_is_that_of_all(worst: Status):
     """All parts are optimal, or the whole is not; times add up, and iterations are those of the longest."""
     form = three()
@@ -110,7 +110,7 @@ def test_a_part_without_an_answer():
 
 def test_every_status_has_a_rank():
     """No way to end is forgotten when ends are compared."""
-    assert set(WORST) == set(Status)
+    assert set(BEST_TO_WORST) == set(Status)
 
 
 def test_a_contradiction_in_one_part():

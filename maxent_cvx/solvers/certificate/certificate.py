@@ -21,8 +21,9 @@ Terms that presolve or a proof has settled are known within a width only. x'' is
 by what the widths make of it, and a group by its widths. What rounding did to a row while it was built is charged as
 what it misses, too.
 
-In components of the problem with more rows than ``CERTIFICATION.largest_component`` the second way is not proved but
-estimated, to first order. What is proved there is of rows that are moved by no more than `backward` of their values.
+In components of the problem with more rows than ``EXISTENCE_PROOF_SIZES.largest_component`` the second way is not
+proved but estimated, to first order. What is proved there is of rows that are moved by no more than `backward` of
+their values.
 That rows depend on others is decided modulo two primes (:mod:`.modular`): it is a theorem but for a chance of some
 10^-13.
 """

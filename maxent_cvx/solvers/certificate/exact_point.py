@@ -13,6 +13,7 @@ from ..linear_algebra.schur_preconditioner import SchurComplement
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from ..rows.exact_products import exact_matvec
+from ..size_limits import EXISTENCE_PROOF_SIZES
 from ..tolerances import CERTIFICATION, EPS
 from .closed_components import closed_components
 from .existence import Part, relative_moves
@@ -168,10 +169,9 @@ def _held(
 def _small(component_of_row: np.ndarray) -> np.ndarray:
     """The parts that are small enough for a proof, if they are together."""
     parts, rows = np.unique(component_of_row, return_counts=True)
-    few = rows <= CERTIFICATION.largest_component
-    affordable = (
-        few.sum() <= CERTIFICATION.most_components and (rows[few].astype(float) ** 3).sum() <= CERTIFICATION.most_work
-    )
+    limits = EXISTENCE_PROOF_SIZES
+    few = rows <= limits.largest_component
+    affordable = few.sum() <= limits.most_components and (rows[few].astype(float) ** 3).sum() <= limits.most_work
     return parts[few] if affordable else parts[:0]
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError
 from ..linear.elastic import elastic_relaxation
-from ..linear.support import whole
+from ..linear.support import rationalised
 from ..presolve.aggregation import aggregate
 from ..presolve.bound_propagation import term_bounds
 from ..presolve.zero_proofs import empty_terms
@@ -108,7 +108,7 @@ def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: in
     multiplier = direction[place]
     if not multiplier > 0:
         return None
-    proof = whole(np.delete(direction, place) / multiplier)
+    proof = rationalised(np.delete(direction, place) / multiplier)
     nobody = np.zeros(form.shape[1], dtype=bool)
     return proof if empty_terms(form, proof, nobody, np.zeros(form.shape[1]))[terms].all() else None
 

@@ -1,4 +1,4 @@
-"""The least and the largest value of a linear expression over everything that the rows allow: two linear programs."""
+"""The least and the largest value of a linear expression over the feasible set: two linear programs."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ __all__ = ["linear_bounds"]
 
 
 def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
-    """Bound objective @ x over x >= 0 with low <= A x <= high, from outside.
+    """Outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality.
 
     Returns
     -------
     low, high : float
-        What is proved; it is attained, but for ``LINEAR_PROGRAMS.gap``.
+        Attained to within ``LINEAR_PROGRAMS.gap``.
 
     Raises
     ------
     Infeasible
         If no x satisfies the rows.
     Inaccurate
-        If what is proved is not attained.
+        If a bound that is proved is not attained.
     SolverError
-        If HiGHS does not come to an end.
+        If HiGHS fails.
     """
     size = np.abs(objective).max(initial=0.0)
     if size == 0:
         return 0.0, 0.0
-    ways = (objective / size, -objective / size)
+    directions = (objective / size, -objective / size)
     try:
-        least, most = (_least(form, way) for way in ways)
-    except Infeasible:  # by less than what a row is forgiven, maybe: wider rows bound from outside as well
+        least, most = (_least(form, direction) for direction in directions)
+    except Infeasible:  # perhaps by less than the feasibility tolerance: bounds over widened rows are valid as well
         wider = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
-        least, most = (_least(wider, way) for way in ways)
+        least, most = (_least(wider, direction) for direction in directions)
     return least * size, -most * size
 
 

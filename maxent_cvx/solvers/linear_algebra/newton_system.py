@@ -1,4 +1,4 @@
-"""The choice of how to solve the Newton systems of one problem."""
+"""The choice of a method for the Newton systems of one problem: block elimination, or a sparse factor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ..program.linear_form import LinearForm
-from ..tolerances import NEWTON_SYSTEM
+from ..size_limits import NEWTON_COSTS
 from .block_system import BlockSystem
 from .schur_preconditioner import SchurComplement
 from .sparse_system import SparseSystem
@@ -22,8 +22,8 @@ class System(Protocol):
     Attributes
     ----------
     products : int
-        Products with the system in conjugate gradients so far; 0 where it is solved directly.
-    corner : Corner or None
+        Products with the Schur complement in conjugate gradients so far; 0 where the system is solved directly.
+    schur : SchurComplement or None
         The Schur complement that preconditions them.
     """
 
@@ -31,21 +31,21 @@ class System(Protocol):
     schur: SchurComplement | None
 
     def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
-        """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""
+        """Factor at one x for the active rows of knowledge; returns ``solve(gradient, tolerance)``."""
         ...
 
 
 def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> System:
-    """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely.
+    """Choose block elimination with dense blocks, unless the blocks are large: then a sparse factor.
 
     Parameters
     ----------
     form : LinearForm
-    corner : Corner, optional
+    schur : SchurComplement, optional
         A Schur complement of nearly the same problem.
     may_form : bool
         Whether one may be formed; if not, a solution can be less precise than asked for.
     """
     blocks = BlockSystem(form, schur, may_form=may_form)
     cost = blocks.bucket_blocks.n_slots * float(blocks.bucket_blocks.width) ** 2
-    return blocks if cost <= NEWTON_SYSTEM.most_multiplications else SparseSystem(form)
+    return blocks if cost <= NEWTON_COSTS.most_multiplications else SparseSystem(form)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..program.linear_form import LinearForm
+from ..size_limits import PRESOLVE_SIZES
 from ..tolerances import PRESOLVE
 from .bound_propagation import activity
 
@@ -32,7 +33,7 @@ def dependent(form: LinearForm) -> np.ndarray:
     """Published rows that are combinations of those before them, by elimination in all buckets at once."""
     buckets = form.bucket_blocks
     none = np.zeros(form.n_published, dtype=bool)
-    if not 0 < buckets.width <= PRESOLVE.widest_block or not form.is_equation[: form.n_published].all():
+    if not 0 < buckets.width <= PRESOLVE_SIZES.widest_block or not form.is_equation[: form.n_published].all():
         return none
     gram = buckets.matrices(np.ones(form.shape[1]))  # lower triangles
     gram = gram + np.tril(gram, -1).transpose(0, 2, 1)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..tolerances import BLOCK_DETECTION
+from ..size_limits import BLOCK_DETECTION
 from .components import components
 from .linear_form import LinearForm
 

@@ -15,6 +15,7 @@ from ..backends.registry import SOLVERS
 from ..diagnosis.failure import failure
 from ..presolve.reduce import Reduced
 from ..program.problem import Problem
+from ..size_limits import ATTEMPT_SIZES
 from ..tolerances import ATTEMPTS
 from .attempt import Attempt, Request, attempt
 from .forced_zeros import zeros_after_solve
@@ -50,7 +51,7 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
     limited = first.solved.status is Status.LIMIT  # no linear program for who wants it short
     if request.presolve and not first.holds and not limited:
         yield from _without_more_terms(problem, request, first)
-    if problem.form.shape[1] <= ATTEMPTS.largest_whole and "max_iterations" not in request.options:
+    if problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options:
         yield from _strictly(problem, request.exactly())
 
 
@@ -58,7 +59,7 @@ def _on_same_rows(problem: Problem, request: Request, first: Attempt) -> Iterato
     """Go on from an interior-point answer, where Newton's method came to no end, and to the last places."""
     reduced = first.reduced
     crawled = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
-    if crawled and reduced.form.shape[1] <= ATTEMPTS.largest_conic and INTERIOR.installed:
+    if crawled and reduced.form.shape[1] <= ATTEMPT_SIZES.largest_conic and INTERIOR.installed:
         with suppress(SolverError):
             first = attempt(problem, replace(request, backend=INTERIOR, polish=True, options={}), reduced)
             yield first
@@ -72,7 +73,7 @@ def _without_more_terms(problem: Problem, request: Request, first: Attempt) -> I
     if isinstance(failed, Infeasible):
         raise failed
     for number in itertools.count():
-        reduced, quick = first.reduced, first.reduced.form.shape[1] <= ATTEMPTS.quick_linear
+        reduced, quick = first.reduced, first.reduced.form.shape[1] <= ATTEMPT_SIZES.quick_linear
         zeros = zeros_after_solve(problem.form, reduced, first.solved, last=number == 0 or quick)
         if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
             return

@@ -10,7 +10,7 @@ from ..linear.support import local_proofs, support_proof
 from ..presolve.reduce import Reduced, reduce
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import ATTEMPTS
+from ..size_limits import ATTEMPT_SIZES
 
 __all__ = ["zeros_after_solve", "zeros_before_solve"]
 
@@ -20,7 +20,7 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
 
     Newton's method proves them as it goes, one after the other.
     """
-    while smaller.form.shape[0] - smaller.form.n_facts >= ATTEMPTS.much_knowledge:
+    while smaller.form.shape[0] - smaller.form.n_facts >= ATTEMPT_SIZES.much_knowledge:
         most = smaller.proved(problem.form, local_proofs(smaller.form))
         if not np.isfinite(most).any():
             break

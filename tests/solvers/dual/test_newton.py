@@ -147,7 +147,7 @@ def test_gradient(seed: int):
         h = mp.mpf(10) ** -15
         slope = (_dual(form, m, step, h) - _dual(form, m, step, mp.mpf(0))) / h
         assert float(_dual(form, m, step, mp.mpf(0))) == pytest.approx(point.value, rel=1e-12, abs=1e-11)
-    assert dual.slope(point, step) == pytest.approx(float(slope), rel=1e-9, abs=1e-9)
+    assert dual.directional_derivative(point, step) == pytest.approx(float(slope), rel=1e-9, abs=1e-9)
 
 
 def _dual(form: LinearForm, m: np.ndarray, step: np.ndarray, t: mp.mpf) -> mp.mpf:

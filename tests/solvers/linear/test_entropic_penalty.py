@@ -15,7 +15,7 @@ from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from maxent_cvx.solvers.linear.entropic_penalty import by_entropic_penalty
 from maxent_cvx.solvers.linear.highs import linear_program
 from maxent_cvx.solvers.program.weak_duality import proved
-from maxent_cvx.solvers.tolerances import LINEAR_PROGRAMS
+from maxent_cvx.solvers.size_limits import LINEAR_PROGRAM_SIZES
 from support.random_models import contradictory_model, random_model
 from support.solving import examples
 
@@ -73,7 +73,7 @@ def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
     asked = P(str(records["Disease"].iloc[0]), given={"Sex": records["Sex"].iloc[0]})
     before = elastic_relaxation(model.form), consistent.bounds(asked)
-    monkeypatch.setattr(entropic_penalty, "LINEAR_PROGRAMS", replace(LINEAR_PROGRAMS, large=0))
+    monkeypatch.setattr(entropic_penalty, "LINEAR_PROGRAM_SIZES", replace(LINEAR_PROGRAM_SIZES, large=0))
     after = elastic_relaxation(model.form), consistent.bounds(asked)
     assert after[0].off.sum() == pytest.approx(before[0].off.sum(), abs=1e-6)
     assert after[1] == pytest.approx(before[1], abs=1e-6)

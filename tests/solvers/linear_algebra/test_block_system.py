@@ -17,7 +17,7 @@ from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
 from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
 from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.tolerances import NEWTON_SYSTEM
+from maxent_cvx.solvers.size_limits import NEWTON_COSTS
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -170,8 +170,8 @@ def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
     """Buckets of hundreds of values have no small blocks; whoever solves, it is the same system."""
     form = MaxEnt(publish(FIGURE_1C)).form
     assert isinstance(newton_system(form), BlockSystem)
-    hasty = replace(NEWTON_SYSTEM, most_multiplications=1)
-    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.NEWTON_SYSTEM", hasty)
+    hasty = replace(NEWTON_COSTS, most_multiplications=1)
+    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.NEWTON_COSTS", hasty)
     assert isinstance(newton_system(form), SparseSystem)
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.presolve.redundant_rows import dependent, redundant
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.tolerances import PRESOLVE
+from maxent_cvx.solvers.size_limits import PRESOLVE_SIZES
 from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -112,8 +112,8 @@ def test_repeated():
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
     """Where the search would cost too much nothing is marked: redundant rows are no harm."""
-    narrow = replace(PRESOLVE, widest_block=3)
-    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.PRESOLVE", narrow)
+    narrow = replace(PRESOLVE_SIZES, widest_block=3)
+    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.PRESOLVE_SIZES", narrow)
     model = MaxEnt(publish(CUBE))
     assert not dependent(model.form).any()
     np.testing.assert_allclose(model.solve().counts, 1 / 3)
