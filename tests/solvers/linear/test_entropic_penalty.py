@@ -1,4 +1,4 @@
-"""Linear programs by the entropic penalty: what HiGHS finds, with a proof."""
+"""Linear programs by the entropic penalty: the same optimum as by HiGHS, proved by weak duality."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.solving import examples
 @examples(100)
 @given(seed=st.integers(0, 10_000))
 def test_same_optimum(seed: int):
-    """The rows hold, what is proved is true, and a cost that is both attained and proved is HiGHS' least.
+    """The rows hold, the bound is valid, and a cost that is attained and proved is the optimum of HiGHS.
 
     (Cominetti and San Martin, 1994.) A cost that is attained need not be the least: whoever asks compares the two.
     """
@@ -44,7 +44,7 @@ def test_same_optimum(seed: int):
 
 
 def test_mostly_found_and_proved():
-    """Newton's method comes to an end on most problems, even of those that are small and where terms must be empty."""
+    """Newton's method converges on most problems, even on small ones with implied zeros."""
     found, proofs = [], []
     for seed in range(100):
         form = random_model(seed)[0].form
@@ -60,7 +60,7 @@ def test_mostly_found_and_proved():
 @examples(60)
 @given(seed=st.integers(0, 10_000))
 def test_nothing_is_found_where_nothing_is(seed: int):
-    """Rows that contradict each other have no optimum."""
+    """Infeasible rows have no optimum."""
     form = contradictory_model(seed).form
     if elastic_relaxation(form).off.max(initial=0) > 1e-6:
         found = by_entropic_penalty(form, np.zeros(form.shape[1]))
@@ -69,7 +69,7 @@ def test_nothing_is_found_where_nothing_is(seed: int):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch):
-    """Where the entropic penalty is tried first, changes and bounds are what they are otherwise."""
+    """Relaxations and bounds are the same whether or not the entropic penalty is tried first."""
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
     asked = P(str(records["Disease"].iloc[0]), given={"Sex": records["Sex"].iloc[0]})
     before = elastic_relaxation(model.form), consistent.bounds(asked)
