@@ -73,7 +73,7 @@ def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple
 
 
 def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
-    """The status in CVXPY's words, from the residuals and the gap; that which the solver reports decides nothing."""
+    """The status in CVXPY's words, from the residuals and the gap; the solver's own claim makes nothing optimal."""
     if distance.holds:
         return s.OPTIMAL
     try:
