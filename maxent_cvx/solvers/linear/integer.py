@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ...errors import Inaccurate, Infeasible, NotDecided, SolverError, number
-from ..certificate.residuals import exact_misses
+from ..certificate.residuals import exact_residuals
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row, most_by_row
 from ..tolerances import FEASIBILITY, INTEGER
@@ -159,8 +159,8 @@ def _misses(form: LinearForm, x: np.ndarray) -> bool:
     """Whether whole numbers of people miss a row by more than HiGHS' precision, without any rounding."""
     every = np.arange(form.shape[0])
     low, high = (np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high))
-    short = np.where(np.isfinite(form.low), -exact_misses(form, x, every, low), 0.0)
-    beyond = np.where(np.isfinite(form.high), exact_misses(form, x, every, high), 0.0)
+    short = np.where(np.isfinite(form.low), -exact_residuals(form, x, every, low), 0.0)
+    beyond = np.where(np.isfinite(form.high), exact_residuals(form, x, every, high), 0.0)
     return bool((np.maximum(short, beyond) > INTEGER.precision).any())
 
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.certificate.existence import Part, relative_moves
+from maxent_cvx.solvers.certificate.existence import Component, relative_moves
 from maxent_cvx.solvers.certificate.modular import PRIMES, dependent_rows, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
@@ -143,8 +143,8 @@ def test_there_is_an_exact_point(seed: int):
     rng = np.random.default_rng(seed)
     matrix = rng.integers(-2, 3, (3, 7)).astype(float)
     x, off = rng.uniform(0.5, 2, 7), 10 ** rng.uniform(-12, -3, 3)
-    part = Part(matrix, x, off, 3, np.zeros(3), [None] * 3)
-    found = relative_moves(part)
+    component = Component(matrix, x, off, 3, np.zeros(3), [None] * 3)
+    found = relative_moves(component)
     if np.isinf(found.moves).any():
         assert np.linalg.matrix_rank(matrix) < 3 or off.max() > 1e-6
         return

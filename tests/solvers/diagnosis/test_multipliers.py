@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers import SOLVERS
-from maxent_cvx.solvers.diagnosis.multipliers import determined, pricing
+from maxent_cvx.solvers.diagnosis.multipliers import determined, multipliers_from_counts
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.testing.problems import PROBLEMS, Problem, find
 from support.random_models import from_multipliers
@@ -58,7 +58,7 @@ def test_they_make_the_counts(seed: int):
     """X = w exp(A' m - 1), no row with room has one, and none presses from an open side."""
     exact = from_multipliers(seed)
     form, x = exact.form, exact.counts
-    m = pricing(form, x)
+    m = multipliers_from_counts(form, x)
     np.testing.assert_allclose(np.log(form.weights) + form.matrix.T @ m - 1, np.log(x), atol=1e-7)
     value = form.matrix @ x
     assert (m[(value > form.low + 1e-6) & (value < form.high - 1e-6)] == 0).all()
@@ -72,7 +72,7 @@ def test_weights(seed: int):
     """So it is with weights; of independent rows there is one such m."""
     form = drawn(seed)
     x = counts_of(form)
-    m = pricing(form, x)
+    m = multipliers_from_counts(form, x)
     np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ m - 1), x, rtol=1e-7)
     tight = form.is_equation | (np.minimum(form.matrix @ x - form.low, form.high - form.matrix @ x) <= 1e-9)
     own = np.linalg.lstsq(form.matrix[tight].toarray().T, np.log(x / form.weights) + 1, rcond=None)[0]
@@ -84,7 +84,7 @@ def test_weights(seed: int):
 def test_shadow_prices(seed: int):
     """Moving a row's value by h moves the optimum by -m h: the slope of the optimum is what differences say."""
     form, h = drawn(seed), 1e-4
-    m = pricing(form, counts_of(form))
+    m = multipliers_from_counts(form, counts_of(form))
     for i in range(form.shape[0]):
         ends = []
         for step in (h, -h):
@@ -103,7 +103,7 @@ def test_the_depot(problem: Problem):
     """Of answers known exactly: the exact multipliers; infinite ones if and only if some term must be zero."""
     model = problem.model()
     form, x = model.form, problem.expected(model.space)
-    m = pricing(form, x)
+    m = multipliers_from_counts(form, x)
     assert not np.isnan(m).any()
     held, finite = x > 0, np.where(np.isfinite(m), m, 0.0)
     infinite = np.where(np.isfinite(m), 0.0, np.sign(m))
@@ -122,9 +122,10 @@ def test_the_depot(problem: Problem):
 def test_repeated_rows_share():
     """Of a row that is there three times each has a third of the multiplier: the smallest solution."""
     one = rows([[1, 1, 1], [1, 0, 0]], [3, 2], [3, 2])
-    m = pricing(one, np.array([2, 0.5, 0.5]))
+    m = multipliers_from_counts(one, np.array([2, 0.5, 0.5]))
     three = rows([[1, 1, 1], *[[1, 0, 0]] * 3], [3, 2, 2, 2], [3, 2, 2, 2])
-    np.testing.assert_allclose(pricing(three, np.array([2, 0.5, 0.5])), [m[0], *[m[1] / 3] * 3], atol=1e-8)
+    shared = multipliers_from_counts(three, np.array([2, 0.5, 0.5]))
+    np.testing.assert_allclose(shared, [m[0], *[m[1] / 3] * 3], atol=1e-8)
     np.testing.assert_allclose(m, [np.log(0.5) + 1, np.log(4)], atol=1e-9)
 
 
@@ -132,7 +133,7 @@ def test_forced_zeros_have_infinite_prices():
     """Three of four people is the most: less of it fills terms that are empty, with a slope beyond all bounds."""
     model = find("largest value").model()
     form = model.form
-    m = pricing(form, find("largest value").expected(model.space))
+    m = multipliers_from_counts(form, find("largest value").expected(model.space))
     assert m[-1] == OPEN
     slopes = []
     for h in (1e-2, 1e-4, 1e-6):
@@ -154,7 +155,7 @@ def test_what_facts_determine():
     matrix = np.array([*facts, *known])
     form = replace(rows(matrix, matrix @ x, matrix @ x), n_published=0, n_facts=3)
     np.testing.assert_array_equal(determined(form), [False] * 3 + [True, True, False, False])
-    m = pricing(form, x)
+    m = multipliers_from_counts(form, x)
     assert (m[3:5] == 0).all()
     np.testing.assert_allclose(np.exp(matrix.T @ m - 1), x, atol=1e-8)
 
@@ -162,15 +163,15 @@ def test_what_facts_determine():
 def test_counts_that_no_multipliers_make():
     """Counts that are not the answer have no multipliers, and none are made up."""
     form = rows([[1, 1, 1]], [3], [3])
-    assert np.isnan(pricing(form, np.array([2, 0.5, 0.5]))).all()
-    np.testing.assert_allclose(pricing(form, np.ones(3)), [1.0], atol=1e-9)
+    assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
+    np.testing.assert_allclose(multipliers_from_counts(form, np.ones(3)), [1.0], atol=1e-9)
 
 
 def test_two_inequalities_that_say_an_equation():
     """Of at least and at most the same, the one that presses has the multiplier, and the other none."""
     x = np.array([2, 0.5, 0.5])
     sides = rows([[1, 1, 1], [1, 0, 0], [1, 0, 0]], [3, 2, -OPEN], [3, OPEN, 2])
-    np.testing.assert_allclose(pricing(sides, x), [np.log(0.5) + 1, np.log(4), 0], atol=1e-8)
+    np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(0.5) + 1, np.log(4), 0], atol=1e-8)
     x = np.array([0.5, 1.25, 1.25])
     sides = replace(sides, low=np.array([3, 0.5, -OPEN]), high=np.array([3, OPEN, 0.5]))
-    np.testing.assert_allclose(pricing(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)
+    np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)

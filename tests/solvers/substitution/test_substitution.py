@@ -84,10 +84,10 @@ def test_rewritten_rows_are_the_same_rows(c: float):
     before, after = as_stacked(model), model.form
     operations = after.operations
     assert operations is not None
-    changed = np.flatnonzero(operations.by != 1)
+    changed = np.flatnonzero(operations.factors != 1)
     assert set(changed) == {after.shape[0] - 2, after.shape[0] - 1}
-    rational = before.matrix.toarray() - (operations.times[:, : after.n_published] @ before.published).toarray()
-    np.testing.assert_allclose(after.matrix.toarray(), operations.by[:, None] * rational, rtol=1e-4, atol=1e-4)
+    rational = before.matrix.toarray() - (operations.multiples[:, : after.n_published] @ before.published).toarray()
+    np.testing.assert_allclose(after.matrix.toarray(), operations.factors[:, None] * rational, rtol=1e-4, atol=1e-4)
     own = after.matrix[[changed[1]]].toarray()[0]
     of = model.space.codes["s"] == model.space.view.sensitive_values.get_loc(flu[0])
     # What is left is c P(flu | f) = 0.25 c, without the 1 that is published.
