@@ -69,7 +69,7 @@ class BucketBlocks:
         self._position = high.astype(np.int64) * self.width + low % self.width
 
     def matrices(self, x: np.ndarray) -> np.ndarray:
-        """The lower triangles of the blocks of P diag(x) P', shape (blocks, width, width); 1 on the diagonal of padding."""
+        """The lower triangles of the blocks of P diag(x) P', shape (blocks, width, width); padding is 1."""
         entries = np.bincount(self._position, self._product * x[self._term], self.n_slots * self.width)
         entries = entries.astype(float, copy=False)  # bincount of nothing has an integer type
         blocks = entries.reshape(self.n_blocks, self.width, self.width)
