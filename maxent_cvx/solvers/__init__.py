@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .answer import Answer, Status
 from .backends.registry import SOLVERS, available, find, register
 from .certificate.certificate import ACCURACY, Certificate
-from .solving.solve import Solution
+from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton

@@ -14,6 +14,7 @@ from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from ..rows.exact_products import exact_matvec
 from ..tolerances import CERTIFICATION, EPS
+from .active_rows import ActiveRows, active_rows
 from .closed_components import closed_components
 from .existence import Component, relative_moves
 from .residuals import exact_residuals
@@ -38,35 +39,6 @@ class ExactPoint(NamedTuple):
     moves: np.ndarray
     slack: np.ndarray
     backward: float
-
-
-class ActiveRows(NamedTuple):
-    """The rows that x'' shall satisfy with equality: equations, and inequalities that are active up to roundoff.
-
-    Attributes
-    ----------
-    at_low, at_high : ndarray of bool
-        The side that is active; for equations it is the low one.
-    side : ndarray, one a row
-        The value of the active side, records.
-    side_error : ndarray, one a row
-        A bound on the error of this value, records: from rounding, and from the widths of fixed terms.
-    """
-
-    at_low: np.ndarray
-    at_high: np.ndarray
-    side: np.ndarray
-    side_error: np.ndarray
-
-    @property
-    def rows(self) -> np.ndarray:
-        """Which rows are active."""
-        return self.at_low | self.at_high
-
-    @property
-    def inward(self) -> np.ndarray:
-        """The direction from the active side into the feasible set: 1 at a low side, -1 at a high side."""
-        return np.where(self.at_low, 1.0, -1.0)
 
 
 def exact_point(
@@ -101,7 +73,7 @@ def exact_point(
     """
     size, entries = abs(form.matrix), np.diff(form.matrix.indptr)
     value, mass = exact_matvec(form.matrix, x), size @ x
-    active = _active_rows(form, value, multipliers, CERTIFICATION.growth * form.side_error + size @ width, also_active)
+    active = active_rows(form, value, multipliers, CERTIFICATION.growth * form.side_error + size @ width, also_active)
     moves, backward = np.zeros(len(x)), 0.0
     component_of_row, component_of_term = components
     closed = closed_components(form, x, free, component_of_row, component_of_term)
@@ -152,27 +124,6 @@ def exact_point(
 def magnitude(side: np.ndarray) -> np.ndarray:
     """The magnitude that a violation is relative to, records: that of the side, but at least one."""
     return np.where(np.isfinite(side), np.maximum(np.abs(side), 1.0), 1.0)
-
-
-def _active_rows(
-    form: LinearForm,
-    value: np.ndarray,
-    multipliers: np.ndarray,
-    side_error: np.ndarray,
-    also_active: np.ndarray | None,
-) -> ActiveRows:
-    """Find the active rows, and the side at which each is active.
-
-    An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
-    """
-    roundoff, tolerance = CERTIFICATION.active_places * np.abs(value) + side_error, form.tolerance
-    if also_active is not None:
-        roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
-    above, below = value - form.low, form.high - value
-    up, down = multipliers > 0, multipliers < 0
-    at_low = form.is_equation | (up & (above <= tolerance)) | (~down & (above <= roundoff))
-    at_high = ~at_low & ((down & (below <= tolerance)) | (below <= roundoff))
-    return ActiveRows(at_low, at_high, np.where(at_low, form.low, form.high), side_error)
 
 
 def _provable(component_of_row: np.ndarray) -> np.ndarray:

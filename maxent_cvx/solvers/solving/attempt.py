@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,64 +19,10 @@ from ..program.linear_form import LinearForm
 from ..program.problem import Problem, Settled
 from ..tolerances import CONVEX_CONSTRAINTS
 from .presolving import NEWTON, presolved
+from .request import Request
+from .solution import Solution
 
-__all__ = ["Attempt", "Request", "Solution", "attempt"]
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The answer to a problem, with its certificate and the name of the solver.
-
-    Attributes
-    ----------
-    answer : Answer
-        Counts of all terms, records, and multipliers of all rows.
-    certificate : Certificate
-        A bound on the error of every P(s | q).
-    solver : str
-        The solver's name.
-
-    Examples
-    --------
-    >>> from maxent_cvx.solvers.solving.solve import solve
-    >>> import maxent_cvx as mx
-    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
-    >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
-    >>> solve(model.posed, mx.solvers.find("auto")).solver
-    'DUAL_NEWTON'
-    """
-
-    answer: Answer
-    certificate: Certificate
-    solver: str
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """How a problem is to be solved.
-
-    Attributes
-    ----------
-    backend : Backend
-    start : ndarray
-        Multipliers to start from, one a row of the problem.
-    presolve : bool
-        Whether the problem is reduced before it is solved.
-    polish : bool
-        Whether Newton's method continues from the backend's multipliers.
-    options : mapping
-        Options of the backend.
-    """
-
-    backend: Backend
-    start: np.ndarray
-    presolve: bool = True
-    polish: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def at_full_precision(self) -> Request:
-        """The same request with tolerance 0, unless the user has set a tolerance."""
-        return replace(self, options={"tolerance": 0.0, **self.options})
+__all__ = ["Attempt", "attempt"]
 
 
 @dataclass(frozen=True, eq=False)

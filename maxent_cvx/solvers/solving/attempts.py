@@ -16,9 +16,10 @@ from ..diagnosis.failure import failure
 from ..presolve.reduced import Reduced
 from ..program.problem import Problem
 from ..tolerances import ATTEMPTS
-from .attempt import Attempt, Request, attempt
+from .attempt import Attempt, attempt
 from .forced_zeros import zeros_after_solve
 from .presolving import NEWTON, presolved
+from .request import Request
 
 __all__ = ["attempts"]
 

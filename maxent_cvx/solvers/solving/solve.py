@@ -12,8 +12,9 @@ from ..diagnosis.failure import failure
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
 from ..tolerances import ATTEMPTS
-from .attempt import Request, Solution
 from .attempts import attempts
+from .request import Request
+from .solution import Solution
 
 __all__ = ["Solution", "solve"]
 

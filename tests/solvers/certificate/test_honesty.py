@@ -155,7 +155,7 @@ def test_there_is_an_exact_point(seed: int):
         assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
 
 
-# -- cases that were once wrong --------------------------------------------------------------------------------------------
+# -- cases that were once wrong ---------------------------------------------------------------------------------------
 
 
 def of_men(young: int, old: int, women: int) -> Release:
