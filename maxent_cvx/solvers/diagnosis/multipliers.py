@@ -38,7 +38,8 @@ def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     Notes
     -----
     The least-squares solution of minimal norm of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that are
-    inactive, or for which it has the wrong sign, get 0.
+    inactive, or for which it has the wrong sign, get 0. If that leaves a residual, inequalities are added again one by
+    one; of identical ones, one may then have the whole multiplier.
     """
     return _multipliers(form, counts, ~determined(form))
 
@@ -81,10 +82,10 @@ def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -
         counts = np.where(empty_terms(form, direction, zero, np.zeros(len(counts))), 0.0, counts)
     positive = counts > 0
     m = _with_signs(form, at_low, at_high, candidates, lambda active: _finite_multipliers(form, counts, active))
-    with np.errstate(divide="ignore"):
-        residual = np.where(positive, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
-    if np.abs(residual).max(initial=0.0) > MULTIPLIERS.precise:
-        return np.full(form.shape[0], np.nan)
+    if np.abs(_residual(form, counts, m)).max(initial=0.0) > MULTIPLIERS.precise:
+        m = _with_rows_added(form, counts, m, at_low & candidates, at_high & candidates)
+        if np.abs(_residual(form, counts, m)).max(initial=0.0) > MULTIPLIERS.precise:
+            return np.full(form.shape[0], np.nan)
     if positive.all():
         return m
     support = positive.astype(float)
@@ -116,14 +117,49 @@ def _with_signs(
 
 def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
     """The least-squares solution of minimal norm over the terms that are positive."""
-    positive, m = counts > 0, np.zeros(form.shape[0])
+    m = np.zeros(form.shape[0])
     known = np.flatnonzero(active[form.n_published :])
-    solve = newton_system(form).factor(positive.astype(float), known, MULTIPLIERS.ridge)
-    with np.errstate(divide="ignore"):
-        target = np.where(positive, np.log(counts / form.weights) + 1, 0.0)
+    solve = newton_system(form).factor((counts > 0).astype(float), known, MULTIPLIERS.ridge)
     for _ in range(MULTIPLIERS.refinements):
-        residual = np.where(positive, target - form.rmatvec(m), 0.0)
-        m = m + solve(np.where(active, form.matvec(residual), 0.0), MULTIPLIERS.precision)
+        m = m + solve(np.where(active, form.matvec(_residual(form, counts, m)), 0.0), MULTIPLIERS.precision)
+    return m
+
+
+def _residual(form: LinearForm, counts: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Compute log(x / w) + 1 - A' m over the terms that are positive, and 0 for the others."""
+    with np.errstate(divide="ignore"):
+        return np.where(counts > 0, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
+
+
+def _with_rows_added(
+    form: LinearForm, counts: np.ndarray, m: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
+) -> np.ndarray:
+    """Reduce the residual of multipliers with the right signs by adding inequalities to the active rows.
+
+    Of inequalities that depend on each other :func:`_with_signs` may remove more than it must. The one with the largest
+    gradient is added, as by Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23); where a sign would
+    become wrong, the step ends, and the row is removed.
+    """
+    active = (m != 0) | (form.is_equation & (at_low | at_high))
+    for _ in range(MULTIPLIERS.rounds):
+        gradient = form.matvec(_residual(form, counts, m))
+        gradient = np.where(
+            active, 0.0, np.where(at_low, np.maximum(gradient, 0), 0) - np.where(at_high, np.minimum(gradient, 0), 0)
+        )
+        if not gradient.max(initial=0.0) > MULTIPLIERS.precise:
+            break
+        active[gradient.argmax()] = True
+        while True:
+            step = _finite_multipliers(form, counts, active) - m
+            beyond = m + step
+            wrong = active & ~form.is_equation & (((beyond > 0) & ~at_low) | ((beyond < 0) & ~at_high))
+            if not wrong.any():
+                m = beyond
+                break
+            share = np.divide(-m, step, out=np.zeros(len(m)), where=wrong & (step != 0))
+            first = np.flatnonzero(wrong)[share[wrong].argmin()]
+            m = m + share[first] * step
+            m[first], active[first] = 0.0, False
     return m
 
 

@@ -66,6 +66,15 @@ def test_they_reproduce_the_counts(seed: int):
     assert (m[np.isinf(form.high)] >= -1e-6).all()
 
 
+def test_inequalities_that_depend_on_each_other():
+    """Multipliers with the right signs are found where the least-squares solution has several wrong ones."""
+    exact = from_multipliers(256)
+    m = multipliers_from_counts(exact.form, exact.counts)
+    np.testing.assert_allclose(exact.form.matrix.T @ m - 1, np.log(exact.counts), atol=1e-7)
+    assert (m[np.isinf(exact.form.low)] <= 0).all()
+    assert (m[np.isinf(exact.form.high)] >= 0).all()
+
+
 @examples(40)
 @given(seed=seeds)
 def test_weights(seed: int):
