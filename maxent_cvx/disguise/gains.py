@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ..errors import Inaccurate, SolverError
 from ..measures.accuracy import original_counts
 from ..model.posterior import Posterior
-from ..solvers.diagnosis.multipliers import pricing
+from ..solvers.diagnosis.multipliers import multipliers_from_counts
 from ..terms.rows import Rows
 from ..views import OUTSIDE, View
 
@@ -43,7 +43,7 @@ def multipliers_of(post: Posterior, label: str) -> np.ndarray:
             "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
         )
     form = post.model.form
-    multipliers = pricing(form, post.counts)
+    multipliers = multipliers_from_counts(form, post.counts)
     if np.isnan(multipliers).any():
         raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")
     return form.by_label(multipliers * form.scale / post.space.n_records)[label]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from ..solvers.linear.bounds import linear_bounds
-from ..solvers.presolve.reduce import Reduced, remaining
+from ..solvers.presolve.reduce import remaining
+from ..solvers.presolve.reduced import Reduced
 from ..solvers.program.linear_form import LinearForm
 from ..sources import Probability
 from ..terms.space import Space

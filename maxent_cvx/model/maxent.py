@@ -371,7 +371,7 @@ class MaxEnt(Adversary):
         try:
             lower, upper = moved(self.form, price)
         except Infeasible as error:
-            firmly = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
+            firmly = self.form.select_knowledge(self.form.n_facts + np.flatnonzero(np.isinf(price)))
             raise contradiction(self.posed.with_rows(firmly)) or error from None
         entries, changes = relaxed(held, lower, upper)
         facts = {fact.label: self._base.emitted[fact.label] for fact in self.facts}

@@ -104,7 +104,7 @@ class Posterior:
         return cls(
             space, np.maximum(answer.counts, 0.0), solution.certificate, answer.status, solution.solver,
             answer.iterations, answer.compile_seconds, answer.solve_seconds,
-            pd.DataFrame(answer.log), form.by_label(form.written(answer.multipliers)), model,
+            pd.DataFrame(answer.log), form.by_label(form.original_multipliers(answer.multipliers)), model,
         )  # fmt: skip
 
     def joint(self) -> pd.Series:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...solvers.diagnosis.forcing import forced_by, forcing
+from ...solvers.diagnosis.forcing import forcing_rows, zeros_by_bounds
 from ...solvers.program.linear_form import LinearForm
 from ...sources.statements.statement import Event, conditions
 from ...system.progress import progress_bar
@@ -107,7 +107,7 @@ def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
         terms = np.zeros(len(space), dtype=bool)
         terms[found[i].terms] = True
         for some in (*sets, known):  # a set that forces one thing often forces others: few rows are quickly asked
-            rows = forcing(problem.with_rows(form.among(some)), terms)
+            rows = forcing_rows(problem.with_rows(form.select_knowledge(some)), terms)
             if rows is not None:
                 because[i] = reason = some[rows - form.n_facts]
                 keys.add(found[i].key)
@@ -133,7 +133,7 @@ def _forced_by_one(
     of = np.repeat(np.arange(len(found)), [len(inference.terms) for inference in found])
     terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in found)])
     for row in known if found else ():
-        zeros = forced_by(form, np.array([row]), n_records)
+        zeros = zeros_by_bounds(form, np.array([row]), n_records)
         for forced in np.flatnonzero(np.bincount(of, ~zeros[terms]) == 0):
             because.setdefault(int(forced), np.array([row]))
     return because

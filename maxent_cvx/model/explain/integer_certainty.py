@@ -37,7 +37,7 @@ def integer_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
         np.bincount(bucket, form.known.touched | smaller.fixed | np.isnan(model.posed.closed_form.counts)) == 0
     )[bucket]
     asked = ~smaller.fixed & ~open_before
-    empty, undecided = smaller.empty.copy(), np.zeros(len(space), dtype=bool)
+    empty, undecided = smaller.zeros.copy(), np.zeros(len(space), dtype=bool)
     if asked.any():
         part = form.components(~smaller.fixed)[1]
         left = ~smaller.fixed & np.isin(part, part[asked])

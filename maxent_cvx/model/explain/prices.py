@@ -9,7 +9,7 @@ import pandas as pd
 
 from ... import arguments
 from ...errors import Inaccurate, SolverError, StatementError
-from ...solvers.diagnosis.multipliers import pricing
+from ...solvers.diagnosis.multipliers import multipliers_from_counts
 from ...system.progress import progress_bar
 from ..measure import Measure, Measures
 from .solved import Solved
@@ -31,7 +31,7 @@ def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> p
         raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
     form = model.form
     known = np.arange(form.n_facts, form.shape[0])
-    multipliers = pricing(form, post.counts)[known]
+    multipliers = multipliers_from_counts(form, post.counts)[known]
     if np.isnan(multipliers).any():
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import Inaccurate, Infeasible, SolverError
 from ..program.linear_form import LinearForm
-from ..program.weak_duality import proved
+from ..program.weak_duality import dual_bound
 from ..tolerances import LINEAR_PROGRAMS
 from .entropic_penalty import optima
 
@@ -51,7 +51,7 @@ def _least(form: LinearForm, objective: np.ndarray) -> float:
             raise Infeasible("the rows contradict each other")
         if not optimum.found:
             raise SolverError(f"HiGHS found no bound: {optimum.message}")
-        attained, bound = float(objective @ optimum.x), proved(form, objective, optimum.multipliers)
+        attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
         if abs(attained - bound) <= LINEAR_PROGRAMS.gap:
             return bound
     raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")

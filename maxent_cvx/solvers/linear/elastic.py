@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError
 from ..program.linear_form import LinearForm
-from ..program.weak_duality import proved
+from ..program.weak_duality import dual_bound
 from ..tolerances import LINEAR_PROGRAMS
 from .entropic_penalty import optima
 
@@ -83,7 +83,7 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
             raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
         direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
         attained = float(cost @ optimum.x)
-        if attained - proved(form, np.zeros(n_terms), direction) <= LINEAR_PROGRAMS.gap * max(attained, 1.0):
+        if attained - dual_bound(form, np.zeros(n_terms), direction) <= LINEAR_PROGRAMS.gap * max(attained, 1.0):
             break
     violations = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
     below[rows], above[rows] = violations[:n], violations[n:]

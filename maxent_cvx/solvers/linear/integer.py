@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ...errors import Inaccurate, Infeasible, NotDecided, SolverError, number
-from ..certificate.residuals import exact_misses
+from ..certificate.residuals import exact_residuals
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row, most_by_row
 from ..tolerances import FEASIBILITY, INTEGER
@@ -168,9 +168,9 @@ def _is_violated(form: LinearForm, x: np.ndarray) -> bool:
     """Whether integer counts violate a row by more than HiGHS' precision; computed without rounding."""
     every = np.arange(form.shape[0])
     low, high = (np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high))
-    below = np.where(np.isfinite(form.low), -exact_misses(form, x, every, low), 0.0)
-    above = np.where(np.isfinite(form.high), exact_misses(form, x, every, high), 0.0)
-    return bool((np.maximum(below, above) > INTEGER.precision).any())
+    short = np.where(np.isfinite(form.low), -exact_residuals(form, x, every, low), 0.0)
+    beyond = np.where(np.isfinite(form.high), exact_residuals(form, x, every, high), 0.0)
+    return bool((np.maximum(short, beyond) > INTEGER.precision).any())
 
 
 def _nearest_integer(side: np.ndarray) -> np.ndarray:

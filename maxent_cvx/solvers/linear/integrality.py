@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..presolve.reduce import Reduced
+from ..presolve.reduced import Reduced
 from ..tolerances import INTEGER
 
 __all__ = ["settle_integers"]

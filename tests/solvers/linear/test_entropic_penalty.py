@@ -14,7 +14,7 @@ from maxent_cvx.solvers.linear import entropic_penalty
 from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from maxent_cvx.solvers.linear.entropic_penalty import by_entropic_penalty
 from maxent_cvx.solvers.linear.highs import linear_program
-from maxent_cvx.solvers.program.weak_duality import proved
+from maxent_cvx.solvers.program.weak_duality import dual_bound
 from maxent_cvx.solvers.size_limits import LINEAR_PROGRAM_SIZES
 from support.random_models import contradictory_model, random_model
 from support.solving import examples
@@ -35,7 +35,7 @@ def test_same_optimum(seed: int):
     assert exact.found
     if found.found:
         value = cost @ exact.x
-        attained, bound = cost @ found.x, proved(form, cost, found.multipliers)
+        attained, bound = cost @ found.x, dual_bound(form, cost, found.multipliers)
         assert bound <= value + 1e-6
         assert attained >= value - 1e-6
         assert form.residual(found.x).max() <= 1e-6
@@ -52,7 +52,7 @@ def test_mostly_found_and_proved():
         optimum = by_entropic_penalty(form, cost)
         found.append(optimum.found)
         if optimum.found:
-            proofs.append(cost @ optimum.x - proved(form, cost, optimum.multipliers) < 1e-6)
+            proofs.append(cost @ optimum.x - dual_bound(form, cost, optimum.multipliers) < 1e-6)
     assert np.mean(found) >= 0.75
     assert np.mean(proofs) >= 0.75
 
@@ -78,4 +78,4 @@ def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch
     assert after[0].off.sum() == pytest.approx(before[0].off.sum(), abs=1e-6)
     assert after[1] == pytest.approx(before[1], abs=1e-6)
     for form, change in ((model.form, before[0]), (model.form, after[0])):
-        assert proved(form, np.zeros(form.shape[1]), change.direction) == pytest.approx(change.off.sum(), abs=1e-6)
+        assert dual_bound(form, np.zeros(form.shape[1]), change.direction) == pytest.approx(change.off.sum(), abs=1e-6)
