@@ -133,10 +133,12 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
 
     Parameters
     ----------
-    post, base
-        As in :func:`overall_divergence`.
+    post : Posterior
+        Of a release.
     original : DataFrame
         The records that were published, with the release's QI, sensitive and bucket columns.
+    base : float
+        Of the logarithm: 2 gives bits.
 
     Returns
     -------

@@ -38,9 +38,10 @@ def compare_solvers(
     Parameters
     ----------
     model : MaxEnt
+        What is solved; it stays as it is.
     solvers : iterable of str, optional
         Names that :func:`maxent_cvx.solvers.available` lists; by default all that are installed. More words
-        may follow a name, to tell two ways of calling one solver apart: "CLARABEL qdldl".
+        may follow a name, to distinguish two calls of one solver: "CLARABEL qdldl".
     presolve : bool
         As for :meth:`MaxEnt.solve`, for all of them.
     options : dict of dict, optional
@@ -64,6 +65,8 @@ def compare_solvers(
     ------
     UnknownName
         If there is no such solver, or it has no such option; before any is called.
+    StatementError
+        If `solvers` is empty.
 
     Examples
     --------

@@ -37,10 +37,14 @@ def joint(
 
     Parameters
     ----------
-    group, values, ties, limit
+    group : DataFrame
+    values : sequence
         As in :func:`maxent_cvx.worlds.posterior`.
     who : sequence
         Two tuples or more, by their labels in the index of `group`.
+    ties : dict, optional
+    limit : float
+        As in :func:`maxent_cvx.worlds.posterior`.
 
     Returns
     -------
