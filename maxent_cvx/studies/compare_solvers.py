@@ -131,7 +131,7 @@ def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
 
 
 def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: bool) -> dict[str, object]:
-    """What there is to say of one answer, or of there being none."""
+    """The columns of one answer, or of a solver without an answer."""
     nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
     if isinstance(answer, MaxEntError):
         status = "infeasible" if isinstance(answer, Infeasible) else "not installed" if missing else "failed"

@@ -33,7 +33,7 @@ def joint(
     ties: Ties | None = None,
     limit: float = STEPS,
 ) -> pd.DataFrame | pd.Series:
-    """P(t : x, t' : y): what some tuples of a group have together, over its possible worlds.
+    """P(t : x, t' : y): the joint probability of the values of some tuples of a group, over its possible worlds.
 
     Parameters
     ----------
