@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 import maxent_cvx as mx
-from support.public_functions import functions, returns
+from support.public_functions import HELD, functions, returns
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted((DOCS / "reference").glob("*.rst"))
@@ -45,16 +45,6 @@ def explained(page: Path) -> Iterator[str]:
             module = named["path"]
         if named["module"] != "current":
             yield module if named["module"] else f"{module}.{named['name'] or named['listed']}"
-
-
-#: What public functions return, or a public class holds, under names that nobody imports.
-HELD = {
-    "maxent_cvx.model.explain.relaxation.Relaxation",
-    "maxent_cvx.solvers.backends.registry.Backend",
-    "maxent_cvx.sources.Probability",
-    "maxent_cvx.tables.associations.Associations",
-    "maxent_cvx.terms.people.People",
-}
 
 
 def test_every_public_name_is_on_one_page():
