@@ -22,7 +22,7 @@ WITHOUT_EXAMPLE = {
     "mx.solvers.DualNewton.name": "called by CVXPY, by its protocol",
     "mx.solvers.DualNewton.import_solver": "called by CVXPY, by its protocol",
 }
-#: What is still to be written: the list may only become shorter.
+#: What is still to be written: strike it out when it is.
 LEFT: dict[str, set[str]] = {
     "test_example": {
         "mx.GroupedRelease.from_frames",
@@ -64,6 +64,13 @@ MAKES = {"unknown_name": "UnknownName"}
 PUBLIC = {name: (found, owner) for name, found, owner in documented()} | {name: (locate(name), None) for name in HELD}
 CALLED = [name for name, (found, _) in PUBLIC.items() if not (inspect.isclass(found) and issubclass(found, Exception))]
 FUNCTIONS = [name for name in CALLED if not inspect.isclass(PUBLIC[name][0])]
+
+
+def expect(holds: bool, name: str, test: str) -> None:
+    """Fail where a promise is broken; what is still to be written is expected to fail."""
+    if not holds and name in LEFT[test]:
+        pytest.xfail("still to be written")
+    assert holds
 
 
 def read(found: Any) -> dict[str, str]:
@@ -111,7 +118,7 @@ def test_example(name: str):
     of_classes = "".join(read(base).get("Examples", "") for base in (owner.__mro__ if owner else []))
     called = re.search(rf"^(>>>|\.\.\.) .*(\.|def ){method}\(", of_classes, re.MULTILINE)
     has_example = ">>>" in sections(name).get("Examples", "") or called is not None
-    assert has_example != (name in WITHOUT_EXAMPLE or name in LEFT["test_example"])
+    expect(has_example or name in WITHOUT_EXAMPLE, name, "test_example")
 
 
 @pytest.mark.parametrize("name", CALLED)
@@ -129,7 +136,7 @@ def test_parameters(name: str):
     in_order = listed == [one for one in given if one in listed]
     # A class that only holds what it is given explains it as attributes.
     held = explained(sections(name).get("Attributes", "")) if inspect.isclass(found) else []
-    assert (in_order and set(given) <= {*listed, *held}) != (name in LEFT["test_parameters"])
+    expect(in_order and set(given) <= {*listed, *held}, name, "test_parameters")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -138,7 +145,7 @@ def test_returns(name: str):
     found = PUBLIC[name][0]
     annotation = inspect.unwrap(getattr(found, "__func__", found)).__annotations__.get("return")
     is_said = annotation == "None" or bool({"Returns", "Yields"} & set(sections(name)))
-    assert is_said != (name in LEFT["test_returns"])
+    expect(is_said, name, "test_returns")
 
 
 @pytest.mark.parametrize("name", CALLED)
@@ -147,4 +154,4 @@ def test_raises(name: str):
     found = PUBLIC[name][0]
     listed = explained(sections(name).get("Raises", ""))
     lost = {one for one in raised(found) if not {kind.__name__ for kind in getattr(errors, one).__mro__} & set(listed)}
-    assert bool(lost) == (name in LEFT["test_raises"]), lost
+    expect(not lost, name, "test_raises")

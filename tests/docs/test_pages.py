@@ -38,18 +38,21 @@ def test_floors_are_drawn_as_they_are():
 
 
 def test_engine_is_drawn_as_it_is():
-    """Every room of the engine is in its picture, and imports only rooms that are printed below it."""
+    """Every room of the engine is in its picture, and imports only rooms printed below it; pages of numbers may lack."""
     graph = grimp.build_graph("maxent_cvx", cache_dir=None)
     lines = drawn("## The rooms of the engine")
     height = {room: -number for number, rooms in enumerate(lines) for room in rooms}
     rooms = {path.stem for path in (PACKAGE / "solvers").iterdir()} - {"__init__", "__pycache__"}
-    assert set(height) == rooms
+    assert set(height) <= rooms
     rises = []
     for room in rooms:
         modules = {f"maxent_cvx.solvers.{room}", *graph.find_descendants(f"maxent_cvx.solvers.{room}")}
         imported = set().union(*map(graph.find_modules_directly_imported_by, modules))
         below = {name.split(".")[2] for name in imported if name.startswith("maxent_cvx.solvers.")} - {room}
-        rises += [f"{room} imports {other}" for other in below if height[other] >= height[room]]
+        lowest = min(height.values())
+        rises += [
+            f"{room} imports {other}" for other in below if height.get(other, lowest - 1) >= height.get(room, lowest)
+        ]
     assert rises == []
 
 
