@@ -1,4 +1,4 @@
-"""What every picture needs: Axes to draw in, a table of the right kind, sizes."""
+"""What every plot needs: Axes to draw in, a check of the table, sizes."""
 
 from __future__ import annotations
 

@@ -41,9 +41,9 @@ class QIDistribution:
     Raises
     ------
     TableError
-        If an entry is missing or a signature is there twice, or tables are not of the same values.
+        If an entry is missing, a signature occurs twice, or tables have different values.
     BadProbability
-        If a row is no distribution: an entry is outside [0, 1], or the sum is not 1.
+        If a row is not a distribution: an entry is outside [0, 1], or the sum is not 1.
 
     Examples
     --------

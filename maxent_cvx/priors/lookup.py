@@ -1,4 +1,4 @@
-"""Where the signatures of people, or of the QI tuples of a view, stand in a table of priors."""
+"""The positions of the signatures of people, or of a view's QI tuples, in a table of priors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["positions"]
 
 
 def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> np.ndarray:
-    """Find everybody's signature in the index of a table.
+    """Find the signature of every row in the index of a table.
 
     Parameters
     ----------

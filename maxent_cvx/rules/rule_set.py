@@ -338,9 +338,13 @@ class RuleSet:
         rules : DataFrame
             With "antecedents" and "consequents", sets of items "attribute_value", as ``pandas.get_dummies`` names
             columns, and "support" and "confidence".
+        qi, sa : str, or several
+        support, confidence : float
+        strict, complete : bool
+            See :class:`RuleSet`.
         separator : str
             What stands between attribute and value.
-        qi, sa, support, confidence, strict, complete, attributes
+        attributes : int, or several, optional
             See :class:`RuleSet`.
 
         Returns
