@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
+from ..solvers.parameters.tolerances import FEASIBILITY
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.rows.sparse import entry_rows, most_by_row
-from ..solvers.tolerances import FEASIBILITY
 from ..terms.rows import Rows
 from .row_blocks import RowBlocks
 

@@ -1,7 +1,7 @@
 """Measure the cost model of Newton systems:  python -m tests.benchmarks.newton_systems --records 14210 --rows 200 800.
 
 The Schur complement S of k rows of knowledge is formed when products with it have cost half as much. What they cost is
-a model with constants (``NEWTON_COSTS`` of ``solvers/size_limits.py``), in multiplications of a dense product:
+a model with constants (``NEWTON_COSTS``, ``solvers/parameters/size_limits.py``), in multiplications of a dense product:
 
     forming S     slots k (k + forming_overhead) + k^3           slots: rows of all blocks, padding included
     a product     per_term terms + per_entry entries + per_pair k^2
@@ -21,8 +21,8 @@ import pandas as pd
 
 from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
 from maxent_cvx.solvers.linear_algebra.cholesky import regularized_cholesky
+from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.size_limits import NEWTON_COSTS
 
 from .models import adult_model
 from .solvers import timed

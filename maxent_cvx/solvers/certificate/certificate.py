@@ -36,12 +36,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..parameters.tolerances import CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
-from ..tolerances import CERTIFICATION, EPS
 from .exact_point import exact_point
 from .projection import project
 

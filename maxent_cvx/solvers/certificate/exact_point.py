@@ -10,11 +10,11 @@ import numpy as np
 
 from ..linear_algebra.newton_system import newton_system
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..parameters.size_limits import EXISTENCE_PROOF_SIZES
+from ..parameters.tolerances import CERTIFICATION, EPS
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from ..rows.exact_products import exact_matvec
-from ..size_limits import EXISTENCE_PROOF_SIZES
-from ..tolerances import CERTIFICATION, EPS
 from .active_rows import ActiveRows, active_rows
 from .closed_components import closed_components
 from .existence import Component, relative_moves

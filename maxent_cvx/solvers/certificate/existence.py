@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..tolerances import CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION, EPS
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 
 __all__ = ["Component", "RelativeMoves", "relative_moves"]

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 
 from ..linear_algebra.newton_system import newton_system
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..parameters.tolerances import FEASIBILITY, PROJECTION
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from ..rows.exact_products import exact_matvec
-from ..tolerances import FEASIBILITY, PROJECTION
 
 __all__ = ["project"]
 

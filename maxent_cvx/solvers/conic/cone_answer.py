@@ -13,9 +13,9 @@ from ..answer import Answer, Status
 from ..backends.registry import SOLVERS
 from ..certificate.projection import project
 from ..linear.elastic import elastic_relaxation
+from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
-from ..tolerances import CONIC_PROGRAM, FEASIBILITY
 from .cone_program import Distance
 from .entropy_program import EntropyProgram
 

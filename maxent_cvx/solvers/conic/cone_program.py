@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from ..certificate.certificate import ACCURACY
-from ..tolerances import CONIC_PROGRAM
+from ..parameters.tolerances import CONIC_PROGRAM
 
 __all__ = ["ConeProgram", "Distance"]
 

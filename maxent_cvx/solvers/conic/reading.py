@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import SolverError
+from ..parameters.tolerances import CONIC_PROGRAM
 from ..program.linear_form import LinearForm
-from ..tolerances import CONIC_PROGRAM
 from .cone_program import ConeProgram
 from .elimination import Elimination, eliminate
 from .entropy_program import EntropyProgram

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
-from ..tolerances import CONVEX_CONSTRAINTS
 
 if TYPE_CHECKING:
     import cvxpy as cp

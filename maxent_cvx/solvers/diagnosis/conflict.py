@@ -11,11 +11,11 @@ import pandas as pd
 from ...errors import Infeasible, SolverError
 from ..linear.bounds import linear_bounds
 from ..linear.elastic import elastic_relaxation
+from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
 from ..presolve.aggregation import aggregate
 from ..presolve.reduce import reduce
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import DIAGNOSIS, FEASIBILITY
 
 __all__ = ["Conflict", "conflict", "find_iis"]
 

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from ...errors import Infeasible, SolverError
 from ..linear.elastic import elastic_relaxation
 from ..linear.support import rationalised
+from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
 from ..presolve.aggregation import aggregate
 from ..presolve.bound_propagation import term_bounds
 from ..presolve.zero_proofs import empty_terms
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import DIAGNOSIS, FEASIBILITY
 from .conflict import find_iis
 
 __all__ = ["forcing_rows", "zeros_by_bounds"]

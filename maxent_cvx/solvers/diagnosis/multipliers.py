@@ -9,11 +9,11 @@ import numpy as np
 
 from ..linear.facial_reduction import facial_reduction
 from ..linear_algebra.newton_system import newton_system
+from ..parameters.tolerances import MULTIPLIERS
 from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from ..rows.exact_products import exact_matvec
-from ..tolerances import MULTIPLIERS
 
 __all__ = ["multipliers_from_counts"]
 

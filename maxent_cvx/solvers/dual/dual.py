@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..newton_parameters import DUAL_FUNCTION
+from ..parameters.dual_methods import DUAL_FUNCTION
 from ..presolve.zero_proofs import empty_terms
 from ..program.linear_form import LinearForm
 

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from ..answer import Answer, Status
-from ..newton_parameters import DUAL_FUNCTION
+from ..parameters.dual_methods import DUAL_FUNCTION
 from ..program.linear_form import LinearForm
 
 __all__ = ["lbfgs"]

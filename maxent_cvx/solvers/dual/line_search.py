@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..newton_parameters import LINE_SEARCH
+from ..parameters.dual_methods import LINE_SEARCH
 from .dual import Dual, Point
 
 __all__ = ["line_search"]

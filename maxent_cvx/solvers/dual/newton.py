@@ -13,7 +13,7 @@ import numpy as np
 
 from ..answer import Answer, Status
 from ..linear_algebra.newton_system import System, newton_system
-from ..newton_parameters import NEWTON
+from ..parameters.dual_methods import NEWTON
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from .dual import Dual, Point

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..newton_parameters import DUAL_FUNCTION
+from ..parameters.dual_methods import DUAL_FUNCTION
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..linear_algebra.newton_system import System
-from ..newton_parameters import VANISHING_TERMS
+from ..parameters.dual_methods import VANISHING_TERMS
 from ..presolve.zero_proofs import empty_terms
 from .dual import Dual, Point
 

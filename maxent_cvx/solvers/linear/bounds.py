@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import Inaccurate, Infeasible, SolverError
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
 from ..program.weak_duality import dual_bound
-from ..tolerances import LINEAR_PROGRAMS
 from .entropic_penalty import optima
 
 __all__ = ["linear_bounds"]

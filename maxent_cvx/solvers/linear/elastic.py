@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
 from ..program.weak_duality import dual_bound
-from ..tolerances import LINEAR_PROGRAMS
 from .entropic_penalty import optima
 
 __all__ = ["ElasticRelaxation", "elastic_relaxation"]

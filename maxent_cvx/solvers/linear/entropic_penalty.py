@@ -21,11 +21,11 @@ import numpy as np
 
 from ..answer import Status
 from ..dual.newton import newton
+from ..parameters.size_limits import LINEAR_PROGRAM_SIZES
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
-from ..size_limits import LINEAR_PROGRAM_SIZES
-from ..tolerances import LINEAR_PROGRAMS
 from .highs import Optimum, linear_program
 
 __all__ = ["by_entropic_penalty", "optima"]

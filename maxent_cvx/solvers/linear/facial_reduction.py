@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..linear_algebra.newton_system import newton_system
-from ..newton_parameters import FACIAL_REDUCTION
+from ..parameters.dual_methods import FACIAL_REDUCTION
 from ..program.linear_form import LinearForm
 
 __all__ = ["facial_reduction"]

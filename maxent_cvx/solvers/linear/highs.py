@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from ..tolerances import LINEAR_PROGRAMS
+from ..parameters.tolerances import LINEAR_PROGRAMS
 
 __all__ = ["Optimum", "linear_program"]
 

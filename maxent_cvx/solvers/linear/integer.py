@@ -12,9 +12,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ...errors import Inaccurate, Infeasible, NotDecided, SolverError, number
 from ..certificate.residuals import exact_residuals
+from ..parameters.tolerances import FEASIBILITY, INTEGER
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row, most_by_row
-from ..tolerances import FEASIBILITY, INTEGER
 
 __all__ = ["integer_bounds", "never_filled"]
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..parameters.tolerances import INTEGER
 from ..presolve.reduced import Reduced
-from ..tolerances import INTEGER
 
 __all__ = ["settle_integers"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.components import components
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
-from ..tolerances import LINEAR_PROGRAMS
+from ..rows.components import components
 from .highs import linear_program
 
 __all__ = ["local_proofs", "support_proof"]

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from ..parameters.size_limits import NEWTON_COSTS
 from ..program.linear_form import LinearForm
-from ..size_limits import NEWTON_COSTS
 from .conjugate_gradients import conjugate_gradients
 from .schur_complement import schur_complement
 from .schur_preconditioner import SchurComplement

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
-from ..newton_parameters import NEWTON_SYSTEM
-from ..size_limits import NEWTON_COSTS
+from ..parameters.dual_methods import NEWTON_SYSTEM
+from ..parameters.size_limits import NEWTON_COSTS
 
 __all__ = ["Solve", "regularized_cholesky"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..size_limits import NEWTON_COSTS
+from ..parameters.size_limits import NEWTON_COSTS
 
 __all__ = ["LinearSolution", "conjugate_gradients"]
 

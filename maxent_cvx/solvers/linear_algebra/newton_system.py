@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ..parameters.size_limits import NEWTON_COSTS
 from ..program.linear_form import LinearForm
-from ..size_limits import NEWTON_COSTS
 from .block_system import BlockSystem
 from .schur_preconditioner import SchurComplement
 from .sparse_system import SparseSystem

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.size_limits import NEWTON_COSTS
 from ..program.bucket_blocks import BucketBlocks
 from ..program.shared_columns import SharedColumns
-from ..size_limits import NEWTON_COSTS
 
 __all__ = ["schur_complement"]
 

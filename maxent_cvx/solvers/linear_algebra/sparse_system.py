@@ -8,7 +8,7 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from ..newton_parameters import NEWTON_SYSTEM
+from ..parameters.dual_methods import NEWTON_SYSTEM
 from ..program.linear_form import LinearForm
 from .schur_preconditioner import SchurComplement
 

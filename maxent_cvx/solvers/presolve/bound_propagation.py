@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import EPS, FEASIBILITY, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row
-from ..tolerances import EPS, FEASIBILITY, PRESOLVE
 from .required import require_feasible
 
 __all__ = ["activity", "term_bounds"]

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
-from ..tolerances import PRESOLVE
 
 __all__ = ["bits", "column_hashes", "equitable_partition", "proportional_rows", "row_sums", "scramble"]
 

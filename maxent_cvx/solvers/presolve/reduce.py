@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..parameters.tolerances import FEASIBILITY, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
 from ..rows.sparse import entry_rows, most_by_row
-from ..tolerances import FEASIBILITY, PRESOLVE
 from .aggregation import aggregate
 from .bound_propagation import term_bounds
 from .reduced import Reduced

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ..parameters.size_limits import PRESOLVE_SIZES
+from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
-from ..size_limits import PRESOLVE_SIZES
-from ..tolerances import PRESOLVE
 from .bound_propagation import activity
 
 __all__ = ["redundant"]

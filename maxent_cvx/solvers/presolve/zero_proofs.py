@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..parameters.tolerances import EPS, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import exact_rmatvec
-from ..tolerances import EPS, PRESOLVE
 
 __all__ = ["empty_terms", "implied_upper_bounds", "moved_along_recession"]
 

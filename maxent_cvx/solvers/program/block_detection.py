@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..size_limits import BLOCK_DETECTION
-from .components import components
+from ..parameters.size_limits import BLOCK_DETECTION
+from ..rows.components import components
 from .linear_form import LinearForm
 
 __all__ = ["detect_blocks"]

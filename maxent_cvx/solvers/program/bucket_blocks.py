@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..newton_parameters import NEWTON_SYSTEM
+from ..parameters.dual_methods import NEWTON_SYSTEM
 
 __all__ = ["BucketBlocks"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tolerances import EPS
+from ..parameters.tolerances import EPS
 from .linear_form import LinearForm
 from .rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 

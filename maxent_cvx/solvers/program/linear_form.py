@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import FEASIBILITY
+from ..rows.components import components
 from ..rows.exact_products import exact_matvec
 from ..rows.origin import RowOrigin
 from ..rows.row_operations import RowOperations
 from ..rows.sparse import entry_rows, least_by_row
-from ..tolerances import FEASIBILITY
 from .bucket_blocks import BucketBlocks
-from .components import components
 from .shared_columns import SharedColumns
 
 __all__ = ["LinearForm"]

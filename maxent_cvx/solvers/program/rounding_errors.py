@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..tolerances import EPS
+from ..parameters.tolerances import EPS
 from .linear_form import LinearForm
 
 __all__ = ["exact_rmatvec", "rmatvec_coefficient_error", "rmatvec_rounding"]

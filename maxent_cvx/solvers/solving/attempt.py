@@ -11,13 +11,13 @@ from ..backends.registry import Backend
 from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.projection import project
 from ..cvxpy.linearization import with_tangents
-from ..decompose import solve_by_components
 from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
+from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem, Settled
-from ..tolerances import CONVEX_CONSTRAINTS
+from .decompose import solve_by_components
 from .presolving import NEWTON, presolved
 from .request import Request
 from .solution import Solution

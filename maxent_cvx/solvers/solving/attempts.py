@@ -13,10 +13,10 @@ from ...errors import Infeasible, SolverError
 from ..answer import Status
 from ..backends.registry import SOLVERS
 from ..diagnosis.failure import failure
+from ..parameters.size_limits import ATTEMPT_SIZES
+from ..parameters.tolerances import ATTEMPTS
 from ..presolve.reduced import Reduced
 from ..program.problem import Problem
-from ..size_limits import ATTEMPT_SIZES
-from ..tolerances import ATTEMPTS
 from .attempt import Attempt, attempt
 from .forced_zeros import zeros_after_solve
 from .presolving import NEWTON, presolved

@@ -7,11 +7,11 @@ import numpy as np
 from ..answer import Answer
 from ..linear.facial_reduction import facial_reduction
 from ..linear.support import local_proofs, support_proof
+from ..parameters.size_limits import ATTEMPT_SIZES
 from ..presolve.reduce import reduce
 from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..size_limits import ATTEMPT_SIZES
 
 __all__ = ["zeros_after_solve", "zeros_before_solve"]
 

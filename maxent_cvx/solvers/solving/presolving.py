@@ -6,11 +6,11 @@ import numpy as np
 
 from ...errors import Infeasible
 from ..backends.registry import SOLVERS, Backend
-from ..decompose import solve_by_components
 from ..diagnosis.failure import contradiction
 from ..presolve.reduce import reduce
 from ..presolve.reduced import Reduced
 from ..program.problem import Problem
+from .decompose import solve_by_components
 from .forced_zeros import zeros_before_solve
 
 __all__ = ["NEWTON", "presolved"]

@@ -9,9 +9,9 @@ import numpy as np
 from ...errors import Infeasible, SolverError
 from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
+from ..parameters.tolerances import ATTEMPTS
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import ATTEMPTS
 from .attempts import attempts
 from .request import Request
 from .solution import Solution

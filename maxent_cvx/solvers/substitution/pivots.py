@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import SUBSTITUTION
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
-from ..tolerances import SUBSTITUTION
 
 __all__ = ["Equations", "Pivots", "equation_blocks", "largest_terms", "pivots"]
 

@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import FEASIBILITY, SUBSTITUTION
 from ..program.linear_form import LinearForm
 from ..rows.rational_row import RationalRow
 from ..rows.row_operations import RowOperations
-from ..tolerances import FEASIBILITY, SUBSTITUTION
 from .pivots import Pivots
 
 __all__ = ["rewritten"]

@@ -20,10 +20,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible
+from ..parameters.tolerances import FEASIBILITY, SUBSTITUTION
 from ..presolve.bound_propagation import term_bounds
 from ..program.linear_form import LinearForm
 from ..rows.sparse import least_by_row, most_by_row
-from ..tolerances import FEASIBILITY, SUBSTITUTION
 from .pivots import Equations, Pivots, equation_blocks, largest_terms, pivots
 from .rewriting import rewritten
 

@@ -14,8 +14,8 @@ from maxent_cvx.solvers.linear import entropic_penalty
 from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from maxent_cvx.solvers.linear.entropic_penalty import by_entropic_penalty
 from maxent_cvx.solvers.linear.highs import linear_program
+from maxent_cvx.solvers.parameters.size_limits import LINEAR_PROGRAM_SIZES
 from maxent_cvx.solvers.program.weak_duality import dual_bound
-from maxent_cvx.solvers.size_limits import LINEAR_PROGRAM_SIZES
 from support.random_models import contradictory_model, random_model
 from support.solving import examples
 

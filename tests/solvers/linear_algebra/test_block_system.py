@@ -16,8 +16,8 @@ from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_grad
 from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
 from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
 from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
+from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.size_limits import NEWTON_COSTS
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
 from support.solving import examples

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxent_cvx import MaxEnt
+from maxent_cvx.solvers.parameters.size_limits import PRESOLVE_SIZES
 from maxent_cvx.solvers.presolve.redundant_rows import dependent, redundant
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.size_limits import PRESOLVE_SIZES
 from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
 from support.solving import examples

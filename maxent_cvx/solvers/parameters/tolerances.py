@@ -4,7 +4,7 @@ No tolerance decides whether an answer is right: that is the certificate's busin
 Counts are in records; "relative" is relative to the size of what is compared. Where no source is given, the value was
 found by trial on the random models of ``tests/benchmarks/honesty.py`` and on the Adult data of
 ``tests/benchmarks/solvers.py``. How large a problem a method is tried on is in :mod:`.size_limits`, how the dual
-methods choose their steps in :mod:`.newton_parameters`.
+methods choose their steps in :mod:`.dual_methods`.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .answer import Answer, Status
-from .backends.registry import Backend
-from .program.linear_form import LinearForm
-from .size_limits import ATTEMPT_SIZES
+from ..answer import Answer, Status
+from ..backends.registry import Backend
+from ..parameters.size_limits import ATTEMPT_SIZES
+from ..program.linear_form import LinearForm
 
 __all__ = ["solve_by_components"]
 
