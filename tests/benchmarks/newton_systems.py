@@ -45,12 +45,12 @@ def measure(form: LinearForm, times: int) -> dict[str, float]:
     rng, system = np.random.default_rng(0), BlockSystem(form)
     k, slots, known = system.n_known, system.bucket_blocks.n_slots, system.known
     active, x, v = np.arange(k), rng.uniform(0.1, 1, form.shape[1]), rng.normal(size=k)
-    system.factor(x, active, RIDGE)
+    factor = system.at(x, RIDGE)
     unit = multiplication_seconds(times)
-    forming, schur = timed(lambda: system.form_schur(active), times)
+    forming, schur = timed(lambda: factor.form_schur(active), times)
     factoring, solve = timed(lambda: regularized_cholesky(schur, RIDGE * schur.diagonal()), times)
     preconditioning = timed(lambda: solve(v), 20 * times)[0]
-    product = timed(lambda: system.schur_product(v, active), 5 * times)[0]
+    product = timed(lambda: factor.schur_product(v, active), 5 * times)[0]
     collected = known.collect(x)
     entries = timed(lambda: (known.transposed @ v, known.distinct @ collected), 20 * times)[0]
     terms, nnz = form.shape[1], known.distinct.nnz

@@ -187,5 +187,6 @@ def _estimated(
         form, order = detect_blocks(form)
         residual = residual[order]
     active = np.flatnonzero(residual[form.n_published :])
-    solve = newton_system(form, schur, may_form=False).factor(weight, active, CERTIFICATION.estimate_ridge)
-    return np.where(weight > 0, np.abs(form.rmatvec(solve(residual, CERTIFICATION.estimate_precision))), 0.0)
+    factor = newton_system(form, schur, may_form=False).at(weight, CERTIFICATION.estimate_ridge)
+    multipliers = factor.solve(residual, active, CERTIFICATION.estimate_precision)
+    return np.where(weight > 0, np.abs(form.rmatvec(multipliers)), 0.0)

@@ -94,8 +94,10 @@ def _projected(form: LinearForm, x: np.ndarray, schur: SchurComplement | None, m
         before = worst
         # Inactive inequalities do not restrict the correction.
         active = form.is_equation | (value <= form.low + tolerance) | (value >= form.high - tolerance)
-        solve = system.factor(weight, np.flatnonzero(active[form.n_published :]), PROJECTION.ridge)
-        moved = moved + weight * form.rmatvec(solve(np.where(active, violation, 0.0), PROJECTION.precision))
+        factor, known = system.at(weight, PROJECTION.ridge), np.flatnonzero(active[form.n_published :])
+        moved = moved + weight * form.rmatvec(
+            factor.solve(np.where(active, violation, 0.0), known, PROJECTION.precision)
+        )
         if (negative := moved < 0).any():
             moved, weight, before, least = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), np.inf, np.inf
     return best

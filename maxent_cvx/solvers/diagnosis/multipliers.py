@@ -58,9 +58,9 @@ def determined(form: LinearForm) -> np.ndarray:
         return found
     x = np.random.default_rng(0).uniform(1, 2, form.shape[1])
     others = np.arange(equations.shape[0] - equations.n_published)
-    solve = newton_system(equations).factor(np.ones(len(x)), others, MULTIPLIERS.ridge)
+    factor = newton_system(equations).at(np.ones(len(x)), MULTIPLIERS.ridge)
     for _ in range(MULTIPLIERS.refinements):
-        x = x - equations.rmatvec(solve(equations.matvec(x), MULTIPLIERS.precision))
+        x = x - equations.rmatvec(factor.solve(equations.matvec(x), others, MULTIPLIERS.precision))
     known = form.matrix[form.n_facts :]
     found[form.n_facts :] = np.abs(known @ x) <= MULTIPLIERS.determined * (abs(known) @ np.ones(len(x)))
     return found
@@ -119,9 +119,10 @@ def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray
     """The least-squares solution of minimal norm over the terms that are positive."""
     m = np.zeros(form.shape[0])
     known = np.flatnonzero(active[form.n_published :])
-    solve = newton_system(form).factor((counts > 0).astype(float), known, MULTIPLIERS.ridge)
+    factor = newton_system(form).at((counts > 0).astype(float), MULTIPLIERS.ridge)
     for _ in range(MULTIPLIERS.refinements):
-        m = m + solve(np.where(active, form.matvec(_residual(form, counts, m)), 0.0), MULTIPLIERS.precision)
+        gradient = np.where(active, form.matvec(_residual(form, counts, m)), 0.0)
+        m = m + factor.solve(gradient, known, MULTIPLIERS.precision)
     return m
 
 

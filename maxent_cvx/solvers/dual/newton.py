@@ -114,9 +114,10 @@ def newton_direction(
     gradient = dual.negative_gradient(point, sign)
     residual = np.abs(gradient).max(initial=0.0)
     weights = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * residual * min(residual, 1.0)))
+    factor = system.at(weights, ridge)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
-        step = system.factor(weights, known, ridge)(np.where(active, gradient, 0.0), precision)
+        step = factor.solve(np.where(active, gradient, 0.0), known, precision)
         wrong_sign = active & (point.m == 0) & (sign * step < 0)
         if not wrong_sign.any():
             break

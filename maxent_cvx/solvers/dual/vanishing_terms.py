@@ -48,6 +48,7 @@ def recession_direction(
     if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
+    factor = system.at(others, VANISHING_TERMS.ridge)
     direction, largest_allowed = step, VANISHING_TERMS.most_moved * np.abs(change).max()
     for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)
@@ -55,8 +56,6 @@ def recession_direction(
         if largest <= VANISHING_TERMS.nothing * np.abs(change).max() or largest > largest_allowed:
             break
         largest_allowed = 0.1 * largest
-        direction = direction - system.factor(others, active, VANISHING_TERMS.ridge)(
-            form.matvec(others * rest), VANISHING_TERMS.precision
-        )
+        direction = direction - factor.solve(form.matvec(others * rest), active, VANISHING_TERMS.precision)
         change = np.where(alive, form.rmatvec(direction), 0.0)
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None

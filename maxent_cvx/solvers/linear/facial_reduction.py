@@ -46,7 +46,7 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
         """The least-squares solution of (A' d)_j = aim_j."""
         right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
-        return system.factor(weights, equations, FACIAL_REDUCTION.ridge)(right, FACIAL_REDUCTION.precision)
+        return system.at(weights, FACIAL_REDUCTION.ridge).solve(right, equations, FACIAL_REDUCTION.precision)
 
     for _ in range(FACIAL_REDUCTION.rounds):
         if not small.any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +12,15 @@ from .block_system import BlockSystem
 from .schur_preconditioner import SchurComplement
 from .sparse_system import SparseSystem
 
-__all__ = ["System", "newton_system"]
+__all__ = ["Factor", "System", "newton_system"]
+
+
+class Factor(Protocol):
+    """A diag(x) A' at one x, factored."""
+
+    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
+        """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
+        ...
 
 
 class System(Protocol):
@@ -30,8 +37,8 @@ class System(Protocol):
     products: int
     schur: SchurComplement | None
 
-    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
-        """Factor at one x for the active rows of knowledge; returns ``solve(gradient, tolerance)``."""
+    def at(self, x: np.ndarray, ridge: float) -> Factor:
+        """The system at one x, its diagonal raised by a relative ridge."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import qdldl
@@ -23,18 +23,28 @@ class SparseSystem:
         self.products = 0  # systems are solved directly
         self.schur: SchurComplement | None = None  # without a preconditioner
 
-    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
-        """Factor over the published rows and the active rows of knowledge; the direction of the others is 0."""
+    def at(self, x: np.ndarray, ridge: float) -> SparseFactor:
+        """The system at one x, its diagonal raised by a relative ridge."""
+        return SparseFactor(self.matrix, self.n_published, x, ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFactor:
+    """A diag(x) A' at one x; it is factored for the rows that are active."""
+
+    matrix: sp.csr_array
+    n_published: int
+    x: np.ndarray
+    ridge: float
+
+    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+        """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
         rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
         matrix = self.matrix[rows]
-        factor = ldl_factor(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge)
-
-        def solve(gradient: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-            direction = np.zeros(len(gradient))
-            direction[rows] = factor.solve(gradient[rows])
-            return direction
-
-        return solve
+        factor = ldl_factor(sp.csc_array(matrix @ sp.diags_array(self.x) @ matrix.T), self.ridge)
+        direction = np.zeros(len(gradient))
+        direction[rows] = factor.solve(gradient[rows])
+        return direction
 
 
 def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:

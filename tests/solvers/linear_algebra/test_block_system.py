@@ -52,7 +52,7 @@ def solves(form: LinearForm, system: BlockSystem | SparseSystem, x: np.ndarray, 
     rows, dense = hessian(form, x, active)
     aim = np.zeros(form.shape[0])
     aim[rows] = form.matrix.toarray()[rows] @ (x * np.random.default_rng(seed).normal(size=len(x)))
-    direction = system.factor(x, active, RIDGE)(aim)
+    direction = system.at(x, RIDGE).solve(aim, active)
     assert (direction[np.setdiff1d(np.arange(len(aim)), rows)] == 0).all()
     change = form.matrix.T @ direction
     root = np.sqrt(x)
@@ -102,7 +102,7 @@ def test_tiny_terms(seed: int, smallest: float):
     active = np.arange(form.shape[0] - form.n_published)
     aim = form.matrix @ (x * rng.normal(size=len(x)))
     for system in (BlockSystem(form), SparseSystem(form))[: 1 + (form.n_published > 0)]:
-        direction = system.factor(x, active, RIDGE)(aim)
+        direction = system.at(x, RIDGE).solve(aim, active)
         assert np.isfinite(direction).all()
         np.testing.assert_allclose(form.matrix @ (x * (form.matrix.T @ direction)), aim, atol=2e-6)
 
@@ -141,8 +141,8 @@ def test_nothing_published():
     system = BlockSystem(form)
     assert system.bucket_blocks.n_slots == 0
     x, aim = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0])
-    np.testing.assert_allclose(system.factor(x, np.arange(2), 0.0)(aim), np.linalg.solve(matrix * x @ matrix.T, aim))
-    np.testing.assert_allclose(system.factor(x, np.array([1]), 0.0)(aim), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
+    np.testing.assert_allclose(system.at(x, 0.0).solve(aim, np.arange(2)), np.linalg.solve(matrix * x @ matrix.T, aim))
+    np.testing.assert_allclose(system.at(x, 0.0).solve(aim, np.array([1])), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
 
 
 def test_formed_only_when_needed():
@@ -151,17 +151,17 @@ def test_formed_only_when_needed():
     form, active = model.form, np.arange(2)
     x, aim = np.ones(form.shape[1]), np.append(np.zeros(form.n_published), [1.0, -2.0])
     patient = BlockSystem(form)
-    patient.factor(x, active, RIDGE)(aim)
+    patient.at(x, RIDGE).solve(aim, active)
     assert patient.formed == 0  # two rows: two products
     assert 1 <= patient.products <= 3
     hasty = BlockSystem(form)
     hasty.affordable_products = 0
-    hasty.factor(x, active, RIDGE)(aim)
+    hasty.at(x, RIDGE).solve(aim, active)
     assert hasty.formed == 1
     hasty.affordable_products = patient.affordable_products
     before = hasty.products
-    hasty.factor(2 * x, active, RIDGE)(aim)  # S is twice what was formed: one product is enough
-    hasty.factor(x, active[:1], RIDGE)(np.append(np.zeros(form.n_published), [1.0, 0.0]))
+    hasty.at(2 * x, RIDGE).solve(aim, active)  # S is twice what was formed: one product is enough
+    hasty.at(x, RIDGE).solve(np.append(np.zeros(form.n_published), [1.0, 0.0]), active[:1])
     assert hasty.formed == 1
     assert hasty.products <= before + 4
 
