@@ -15,7 +15,7 @@ from ...tables.numbers import as_numbers
 from ...terms.block import Block
 from ...terms.rows import Rows
 from ...terms.space import Space
-from ...views import OUTSIDE, Release
+from ...views import OUTSIDE
 from ..base import Source
 from .noise import Noise, noise_interval
 from .whole_counts import whole_counts
@@ -141,9 +141,8 @@ class NoisyMarginal(Source):
     def _block(self, space: Space) -> Block:
         """P(by), of those in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
-        columns = [*view.qi, *view.sensitive, *([view.bucket] if isinstance(view, Release) else [])]
-        if strangers := [name for name in names if name not in columns]:
-            raise unknown_name(f"attribute of the {view.noun}", strangers[0], columns)
+        if strangers := [name for name in names if name not in view.columns]:
+            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
         block = space.marginal(names)
         for name in names:
             found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
