@@ -208,7 +208,7 @@ class Posterior:
         Naming people is no knowledge, but their pseudonyms are counted then: H rises by sum P(q) log n(q).
         """
         p = self.counts / self.space.n_records
-        return float(xlogy(p, self.space.pseudonyms).sum() - xlogy(p, p).sum())
+        return float(xlogy(p, self.space.multiplicities).sum() - xlogy(p, p).sum())
 
     @cached_property
     def relative_entropy(self) -> float:

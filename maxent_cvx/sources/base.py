@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..terms.space import Space
 
-__all__ = ["Custom", "Source", "as_source", "names_its_rows", "several"]
+__all__ = ["Custom", "Source", "as_list", "as_source", "names_its_rows"]
 
 
 class Source(ABC):
@@ -156,11 +156,11 @@ class Custom(Source):
 
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
         """Emit what the function returns."""
-        return several(self.function(space), self.label)
+        return as_list(self.function(space), self.label)
 
 
-def several(said: Any, label: str) -> Iterable[Any]:
-    """Read what a builder or a function emitted: one statement, or several; anything else is no knowledge."""
+def as_list(said: Any, label: str) -> Iterable[Any]:
+    """Read what a source or a function emitted, one statement or an iterable of them, as an iterable."""
     if isinstance(said, Rows | Source) or hasattr(said, "is_dcp"):
         return [said]
     if isinstance(said, Iterable) and not isinstance(said, str | bytes | dict) and not getattr(said, "shape", ()):
