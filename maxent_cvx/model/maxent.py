@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,25 +10,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import arguments
-from ..errors import Infeasible, SolverError, StatementError, shown
+from ..errors import SolverError, StatementError, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
-from ..solvers.diagnosis.failure import contradiction
-from ..solvers.linear.bounds import linear_bounds
-from ..solvers.linear.integer import integer_bounds
-from ..solvers.linear.integrality import settle_integers
-from ..solvers.solving.presolving import presolved
 from ..solvers.solving.solve import solve
-from ..sources import PriorZeros, Probability, published_sources, read_probability
-from ..system.progress import progress_bar
+from ..sources import Probability, published_sources, read_probability
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
 from .adversary import Adversary
-from .bounds import intervals
+from .bounds import bounds_of
 from .certifying import certified
-from .explain.relaxation import Relaxation, moved, prices, relaxed
-from .knowledge_base import KnowledgeBase
+from .explain.relaxation import Relaxation, least_relaxation
 from .posterior import Posterior
 from .warm_start import first_multipliers
 
@@ -269,21 +261,13 @@ class MaxEnt(Adversary):
         if self.convex:
             raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
         together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
-        several = [read_probability(a) if isinstance(a, str) else a for a in together]
-        if strange := [a for a in several if not isinstance(a, Probability)]:
+        combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
+        if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        settled = presolved(self.posed)
-        bar = progress_bar(several, "bounds", progress)
-        try:
-            closed = ~np.isnan(self.posed.closed_form.counts)
-            settled = settle_integers(settled) if integer else settled
-            program = (lambda form, weight: integer_bounds(form, weight, time_limit)) if integer else linear_bounds
-            found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
-        except Infeasible as error:
-            raise contradiction(self.posed) or error from None
+        found = bounds_of(combinations, self, integer, time_limit, progress)
         if isinstance(asked, Probability | str):
             return found[0]
-        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))
+        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, combinations), name="probability"))
 
     def diagnose(self) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible set.
@@ -365,18 +349,9 @@ class MaxEnt(Adversary):
             arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
-        held = self._base.knowledge
-        firm = {name: math.inf for name, source in self.knowledge.items() if isinstance(source, PriorZeros)}
-        price = prices(held, {**(priority or {}), **firm})
-        try:
-            lower, upper = moved(self.form, price)
-        except Infeasible as error:
-            firmly = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
-            raise contradiction(self.posed.with_rows(firmly)) or error from None
-        entries, changes = relaxed(held, lower, upper)
-        facts = {fact.label: self._base.emitted[fact.label] for fact in self.facts}
+        wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()
-        twin._hold(KnowledgeBase.of(self.space, self._base.facts, facts | entries))
+        twin._hold(wider)
         return Relaxation(twin, changes)
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from ...system.progress import progress_bar
 from ...tables.selection import choose
 from ...terms.people import OTHERS
 from ...terms.space import Space
-from .solved import Solved
+from ..adversary import Adversary
 
 __all__ = ["Key", "Subjects", "certain_table", "is_said", "name_of", "subjects"]
 
@@ -78,14 +78,13 @@ class Inference(NamedTuple):
         return *self.group, self.value, self.probability
 
 
-def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
+def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
-    model, space = post.model, post.space
-    problem = model.posed
+    space, problem = model.space, model.posed
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
         problem = problem.relax_published()
     form = problem.form
-    found = list(_inferences(space, post.counts < SMALL))
+    found = list(_inferences(space, counts < SMALL))
     known = np.arange(form.n_facts, form.shape[0])
     because = _forced_by_one(found, known[-MOST:], form, space.n_records)
     sets: list[np.ndarray] = []
