@@ -92,7 +92,7 @@ def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
     Raises
     ------
     StatementError
-        If it emits something that is no knowledge about these terms.
+        If it emits something else than rows, statements and constraints on these terms.
     """
     rows: list[Rows] = []
     convex: list[Any] = []

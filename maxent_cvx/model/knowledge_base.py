@@ -31,7 +31,7 @@ class KnowledgeBase:
     ----------
     space : Space
     facts : tuple of Source
-        What is true of whatever was published: the invariants first.
+        The hard constraints: true of whatever was published; the invariants first.
     emitted : mapping of str to EmittedRows
         What every source emitted, by its label: the facts first, then what a prior rules out, then the rest.
     label_of : mapping

@@ -39,7 +39,7 @@ class MaxEnt(Adversary):
     view : View
         What is published. Its invariants are the model's first source.
     people : dict of dict, or DataFrame, optional
-        The QI values of people who are known by name, so that ``P("Flu", who="Alice")`` can be spoken of:
+        The QI values of people who are known by name, so that statements can involve ``P("Flu", who="Alice")``:
         ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
         maximised is then H(I, Q, S, B), i being a person (section 6).
     prior : QIDistribution, optional
@@ -104,7 +104,7 @@ class MaxEnt(Adversary):
 
         Its value is the posterior's entropy, in nats; with a prior H + sum p log(prior).
 
-        Rows are in people; a constraint a block of rows, labelled.
+        Rows are in records; a constraint a block of rows, labelled.
         """
         return self._base.problem
 
@@ -126,8 +126,8 @@ class MaxEnt(Adversary):
             "auto", or a name that ``maxent-cvx solvers`` lists; or a solver of one's own, as
             :func:`maxent_cvx.solvers.register` takes it.
         presolve : bool
-            Take out forced terms (zeros, above all), redundant rows, and buckets that no knowledge speaks
-            of, and lump terms that no row tells apart, before the solver sees the problem.
+            Remove forced terms (zeros, above all), redundant rows, and buckets that no knowledge involves, and
+            aggregate interchangeable terms, before the solver sees the problem.
         allow_inaccurate : bool
             Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
         warm_start : Posterior, optional
@@ -136,7 +136,7 @@ class MaxEnt(Adversary):
         polish : bool
             Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
         **options
-            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (people), ``max_iterations`` and
+            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (records), ``max_iterations`` and
             ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
 
         Returns
@@ -235,7 +235,7 @@ class MaxEnt(Adversary):
         Returns
         -------
         (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, bounds from outside by no more than 1e-6 people.
+            Probabilities, bounds from outside by no more than 1e-6 records.
 
         Raises
         ------
@@ -270,11 +270,11 @@ class MaxEnt(Adversary):
         return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, combinations), name="probability"))
 
     def diagnose(self) -> pd.DataFrame:
-        """Find statements that contradict each other, or the published data: an irreducible set.
+        """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).
 
         All of them together cannot hold, and without any one of them the others can. The published data, and that
-        named people are there, are never to blame, unless they contradict each other, as the releases of a series
-        may. One set is found; there may be others.
+        named people are there, are hard constraints and no part of it, unless they contradict each other, as the
+        releases of a series may. One set is found; there may be others.
 
         Returns
         -------
@@ -311,12 +311,14 @@ class MaxEnt(Adversary):
         return found.table
 
     def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
-        """Make contradictory knowledge consistent by the least total change, which is told; never done unasked.
+        """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
+
+        What has changed is listed. Nothing else in the package changes what was typed.
 
         Parameters
         ----------
         priority : dict, optional
-            By label, what it costs to move a source's rows by one person: 1 unless given, more for what is held
+            By label, what it costs to move a source's rows by one record: 1 unless given, more for what is held
             firmly, ``math.inf`` for what must not move.
 
         Returns

@@ -42,7 +42,7 @@ class Posterior(TermDistribution):
     space : Space
         The terms.
     counts : ndarray
-        N P(q, s, b), people, one a term.
+        N P(q, s, b), records, one a term.
     certificate : Certificate
         How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
         the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
@@ -53,7 +53,7 @@ class Posterior(TermDistribution):
         Time to hand the problem over, and to solve it.
     log : DataFrame
         A row an iteration, if the solver tells: the largest row residual and the gap of the inequalities
-        (people), the dual function, terms proved empty so far, and seconds. Empty if it does not.
+        (records), the dual function, terms proved empty so far, and seconds. Empty if it does not.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
@@ -150,10 +150,10 @@ class Posterior(TermDistribution):
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
     def prices(self, leave_one_out: bool = False, measure: Measure | None = None) -> pd.DataFrame:
-        """``dH / d(value)`` of every statement: what one unit of its value, as typed, is worth in entropy; nats.
+        """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
 
-        A statement with a price of 0 tells nothing that the rest does not; the larger the price, the
-        more a small change of the value matters.
+        A statement with a price of 0 says nothing that the others do not; the larger the price, the more a small change
+        of the value matters.
 
         Parameters
         ----------
@@ -165,12 +165,12 @@ class Posterior(TermDistribution):
         Returns
         -------
         DataFrame
-            A row a statement, the largest price first: `side`, the side of its value that it presses from ("=",
-            ">=", "<=", or "" where there is room), and `price`. Of vague knowledge, more vagueness eps on the side
-            that presses is worth the size of the price. Infinite where the statement forces zeros: there any
-            doubt, however small, is worth more than any multiple of it. Statements that repeat each other share
-            a price. With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN
-            for what a prior rules out, which is no statement that can be left out. Of several numbers these are
+            A row a statement, the largest price first: `side`, which of its sides is active ("=", ">=", "<=", or ""
+            of an inactive inequality), and `price`. Widening a vague statement by eps on its active side raises the
+            entropy by eps times the size of the price, to first order. Infinite where the statement forces zeros:
+            there the entropy rises faster than any multiple of eps. Statements that repeat each other share a price.
+            With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
+            a prior rules out, which is no statement that can be left out. Of several numbers these are
             "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to
             it that prices are of.
 
@@ -198,8 +198,8 @@ class Posterior(TermDistribution):
     def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
-        P(s | q) is about everybody with q, named or not. Where some of them are named, the others are told apart from
-        these: what is certain of them alone is listed as "P(Flu | (others), Gender=female)", unless it is so of
+        P(s | q) is about everybody with q, named or not. Where some of them are named, the others are distinguishable
+        from these: what is certain of them alone is listed as "P(Flu | (others), Gender=female)", unless it is so of
         everybody with q. That is no statement, and cannot be added or asked as one.
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
@@ -249,7 +249,7 @@ class Posterior(TermDistribution):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
 
-        A row a term: its labels, and in people the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
+        A row a term: its labels, and in records the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
         ``N P(q,s,b)``. The file is written beside the one that is there and replaces it when it is complete, so that
         nobody ever reads half of one, whatever happens; and it holds a checksum, by which any change is found.
 

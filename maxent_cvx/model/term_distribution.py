@@ -132,7 +132,7 @@ class TermDistribution:
             Probabilities. Where people are named a row a person, and one for the others of every QI tuple;
             the first level of the index is "who", "(others)" of those without a name.
         ndarray
-            How many people each row is about.
+            How many records share each row.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class TermDistribution:
 
         Of a series H(S | I) = -sum P(i) P(s | i) log P(s | i) (Re-publishing, Eq. (1)).
 
-        Naming people is no knowledge, but their pseudonyms are counted then: H rises by sum P(q) log n(q).
+        Naming people adds no knowledge, but makes records distinguishable: H rises by sum P(q) log n(q).
         """
         p = self.counts / self.space.n_records
         return float(xlogy(p, self.space.multiplicities).sum() - xlogy(p, p).sum())

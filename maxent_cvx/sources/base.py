@@ -42,7 +42,7 @@ class Source(ABC):
     constructor, and emit it in :meth:`rows`. A dataclass will do, and so will a class without a constructor.
 
     A model holds a source under its `label`, and calls its rows by it. Without a label of its own, that is the class
-    with the arguments it was made with, so that two of them are told apart; data are abbreviated. Another one is a
+    with the arguments it was made with, so that two of them are distinguishable; data are abbreviated. Another one is a
     class attribute, a property, or set in the constructor.
 
     Examples
@@ -129,7 +129,7 @@ def labelled_by_default(kind: type[Source]) -> bool:
 
 
 def names_its_rows(source: Source) -> bool:
-    """Whether rows of a source can be told from those of others by their own names: the package's kinds see to that."""
+    """Whether the names of a source's rows distinguish them from other sources' rows, as those of the package do."""
     return type(source).__module__.startswith(__name__.partition(".")[0] + ".") and not labelled_by_default(
         type(source)
     )

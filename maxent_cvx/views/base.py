@@ -99,7 +99,7 @@ class View(ABC):
 
     @property
     def n_records(self) -> int:
-        """N, the number of people."""
+        """N, the number of records."""
         return int(self.n_q.sum())
 
     @property

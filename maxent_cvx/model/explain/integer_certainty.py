@@ -1,4 +1,4 @@
-"""What is certain because people have one value each, whole: beyond what linear rows can say."""
+"""What every integer solution agrees on: certain because each record has exactly one value, beyond linear rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...solvers.solving.presolving import presolved
 from ...terms.space import Space
 from ..adversary import Adversary
 from ..bounds import without_knowledge
-from .certainty import Key, Subjects, is_said, name_of, subjects
+from .certainty import Key, Subjects, follows_for_others, name_of, subjects
 
 __all__ = ["integer_certain_table"]
 
@@ -23,7 +23,7 @@ KEY = ["kind", "group", "value", "probability"]
 
 
 def integer_certain_table(model: Adversary, counts: np.ndarray, seconds: float) -> pd.DataFrame:
-    """List what whole assignments force, see :meth:`maxent_cvx.Posterior.certain`."""
+    """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
     if model.convex:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
     form = model.form
@@ -50,7 +50,7 @@ def _table(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.nd
     found = pd.concat([_of(space, counts, whom, empty, undecided) for whom in subjects(space)], ignore_index=True)
     keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
     said = {key for key, decided in zip(keys, found["decided"], strict=True) if decided}
-    found = found[np.array([not is_said(key, said) for key in keys], dtype=bool)]
+    found = found[np.array([not follows_for_others(key, said) for key in keys], dtype=bool)]
     names = [name_of(space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
     index = pd.Index(names, dtype=object, name="inference")
     return found.set_index(index)[["probability", "posterior", "people", "decided"]]
@@ -69,7 +69,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
     one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
     zero = ~filled & ~maybe & (np.bincount(owner, one, len(whom.people))[owner] == 0)
     open_ = maybe & ~filled
-    told = one | zero | open_
+    listed = one | zero | open_
     people = whom.people[owner]
     p = np.bincount(of, counts[terms], n) / people
     return pd.DataFrame(
@@ -78,4 +78,4 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
             "probability": np.where(open_, np.nan, one.astype(float)), "posterior": p, "people": people,
             "decided": ~open_,
         }
-    )[told]  # fmt: skip
+    )[listed]  # fmt: skip

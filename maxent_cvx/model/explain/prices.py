@@ -1,4 +1,4 @@
-"""Prices: what each statement is worth, from its multiplier, and from doing without it."""
+"""Shadow prices of statements, from their multipliers, and what changes without each of them."""
 
 from __future__ import annotations
 

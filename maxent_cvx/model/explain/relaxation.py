@@ -1,4 +1,4 @@
-"""Contradictory knowledge mended: the least that has to be moved, and by how much."""
+"""Elastic relaxation of contradictory knowledge: the least total widening of rows that makes them feasible."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def verified(file: BinaryIO, what: str) -> Any:
     if not tail.endswith(MAGIC) or not len(MAGIC) <= size - footer:
         raise TableError(f"{what} {advice}: it is no whole Parquet file")
     file.seek(size - footer)
-    if _place(file.read(footer), 0) is None:  # before a large file is read to no purpose
+    if _place(file.read(footer), 0) is None:  # seen in the footer: a large file need not be read
         raise TableError(
             f"{what} {advice}: it has no checksum (another program wrote it, or an early version of this "
             "package, whose posteriors are to be solved and saved again)"

@@ -60,7 +60,7 @@ class SeriesConstraints(PublishedRows):
         Returns
         -------
         counts : ndarray, one a term
-            N P(i, s), people; NaN where buckets overlap.
+            N P(i, s), records; NaN where buckets overlap.
         multipliers : ndarray, one a row of :meth:`rows`
             Those of the first release that somebody is in, as if it were alone.
         """

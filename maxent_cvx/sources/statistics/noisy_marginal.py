@@ -93,7 +93,7 @@ class NoisyMarginal(Source):
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; cells that nobody can be in emit one only if the noise does not explain them.
+        """Emit a row a cell; a cell without terms emits one only if the noise does not explain its count.
 
         Parameters
         ----------
