@@ -17,8 +17,8 @@ from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import OUTSIDE
 from ..base import Source
+from .integer_counts import integer_counts
 from .noise import Noise, noise_interval
-from .whole_counts import whole_counts
 
 __all__ = ["AnsweredQueries"]
 
@@ -196,7 +196,7 @@ class AnsweredQueries(Source):
         """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
         vague = low < high
         if self.integer:
-            low, high = whole_counts(low, high, names, "an answer to")
+            low, high = integer_counts(low, high, names, "an answer to")
         return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
     def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:

@@ -17,8 +17,8 @@ from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import OUTSIDE
 from ..base import Source
+from .integer_counts import integer_counts
 from .noise import Noise, noise_interval
-from .whole_counts import whole_counts
 
 __all__ = ["NoisyMarginal"]
 
@@ -127,7 +127,7 @@ class NoisyMarginal(Source):
         noisy = self.counts.to_numpy(dtype=float)
         low, high = noisy - self.most, noisy - self.least
         if self.integer:
-            low, high = whole_counts(low, high, self.counts.index, "within the noise of")
+            low, high = integer_counts(low, high, self.counts.index, "within the noise of")
         at = block.index.get_indexer(self.counts.index)
         known = np.flatnonzero(at >= 0)
         pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
