@@ -237,6 +237,18 @@ class Posterior(TermDistribution):
         Without `integer` these are certainties of the linear rows. With it they hold in every assignment of a value to
         each record, and of a record to each name, that satisfies the rows as they are typed: a probability of 0.3 is
         then three of ten people, and of one person it is impossible.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+        >>> certain = post.certain(progress=False)
+        >>> certain.index[certain["probability"] == 1].tolist()
+        ['P(Breast Cancer | Degree=junior, Gender=female)']
+        >>> certain["because"].iloc[0]
+        ['P(Breast Cancer | Gender=male) = 0']
         """
         arguments.optional_flag(progress, "progress")
         arguments.flag(integer, "integer")
@@ -262,6 +274,17 @@ class Posterior(TermDistribution):
         TableError
             If a column holds labels that would not come back from a Parquet file as they are, such as tuples or
             numbers of several types, or if the file cannot be written; what was there before is unchanged.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mx.MaxEnt(release).solve().save(pathlib.Path(folder, "post.parquet"))
+        ...     table = pd.read_parquet(pathlib.Path(folder, "post.parquet"))
+        >>> table.columns.tolist()
+        ['Gender', 'Degree', 'Disease', 'Bucket', 'N P(q,b)', 'N P(s,b)', 'N P(q,s,b)']
         """
         about = {"certificate": self.certificate.to_dict(), **{name: getattr(self, name) for name in ABOUT}}
         write_terms(path, self.space, self.counts, about)

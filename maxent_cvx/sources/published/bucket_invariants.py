@@ -72,6 +72,15 @@ class BucketInvariants(PublishedCounts):
         ------
         Rows
             P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> of_tuples, of_values = mx.BucketInvariants(release).rows(mx.MaxEnt(release).space)
+        >>> of_values.name(0), of_values.low[0].item()
+        ('P(Disease, Bucket): Breast Cancer, 1', 0.1)
         """
         of_people, of_values = super().rows(space)
         yield of_people
