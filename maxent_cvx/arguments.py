@@ -214,7 +214,7 @@ def keywords(given: Iterable[str], what: str, known: Collection[str]) -> None:
 def known_label(value: object, what: str, known: Collection[Any]) -> Any:
     """Check that something is one of some labels."""
     if not isinstance(value, Hashable) or not _is_in(value, known):
-        raise unknown_name(what, value if isinstance(value, str) else shown(value), known)
+        raise unknown_name(what, value, known)
     return value
 
 

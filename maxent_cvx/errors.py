@@ -350,15 +350,24 @@ def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownNa
     if _holds_data(found):  # to compare it as a text would take long, and to print it would print records
         return UnknownName(f"{shown(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
     by_lower = {text.lower(): item for text, item in by_text.items()}
-    near = [by_lower[text] for text in difflib.get_close_matches(str(found).lower(), by_lower, n=3)]
-    if str(found) in by_text:
-        twin = by_text[str(found)]
+    text = found if isinstance(found, str) else _as_text(found)
+    near = [by_lower[name] for name in difflib.get_close_matches(text.lower(), by_lower, n=3)]
+    if text in by_text:
+        twin = by_text[text]
         hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(found).__name__}"
     elif near:
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"expected one of {listing(known, 8)}" if known else "there is none"
     return UnknownName(f"{shown(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
+
+
+def _as_text(value: object) -> str:
+    """Write a value as :class:`str` does, abbreviated; of what cannot be written, its kind."""
+    try:
+        return str(value)[:MOST_SHOWN]
+    except Exception:  # see shown
+        return shown(value)
 
 
 def _holds_data(value: object) -> bool:

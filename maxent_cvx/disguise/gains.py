@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from ..errors import Inaccurate, SolverError
 from ..measures.accuracy import original_counts
+from ..model.explain.solved import model_of
 from ..model.posterior import Posterior
 from ..solvers.diagnosis.multipliers import multipliers_from_counts
 from ..terms.rows import Rows
@@ -38,11 +39,12 @@ def multipliers_of(post: Posterior, label: str) -> np.ndarray:
     Inaccurate
         If the answer has no multipliers to the precision that is needed.
     """
-    if post.model.convex:
+    model = model_of(post)
+    if model.convex:
         raise SolverError(
             "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
         )
-    form = post.model.form
+    form = model.form
     multipliers = multipliers_from_counts(form, post.counts)
     if np.isnan(multipliers).any():
         raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")

@@ -99,7 +99,7 @@ class View(ABC):
 
     @property
     def n_records(self) -> int:
-        """N, the number of people."""
+        """N, the number of records."""
         return int(self.n_q.sum())
 
     @property
@@ -134,6 +134,14 @@ class View(ABC):
         -------
         dict of str to ndarray of int
             For every role the position of each term's label in the role's index.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> {role: code[:4].tolist() for role, code in release.terms().items()}    # of bucket 1
+        {'q': [0, 0, 0, 3], 's': [0, 1, 4, 0], 'bucket': [0, 0, 0, 0]}
         """
 
     def named(self, who: object) -> np.ndarray | None:

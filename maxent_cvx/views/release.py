@@ -267,6 +267,10 @@ class Release(View):
         -------
         dict
             Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
         """
         qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
         width = np.diff(sb.indptr)  # distinct sensitive values of each bucket

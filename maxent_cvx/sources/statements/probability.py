@@ -164,7 +164,7 @@ class Probability:
     Attributes
     ----------
     terms : dict of Event to float
-        What is spoken of, and its coefficient.
+        The events, and the coefficient of each.
     constant : float
         Added to it.
 
