@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from .. import arguments
-from ..errors import BadProbability, shown
+from ..errors import BadProbability, arguments, shown
 from ..model.posterior import Posterior
 from ..terms.truth import count_pairs
 

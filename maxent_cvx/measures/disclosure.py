@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .. import arguments
-from ..errors import whole
+from ..errors import arguments, whole
 from ..model.posterior import Posterior
 from ..views import OUTSIDE, View
 

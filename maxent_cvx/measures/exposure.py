@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .. import arguments
+from ..errors import arguments
 from ..model.posterior import Posterior
 from .accuracy import original_counts
 from .disclosure import of_those_inside

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .. import arguments
+from ..errors import arguments
 from ..model.posterior import Posterior
 from .accuracy import check_base
 

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import DuplicateLabel, StatementError, shown
+from ..errors import DuplicateLabel, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import Problem

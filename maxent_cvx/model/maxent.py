@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import arguments
-from ..errors import SolverError, StatementError, shown
+from ..errors import SolverError, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, listing, shown
+from ..errors import StatementError, arguments, listing, shown
 
 __all__ = ["Measure", "Measures", "can_be_called", "own_name"]
 

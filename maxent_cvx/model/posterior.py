@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .. import arguments
-from ..errors import StatementError
+from ..errors import StatementError, arguments
 from ..solvers import Certificate, Solution, Status
 from ..solvers.program.linear_form import LinearForm
 from ..tables.coding import group_codes

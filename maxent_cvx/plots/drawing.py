@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import arguments
-from ..errors import StatementError, TableError, listing
+from ..errors import StatementError, TableError, arguments, listing
 from ..errors import shown as written
 
 if TYPE_CHECKING:

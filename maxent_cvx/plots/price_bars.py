@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError
+from ..errors import StatementError, arguments
 from .drawing import READABLE, axes_or_new, check_table
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, TableError, amount, listing, unknown_name
+from ..errors import StatementError, TableError, amount, arguments, listing, unknown_name
 from ..tables.columns import names
 from ..tables.microdata import Microdata
 from .estimation import shares

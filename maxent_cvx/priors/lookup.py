@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import UnknownName, amount, unknown_name
+from ..errors import UnknownName, amount, arguments, unknown_name
 from ..tables.coding import group_codes, sort_distinct
 from ..tables.columns import check_columns
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import amount, whole
+from ..errors import amount, arguments, whole
 from ..tables.columns import names
 from ..tables.lattice import sizes_of
 from .files import read_rules, write_rules

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import Infeasible, MaxEntError, SolverError, StatementError, unknown_name
+from ..errors import Infeasible, MaxEntError, SolverError, StatementError, arguments, unknown_name
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..solvers import SOLVERS, find

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import BadProbability, StatementError, number, shown
+from ..errors import BadProbability, StatementError, arguments, number, shown
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..system.progress import progress_bar

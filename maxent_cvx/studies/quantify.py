@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, shown
+from ..errors import StatementError, arguments, shown
 from ..measures import overall_divergence, term_divergence
 from ..model.maxent import MaxEnt
 from ..model.measure import Measure, Measures, can_be_called, own_name

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import BadProbability, LabelMismatch, StatementError, listing, number
+from ..errors import BadProbability, LabelMismatch, StatementError, arguments, listing, number
 from .rows import Rows
 from .terms import Terms
 

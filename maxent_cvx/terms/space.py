@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import StatementError, unknown_name
+from ..errors import StatementError, arguments, unknown_name
 from ..tables.coding import group_codes
 from .axes import as_names
 from .block import Block

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import amount
+from ..errors import amount, arguments
 from ..priors import QIDistribution
 from ..views import View
 from .axes import Axes

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import TableError
+from ..errors import TableError, arguments
 from ..tables.coding import ranges
 from .base import View, attach
 from .grouped import GroupedRelease

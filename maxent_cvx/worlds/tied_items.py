@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import BadProbability, StatementError, TableError, listing, shown, unknown_name
+from ..errors import BadProbability, StatementError, TableError, arguments, listing, shown, unknown_name
 from .reading import checked_priors
 
 __all__ = ["Item", "Ties", "items_of", "members_of"]

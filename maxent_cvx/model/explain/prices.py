@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from ... import arguments
-from ...errors import Inaccurate, SolverError, StatementError
+from ...errors import Inaccurate, SolverError, StatementError, arguments
 from ...solvers.diagnosis.multipliers import multipliers_from_counts
 from ...system.progress import progress_bar
 from ..measure import Measure, Measures

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arguments import flag
 from ...errors import SolverError, shown
+from ...errors.arguments import flag
 from ..answer import Answer, Status
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex

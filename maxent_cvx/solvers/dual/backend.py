@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arguments import flag, positive
 from ...errors import unknown_name, whole
+from ...errors.arguments import flag, positive
 from ..answer import Answer
 from ..program.linear_form import LinearForm
 

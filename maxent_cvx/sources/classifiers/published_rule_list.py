@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import BadProbability, StatementError, number, shown
+from ...errors import BadProbability, StatementError, arguments, number, shown
 from ...rules import find_values, records_of_scores
 from ...tables.selection import choose
 from ...terms.rows import Rows

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import StatementError, shown
+from ...errors import StatementError, arguments, shown
 from ...rules import find_values
 from ...terms.rows import Rows
 from ...terms.space import Space

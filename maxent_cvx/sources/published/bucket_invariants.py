@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ... import arguments
+from ...errors import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import Release

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from ... import arguments
+from ...errors import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import View

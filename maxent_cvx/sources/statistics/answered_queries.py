@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import BadProbability, StatementError, number, shown, unknown_name
+from ...errors import BadProbability, StatementError, arguments, number, shown, unknown_name
 from ...tables.numbers import numbers_of, one_or_several
 from ...tables.selection import choose, written
 from ...terms.axes import level_of

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import TableError, listing, shown, unknown_name
+from ...errors import TableError, arguments, listing, shown, unknown_name
 from ...tables.numbers import as_numbers
 from ...terms.block import Block
 from ...terms.rows import Rows

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
+from ...errors import BadProbability, StatementError, TableError, arguments, listing, number, shown, unknown_name
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source

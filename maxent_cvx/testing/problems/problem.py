@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ... import arguments
-from ...errors import StatementError
+from ...errors import StatementError, arguments
 from ...model.maxent import MaxEnt
 from ...priors import QIDistribution
 from ...solvers.backends.registry import find as find_backend
