@@ -244,6 +244,8 @@ class MaxEnt(Adversary):
             If a linear program has no precise answer, or a constraint of the model is not linear.
         NotDecided
             If the time is over.
+        UnknownName, StatementError
+            If something else than a probability of this view is asked for.
 
         Examples
         --------

@@ -101,6 +101,10 @@ class TermDistribution:
         Probabilities; nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing,
         Problem 2.1.)
 
+        Returns
+        -------
+        DataFrame
+
         Raises
         ------
         StatementError

@@ -253,7 +253,13 @@ class View(ABC):
 
         Examples
         --------
-        See :meth:`to_frames`.
+        Of a table of people, with what may be sensitive in them:
+
+        >>> import maxent_cvx as mx
+        >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+        >>> again = mx.QITable.from_frames(table.to_frames())
+        >>> again.n_q.tolist(), list(again.sensitive_values)
+        ([4, 6], ['Flu', 'HIV'])
         """
         if not isinstance(frames, Mapping):
             raise TableError(f"frames={shown(frames)}: a dictionary of tables is expected, as to_frames() gives it")

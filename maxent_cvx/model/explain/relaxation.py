@@ -38,6 +38,17 @@ class Relaxation:
     changes : DataFrame
         A row for each of them, by the name that it had: `low` and `high` as typed, `new_low` and `new_high`, and
         the `move` from the one to the other, in the unit of its value. Empty if nothing had to move.
+
+    Examples
+    --------
+    Three of six men have the flu, and somebody says that at least four do:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> relaxation = mx.MaxEnt(release).add("P(Flu | Gender=male) >= 0.6").relax()
+    >>> relaxation.changes["new_low"].round(6).to_list(), list(relaxation.model.knowledge)
+    ([0.5], ['P(Flu | Gender=male) >= 0.5'])
     """
 
     model: Adversary

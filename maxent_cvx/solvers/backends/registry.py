@@ -21,7 +21,15 @@ __all__ = ["SOLVERS", "Backend", "available", "find", "register", "registered"]
 
 
 class Backend(Protocol):
-    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows."""
+    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> backend = mx.solvers.find("DUAL_NEWTON")
+    >>> backend.name, backend.installed, backend.takes_inequalities, backend.takes_convex
+    ('DUAL_NEWTON', True, True, False)
+    """
 
     @property
     def name(self) -> str:

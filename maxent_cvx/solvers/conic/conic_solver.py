@@ -83,7 +83,12 @@ class DualNewton(ConicSolver):
     MIP_CAPABLE = False
 
     def name(self) -> str:
-        """What users call it."""
+        """What users call it.
+
+        Returns
+        -------
+        str
+        """
         return BACKEND.name
 
     def import_solver(self) -> None:
