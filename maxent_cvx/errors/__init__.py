@@ -1,5 +1,6 @@
 """What may be wrong, in words: exceptions, the words of their messages, and checks of arguments."""
 
+from . import exceptions
 from .arguments import number, whole
 from .exceptions import (
     BadProbability,
@@ -42,21 +43,6 @@ __all__ = [
     "whole",
 ]
 
-for _exception in (
-    BadProbability,
-    DuplicateLabel,
-    GroupTooLarge,
-    Inaccurate,
-    Infeasible,
-    LabelMismatch,
-    MaxEntError,
-    NotDecided,
-    RepeatedStatement,
-    RulesLeftOut,
-    SolverError,
-    StatementError,
-    TableError,
-    UnknownName,
-):
-    _exception.__module__ = __name__  # where users import it from, in tracebacks and pickles
-del _exception
+for _name in exceptions.__all__:
+    getattr(exceptions, _name).__module__ = __name__  # where users import it from, in tracebacks and pickles
+del _name
