@@ -7,6 +7,8 @@ import shutil
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from sphinx.ext import autosummary
+
 import maxent_cvx as mx
 
 HERE = Path(__file__).parent
@@ -43,6 +45,17 @@ intersphinx_mapping = {
 
 # Signatures without types, as those of NumPy and pandas: the parameters below say them, in words, with links.
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `MaxEnt.add()`
+RETURNED = [  # by public functions; nobody imports them
+    "maxent_cvx.model.explain.relaxation.Relaxation",
+    "maxent_cvx.solvers.backends.registry.Backend",
+    "maxent_cvx.sources.Probability",
+    "maxent_cvx.tables.associations.Associations",
+    "maxent_cvx.terms.people.People",
+]
+autosummary_context = {"titles": {path: path.rpartition(".")[2] for path in RETURNED}}
+WELL_KNOWN_ABBREVIATIONS = (*autosummary.WELL_KNOWN_ABBREVIATIONS, "Eq.", "Eqs.", "Fig.")  # they end no first sentence
+autosummary.WELL_KNOWN_ABBREVIATIONS = WELL_KNOWN_ABBREVIATIONS
 autosummary_filename_map = {"maxent_cvx.measures.Equivocation": "maxent_cvx.measures.Equivocation-class"}  # beside ...
 numpydoc_class_members_toctree = False
 numpydoc_show_inherited_class_members = {  # what they inherit from str and from CVXPY is explained elsewhere
@@ -67,6 +80,7 @@ numpydoc_xref_aliases = {
         for name in module.__all__
         if inspect.isclass(getattr(module, name))
     },
+    **{path.rpartition(".")[2]: path for path in RETURNED},
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -23,8 +23,9 @@ from .errors import (
     TableError,
     UnknownName,
 )
+from .model.loading import load_posterior
 from .model.maxent import MaxEnt
-from .model.posterior import Posterior, load_posterior
+from .model.posterior import Posterior
 from .priors import QIDistribution
 from .rules.rule_set import RuleSet
 from .sources import (

@@ -8,8 +8,7 @@ from os import PathLike
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import TableError, listing
+from ..errors import TableError, arguments, listing
 
 __all__ = ["ADULT_QI", "load_adult", "load_hospital", "load_patients"]
 

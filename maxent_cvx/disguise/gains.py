@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 from ..errors import Inaccurate, SolverError
 from ..measures.accuracy import original_counts
+from ..model.explain.solved import model_of
 from ..model.posterior import Posterior
-from ..solvers.diagnosis.multipliers import pricing
+from ..solvers.diagnosis.multipliers import multipliers_from_counts
 from ..terms.rows import Rows
 from ..views import OUTSIDE, View
 
@@ -38,12 +39,13 @@ def multipliers_of(post: Posterior, label: str) -> np.ndarray:
     Inaccurate
         If the answer has no multipliers to the precision that is needed.
     """
-    if post.model.convex:
+    model = model_of(post)
+    if model.convex:
         raise SolverError(
             "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
         )
-    form = post.model.form
-    multipliers = pricing(form, post.counts)
+    form = model.form
+    multipliers = multipliers_from_counts(form, post.counts)
     if np.isnan(multipliers).any():
         raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")
     return form.by_label(multipliers * form.scale / post.space.n_records)[label]

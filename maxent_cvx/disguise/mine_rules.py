@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from .. import arguments
+from ..errors import arguments
 from ..rules.rule_set import RuleSet
 from ..rules.rule_table import check_names
 from ..rules.thresholds import Thresholds

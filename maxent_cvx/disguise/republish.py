@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, TableError, listing, shown, whole
+from ..errors import StatementError, TableError, arguments, listing, shown, whole
 from ..tables.coding import distinct
 from ..tables.microdata import Microdata, check_once
 from ..views import Release

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, TableError, amount, number, shown, whole
+from ..errors import StatementError, TableError, amount, arguments, number, shown, whole
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..rules.rule_set import RuleSet

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..errors import StatementError
 from ..measures import overall_divergence
+from ..model.explain.solved import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..rules.rule_set import RuleSet
@@ -57,7 +58,7 @@ class Limit:
 
     def gains(self, post: Posterior) -> np.ndarray:
         """About how much what is measured gains from withholding each rule that is published."""
-        rows = post.model.blocks.by_label[LABEL]
+        rows = model_of(post).blocks.by_label[LABEL]
         multipliers = multipliers_of(post, LABEL)
         if self.original is None:
             gain = pull(post, rows, multipliers, self.bound)

@@ -1,4 +1,4 @@
-"""The judge's side: how close an adversary comes to the truth, and what that discloses."""
+"""Measures of a posterior: how close an adversary comes to the truth, and what that discloses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How far the adversary's inference is from the original data: Kullback-Leibler divergences.
 
-Zero means that the adversary knows everything there is to know from QI values; the larger
-the divergence, the further off the adversary is on the average; infinite means misled, not safe.
+Zero means that the inferred P(s | q) is that of the original data. The larger the divergence, the
+larger the error on average. Infinite means that the adversary rules out something true: misled, not safe.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from .. import arguments
-from ..errors import BadProbability, shown
+from ..errors import BadProbability, arguments, shown
 from ..model.posterior import Posterior
 from ..terms.truth import count_pairs
 
 __all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
 
-#: No logarithm has a larger base.
+#: The largest base of a logarithm that is accepted.
 LARGEST = 1e300
 
 
@@ -63,7 +62,7 @@ def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2)
     >>> round(mx.measures.overall_divergence(post, hospital), 3)        # bits
     1.197
 
-    Common knowledge brings the adversary nearer to the truth:
+    Common knowledge brings the adversary closer to the truth:
 
     >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
     >>> round(mx.measures.overall_divergence(knows, hospital), 3)
@@ -80,7 +79,7 @@ estimation_accuracy = overall_divergence
 def individual_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> pd.Series:
     """D(q) = sum_s P(s | q) log(P(s | q) / P*(s | q)) for every QI tuple q.
 
-    See :func:`overall_divergence`, which is its mean over people.
+    Its mean over records is :func:`overall_divergence`.
 
     Parameters
     ----------
@@ -133,10 +132,12 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
 
     Parameters
     ----------
-    post, base
-        As in :func:`overall_divergence`.
+    post : Posterior
+        Of a release.
     original : DataFrame
         The records that were published, with the release's QI, sensitive and bucket columns.
+    base : float
+        Of the logarithm: 2 gives bits.
 
     Returns
     -------
@@ -176,7 +177,7 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 
 
 def check_base(base: float) -> None:
-    """Refuse what is not the base of a logarithm."""
+    """Check the base of a logarithm."""
     is_one = isinstance(base, numbers.Real) and not isinstance(base, bool) and 1 < base <= LARGEST
     if not is_one:
         raise BadProbability(

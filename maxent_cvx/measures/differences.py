@@ -1,4 +1,4 @@
-"""Whom two inferences tell apart most: the people for whom more knowledge, say, makes the largest difference."""
+"""The QI tuples for which two posteriors differ most in their divergence from the truth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def top_differences(
     Parameters
     ----------
     first, second : Posterior
-        Of the same people: with all rows and with fewer, say; then those come first whom more knowledge exposes most.
+        Of the same people. If `first` has more knowledge, those come first whom that knowledge exposes most.
     original : DataFrame
         The records.
     k : int or None
@@ -38,7 +38,7 @@ def top_differences(
     Raises
     ------
     StatementError
-        If the posteriors are of other people, or `k` is no whole number of at least 1.
+        If the posteriors are of other people, or `k` is not an integer of at least 1.
     BadProbability
         If the base is not larger than 1.
     UnknownName, TableError

@@ -1,7 +1,7 @@
 """Disclosure: what the posterior says about people, in the measures of the k-anonymity family.
 
-Each is applied to P(s | q), the adversary's inference, in the place of the frequencies of one
-equivalence class: so they are defined for any release and any background knowledge.
+Each is applied to P(s | q), the adversary's inference, instead of the frequencies in one equivalence
+class, and so is defined for any release and any background knowledge.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .. import arguments
-from ..errors import whole
+from ..errors import arguments, whole
 from ..model.posterior import Posterior
 from ..views import OUTSIDE, View
 
 __all__ = ["disclosure", "of_those_inside"]
 
-#: Probabilities below this are the solver's way to write zero: they are no l-diversity.
+#: Probabilities below this are zero to the solver's precision, and do not count for l-diversity.
 NEGLIGIBLE = 1e-9
 
 
@@ -67,7 +66,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
 
     Notes
     -----
-    Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is judged.
+    Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is measured.
 
     Examples
     --------
@@ -120,14 +119,14 @@ def _published(view: View) -> np.ndarray | None:
 
 
 def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
-    """P(s | .) of everybody who is told apart, and how many they are; of a population, of those in the release."""
+    """P(s | .) as in ``post.inferences()``, and how many people each row is; of a population, those released."""
     conditional, people = post.inferences()
     if OUTSIDE not in conditional.columns.to_flat_index():
         return conditional, people
     inside = 1 - conditional[OUTSIDE].to_numpy()
-    there = inside > NEGLIGIBLE
-    kept = conditional.drop(columns=OUTSIDE)[there]
-    return kept.div(inside[there], axis=0), people[there]
+    possible = inside > NEGLIGIBLE
+    kept = conditional.drop(columns=OUTSIDE)[possible]
+    return kept.div(inside[possible], axis=0), people[possible]
 
 
 def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Exposure: how many people an adversary can be sure about, and who they are."""
+"""Exposure: how many people's values an adversary infers with at least a given probability, and whose."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .. import arguments
+from ..errors import arguments
 from ..model.posterior import Posterior
 from .accuracy import original_counts
 from .disclosure import of_those_inside
@@ -17,12 +17,12 @@ __all__ = ["Exposure", "exposed"]
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """Who is exposed.
+    """The people who are exposed, and how often the likeliest value is the true one.
 
     Attributes
     ----------
     threshold : float
-        From which probability on.
+        The probability from which on a person counts as exposed.
     people : int
         How many people's most likely value has at least that probability.
     who : DataFrame
@@ -31,8 +31,8 @@ class Exposure:
     histogram : Series
         People by their largest P(s | q), in tenths.
     attack_success : float or None
-        Share of all people whose most likely value is their true one, P(argmax = truth); given the original
-        records only. A tie counts as a guess among its values, and names are not made use of.
+        Share of all people whose most likely value is their true one, P(argmax = truth); only given
+        the original records. A tie counts as a guess among its values; names are not used.
 
     Examples
     --------
@@ -74,9 +74,9 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     post : Posterior
         What the adversary infers.
     threshold : float
-        A probability. What the certificate cannot tell from the threshold counts as reaching it.
+        A probability. One that is below it by no more than the certificate's bound counts as reaching it.
     original : DataFrame, optional
-        The records that were published: then the attack's success is measured.
+        The records that were published, to measure the attack's success.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     histogram = pd.Series(np.bincount(tenth, people, 10).astype(int), index=bins, name="people")
     success = None
     if original is not None:
-        p = post.conditional().to_numpy()  # whose record a name is on, the records do not say
+        p = post.conditional().to_numpy()  # the records do not say which of them is a named person's
         guess = p >= (p.max(axis=1) - slack)[:, None]
         right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
         success = float(right.sum() / view.n_records)

@@ -1,4 +1,4 @@
-"""What a release is still good for: the error of counts that somebody asks of it."""
+"""The utility of a release: the relative error of random count queries."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..tables.microdata import Microdata
 from ..views import Release
 from ..views.generalized import covers
 
-#: More queries than this would take days.
-MOST_QUERIES = 10**7
 __all__ = ["query_error"]
 
-#: Draws of queries, as a multiple of those asked for, before it is given up that they count anybody.
+#: The most queries that can be asked for; more would take days.
+MOST_QUERIES = 10**7
+#: How many times as many queries are drawn as are asked for, before giving up because they count no record.
 DRAWS = 50
-#: Queries that are answered at once.
+#: Queries that are answered in one batch.
 AT_ONCE = 200
 
 
@@ -35,23 +35,23 @@ def query_error(
     selectivity: float = 0.05,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """``|estimate - actual| / actual`` of random queries: how many people have A1 in V1, A2 in V2, ... and s in V?
+    """``|estimate - actual| / actual`` of random queries: how many records have A1 in V1, A2 in V2, ... and s in V?
 
     Parameters
     ----------
     published : Release or Posterior
-        The estimate is sum N P(q, s) over what is asked for, of a release that by maximum entropy: in each bucket
-        n(q, b) n(s, b) / n(b). A generalised value has the same share of each exact value that it covers.
+        The estimate is the sum of N P(q, s) over the query; of a release, with the maximum-entropy answer
+        n(q, b) n(s, b) / n(b) in each bucket. A generalised value has equal shares of the exact values it covers.
     original : DataFrame
         The records.
     queries : int
-        How many. Those that count nobody are drawn anew.
+        How many. Queries that count no record are drawn again.
     attributes : str or several, optional
         The QI attributes to ask about; by default all.
     dimensions : int, optional
         How many of them a query names, at random; by default up to all, equally often.
     selectivity : float
-        The share s of all people that a query would count if attributes were independent and values equally frequent:
+        The share s of all records that a query would count if attributes were independent and values equally frequent:
         of an attribute's ``|A|`` values ``ceil(|A| s^(1 / (d + 1)))`` are in V, at random, d being the dimensions.
     seed : int
         Queries are the same for the same seed.
@@ -59,8 +59,8 @@ def query_error(
     Returns
     -------
     DataFrame
-        A row a query: `attributes` that it names, `actual` and `estimate`, people, and `error`. Compare releases by
-        ``.error.mean()``, or ``.error.median()``, with one seed.
+        A row a query: `attributes` that it names, `actual` and `estimate`, records, and `error`. Compare releases by
+        ``.error.mean()``, or ``.error.median()``, with the same seed.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def query_error(
         If `published` is neither a release nor a posterior, an attribute is no quasi-identifier of it, or `queries`,
         `dimensions` or `seed` is out of range.
     BadProbability
-        If the selectivity is no share above 0.
+        If the selectivity is not above 0 and at most 1.
 
     Notes
     -----
@@ -142,23 +142,24 @@ def query_error(
 
 
 def _table(published: Release | Posterior) -> np.ndarray:
-    """N P(q, s), people, of every QI tuple and value."""
+    """N P(q, s), records, of every QI tuple and value."""
     if isinstance(published, Posterior):
         return published.table
     n_b = np.asarray(published.n_qb.sum(axis=0))
     return np.asarray((published.n_qb @ sp.diags_array(1 / n_b) @ published.n_sb.T).todense())
 
 
-def _cover(cells: pd.Index, values: pd.Index, attribute: str) -> np.ndarray:
+def _cover(published: pd.Index, values: pd.Index, attribute: str) -> np.ndarray:
     """The share of each exact value in each published one, which may be generalised; shape (published, exact)."""
-    at = values.get_indexer(pd.Index(cells, dtype=values.dtype)) if cells.dtype == values.dtype else np.array([-1])
+    same = published.dtype == values.dtype
+    at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
     if (at >= 0).all():
         return np.eye(len(values))[at]
     texts = pd.Index(values.map(str))
     rows = []
-    for cell in cells:
-        exact = np.asarray(texts == str(cell))
-        rows.append(exact if exact.any() else covers(cell, values, attribute, {}))
+    for value in published:
+        exact = np.asarray(texts == str(value))
+        rows.append(exact if exact.any() else covers(value, values, attribute, {}))
     mask = np.array(rows, dtype=float)
     return np.asarray(mask / mask.sum(axis=1, keepdims=True))
 

@@ -1,4 +1,4 @@
-"""How uncertain an adversary is about each person."""
+"""The entropy of an adversary's inference about each person."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .. import arguments
+from ..errors import arguments
 from ..model.posterior import Posterior
 from .accuracy import check_base
 
@@ -28,8 +28,8 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
     Returns
     -------
     Series
-        Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over people is H(S | Q); of a series that
-        is H(S | I) (Re-publishing, Eq. (1)), and the mean over some people is what is left to know about these.
+        Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over records is H(S | Q), of a series
+        H(S | I) (Re-publishing, Eq. (1)); the mean over some people is the uncertainty that is left about these.
 
     Raises
     ------
@@ -56,10 +56,10 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
     """
     arguments.instance(post, Posterior, "post")
     check_base(base)
-    people, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
-    cell, of = np.unique(post.space.cells, return_inverse=True)
-    p = np.bincount(of, post.counts) / people[cell // n_values]  # no table of people and values is made
-    entropy = np.bincount(cell // n_values, -xlogy(p, p), len(people)) / math.log(base)
+    records, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
+    pair, of = np.unique(post.space.cells, return_inverse=True)  # pairs that occur: a full table could be huge
+    p = np.bincount(of, post.counts) / records[pair // n_values]
+    entropy = np.bincount(pair // n_values, -xlogy(p, p), len(records)) / math.log(base)
     persons = getattr(post.space.view, "persons", None)
     if isinstance(persons, pd.Index):
         return pd.Series(entropy, index=persons, name="entropy")

@@ -1,4 +1,4 @@
-"""What an adversary knows: facts about a published view, and labelled sources, which come and go."""
+"""What an adversary knows: what a view publishes, and labelled sources, which are added and removed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import DuplicateLabel, StatementError, shown
+from ..errors import DuplicateLabel, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import Problem
@@ -27,7 +26,7 @@ __all__ = ["Adversary"]
 
 
 class Adversary:
-    """Sources over one space, by label: facts, true of what is published, and knowledge, which may be anything.
+    """Sources over one space, by label: facts, the hard constraints of what is published, and knowledge of any kind.
 
     Parameters
     ----------
@@ -111,7 +110,8 @@ class Adversary:
             source = read_statement(given) if isinstance(given, str) else as_source(given)
             emitted = emit(source, self.space, label)
             if (name := new_label(base, emitted, label)) is not None:
-                base = base.added(name, emitted)
+                is_numbered = label is None and name != source.label  # "your own (2)": so shall its rows be
+                base = base.added(name, emitted.named(name) if is_numbered else emitted)
         self._hold(base)
         return self
 
@@ -254,7 +254,7 @@ class Adversary:
 
     @property
     def posed(self) -> Problem:
-        """The rows with all that a solver is told beside them: the closed form, the QI tuples, convex constraints."""
+        """The optimization problem: the rows, the closed form of the published ones, QI tuples, convex constraints."""
         return self._base.posed
 
     @property

@@ -24,8 +24,8 @@ def certified(
     if model.convex:
         raise SolverError("what is certified has linear rows, and the model holds a convex constraint of your own")
     x, form = in_records(model.space, counts), model.form
-    m = form.standing(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
-    settled = presolved(model.posed).settled_beside(x)
+    m = form.transformed_multipliers(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
+    settled = presolved(model.posed).settled_for(x)
     return certify(form, model.posed.groups, x, form.project_to_dual_cone(m), settled)
 
 

@@ -20,7 +20,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
     Raises
     ------
     StatementError
-        If it is not a constraint, not convex, or speaks of other variables.
+        If it is not a constraint, not convex, or involves other variables.
     """
     import cvxpy as cp
 

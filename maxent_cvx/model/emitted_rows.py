@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StatementError
-from ..sources import Source, names_its_rows, several
+from ..sources import Source, as_list, names_its_rows
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .cvxpy_constraints import read_constraint
@@ -68,6 +68,14 @@ class EmittedRows:
             start += len(rows)
         return EmittedRows(ModifiedSource(self.source, tuple(left)), tuple(left), self.convex)
 
+    def named(self, label: str) -> EmittedRows:
+        """The same with rows that are called by `label`; those of several blocks also by what each block is."""
+        rows = []
+        for one in self.rows:
+            alone = len(self.rows) == 1 or one.label == self.source.label
+            rows.append(replace(one, label=label if alone else f"{label}, {one.label}") if one.label else one)
+        return replace(self, rows=tuple(rows))
+
     def says_the_same(self, other: EmittedRows) -> bool:
         """Whether the other entry emitted exactly the same rows."""
         if self.convex or other.convex or len(self.rows) != len(other.rows):
@@ -84,12 +92,12 @@ def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
     Raises
     ------
     StatementError
-        If it emits something that is no knowledge about these terms.
+        If it emits something else than rows, statements and constraints on these terms.
     """
     rows: list[Rows] = []
     convex: list[Any] = []
     name = label or source.label
-    for said in several(source.rows(space), name):
+    for said in as_list(source.rows(space), name):
         if isinstance(said, Source):  # a function may return P(...) <= 0.3
             inner = emit(said, space, label)
             rows += inner.rows
@@ -104,7 +112,5 @@ def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
         else:
             read = read_constraint(said, space, name)
             (rows if isinstance(read, Rows) else convex).append(read)
-    if label is None and not names_its_rows(source):
-        only = len(rows) == 1
-        rows = [replace(said, label=name if only else f"{name}, {said.label}") if said.label else said for said in rows]
-    return EmittedRows(source, tuple(rows), tuple(convex))
+    emitted = EmittedRows(source, tuple(rows), tuple(convex))
+    return emitted if label is not None or names_its_rows(source) else emitted.named(name)

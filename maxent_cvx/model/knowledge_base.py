@@ -31,7 +31,7 @@ class KnowledgeBase:
     ----------
     space : Space
     facts : tuple of Source
-        What is true of whatever was published: the invariants first.
+        The hard constraints: true of whatever was published; the invariants first.
     emitted : mapping of str to EmittedRows
         What every source emitted, by its label: the facts first, then what a prior rules out, then the rest.
     label_of : mapping
@@ -99,7 +99,7 @@ class KnowledgeBase:
         rows = [one.rows for one in self.emitted.values()]
         facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
         n_records = self.space.view.n_records
-        weights = self.space.weights * self.space.believed
+        weights = self.space.weights * self.space.prior_density
         return substituted(stacked(rows[0], facts, known, n_records, weights), n_records)
 
     @cached_property
@@ -114,5 +114,5 @@ class KnowledgeBase:
     @cached_property
     def problem(self) -> Any:
         """The same as a CVXPY problem over ``space.counts``."""
-        weights = np.asarray(self.space.pseudonyms * self.space.believed)
+        weights = np.asarray(self.space.multiplicities * self.space.prior_density)
         return entropy_problem(self.form, self.space.counts, weights, self.space.view.n_records, self.convex)

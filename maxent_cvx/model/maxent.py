@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,26 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import arguments
-from ..errors import Infeasible, SolverError, StatementError, shown
+from ..errors import SolverError, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
-from ..solvers.diagnosis.failure import contradiction
-from ..solvers.linear.bounds import linear_bounds
-from ..solvers.linear.integer import integer_bounds
-from ..solvers.linear.integrality import settle_integers
-from ..solvers.solving.presolving import presolved
 from ..solvers.solving.solve import solve
-from ..sources import PriorZeros, Probability, published_sources, read_probability
-from ..system.progress import progress_bar
+from ..sources import Probability, published_sources, read_probability
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
 from .adversary import Adversary
-from .bounds import intervals
+from .bounds import bounds_of
 from .certifying import certified
-from .explain.relaxation import Relaxation, moved, prices, relaxed
-from .knowledge_base import KnowledgeBase
+from .explain.relaxation import Relaxation, least_relaxation
 from .posterior import Posterior
 from .warm_start import first_multipliers
 
@@ -47,7 +38,7 @@ class MaxEnt(Adversary):
     view : View
         What is published. Its invariants are the model's first source.
     people : dict of dict, or DataFrame, optional
-        The QI values of people who are known by name, so that ``P("Flu", who="Alice")`` can be spoken of:
+        The QI values of people who are known by name, so that statements can involve ``P("Flu", who="Alice")``:
         ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
         maximised is then H(I, Q, S, B), i being a person (section 6).
     prior : QIDistribution, optional
@@ -112,7 +103,7 @@ class MaxEnt(Adversary):
 
         Its value is the posterior's entropy, in nats; with a prior H + sum p log(prior).
 
-        Rows are in people; a constraint a block of rows, labelled.
+        Rows are in records; a constraint a block of rows, labelled.
         """
         return self._base.problem
 
@@ -134,8 +125,8 @@ class MaxEnt(Adversary):
             "auto", or a name that ``maxent-cvx solvers`` lists; or a solver of one's own, as
             :func:`maxent_cvx.solvers.register` takes it.
         presolve : bool
-            Take out forced terms (zeros, above all), redundant rows, and buckets that no knowledge speaks
-            of, and lump terms that no row tells apart, before the solver sees the problem.
+            Remove forced terms (zeros, above all), redundant rows, and buckets that no knowledge involves, and
+            aggregate interchangeable terms, before the solver sees the problem.
         allow_inaccurate : bool
             Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
         warm_start : Posterior, optional
@@ -144,7 +135,7 @@ class MaxEnt(Adversary):
         polish : bool
             Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
         **options
-            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (people), ``max_iterations`` and
+            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (records), ``max_iterations`` and
             ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
 
         Returns
@@ -243,7 +234,7 @@ class MaxEnt(Adversary):
         Returns
         -------
         (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, bounds from outside by no more than 1e-6 people.
+            Probabilities, bounds from outside by no more than 1e-6 records.
 
         Raises
         ------
@@ -253,6 +244,8 @@ class MaxEnt(Adversary):
             If a linear program has no precise answer, or a constraint of the model is not linear.
         NotDecided
             If the time is over.
+        UnknownName, StatementError
+            If something else than a probability of this view is asked for.
 
         Examples
         --------
@@ -269,28 +262,20 @@ class MaxEnt(Adversary):
         if self.convex:
             raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
         together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
-        several = [read_probability(a) if isinstance(a, str) else a for a in together]
-        if strange := [a for a in several if not isinstance(a, Probability)]:
+        combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
+        if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        settled = presolved(self.posed)
-        bar = progress_bar(several, "bounds", progress)
-        try:
-            closed = ~np.isnan(self.posed.closed_form.counts)
-            settled = settle_integers(settled) if integer else settled
-            program = (lambda form, weight: integer_bounds(form, weight, time_limit)) if integer else linear_bounds
-            found = list(intervals(bar, self.space, self.form, settled, closed, self.invariants.closed_bounds, program))
-        except Infeasible as error:
-            raise contradiction(self.posed) or error from None
+        found = bounds_of(combinations, self, integer, time_limit, progress)
         if isinstance(asked, Probability | str):
             return found[0]
-        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, several), name="probability"))
+        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, combinations), name="probability"))
 
     def diagnose(self) -> pd.DataFrame:
-        """Find statements that contradict each other, or the published data: an irreducible set.
+        """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).
 
         All of them together cannot hold, and without any one of them the others can. The published data, and that
-        named people are there, are never to blame, unless they contradict each other, as the releases of a series
-        may. One set is found; there may be others.
+        named people are there, are hard constraints and no part of it, unless they contradict each other, as the
+        releases of a series may. One set is found; there may be others.
 
         Returns
         -------
@@ -327,12 +312,14 @@ class MaxEnt(Adversary):
         return found.table
 
     def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
-        """Make contradictory knowledge consistent by the least total change, which is told; never done unasked.
+        """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
+
+        What has changed is listed. Nothing else in the package changes what was typed.
 
         Parameters
         ----------
         priority : dict, optional
-            By label, what it costs to move a source's rows by one person: 1 unless given, more for what is held
+            By label, what it costs to move a source's rows by one record: 1 unless given, more for what is held
             firmly, ``math.inf`` for what must not move.
 
         Returns
@@ -365,18 +352,9 @@ class MaxEnt(Adversary):
             arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
-        held = self._base.knowledge
-        firm = {name: math.inf for name, source in self.knowledge.items() if isinstance(source, PriorZeros)}
-        price = prices(held, {**(priority or {}), **firm})
-        try:
-            lower, upper = moved(self.form, price)
-        except Infeasible as error:
-            firmly = self.form.among(self.form.n_facts + np.flatnonzero(np.isinf(price)))
-            raise contradiction(self.posed.with_rows(firmly)) or error from None
-        entries, changes = relaxed(held, lower, upper)
-        facts = {fact.label: self._base.emitted[fact.label] for fact in self.facts}
+        wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()
-        twin._hold(KnowledgeBase.of(self.space, self._base.facts, facts | entries))
+        twin._hold(wider)
         return Relaxation(twin, changes)
 
     def __repr__(self) -> str:

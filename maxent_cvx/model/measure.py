@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, listing, shown
+from ..errors import StatementError, arguments, listing, shown
 
 __all__ = ["Measure", "Measures", "can_be_called", "own_name"]
 
@@ -184,7 +183,7 @@ def _numbers(name: str, given: object, where: str) -> Iterator[tuple[str, float]
 
 
 def _number(given: object, what: str) -> float:
-    """Read a number; of anything but a number or a text only the kind is told, since it may hold data."""
+    """Read a number; of anything but a number or a text a message shows the type only, since it may hold data."""
     plain = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
     if plain is None or isinstance(plain, Number | str):
         return arguments.measured(plain, what)

@@ -5,36 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from os import PathLike
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .. import arguments
-from ..errors import StatementError, TableError
+from ..errors import StatementError, arguments
 from ..solvers import Certificate, Solution, Status
 from ..solvers.program.linear_form import LinearForm
-from ..sources import Probability
 from ..tables.coding import group_codes
 from ..terms.space import Space
-from ..views import ReleaseSeries
+from .adversary import Adversary
 from .explain.certainty import certain_table
 from .explain.integer_certainty import integer_certain_table
 from .explain.prices import price_table
+from .explain.solved import model_of
 from .measure import Measure
-from .storage.storage import read_terms, write_terms
+from .rendering import posterior_as_html
+from .storage.storage import write_terms
+from .term_distribution import TermDistribution
 
-__all__ = ["Posterior", "load_posterior"]
+__all__ = ["Posterior"]
 
 #: Fields that are stored as they are.
 ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(TermDistribution):
     """The maximum-entropy distribution over the terms, and how it was found.
 
     Attributes
@@ -42,7 +41,7 @@ class Posterior:
     space : Space
         The terms.
     counts : ndarray
-        N P(q, s, b), people, one a term.
+        N P(q, s, b), records, one a term.
     certificate : Certificate
         How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
         the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
@@ -53,7 +52,7 @@ class Posterior:
         Time to hand the problem over, and to solve it.
     log : DataFrame
         A row an iteration, if the solver tells: the largest row residual and the gap of the inequalities
-        (people), the dual function, terms proved empty so far, and seconds. Empty if it does not.
+        (records), the dual function, terms proved empty so far, and seconds. Empty if it does not.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
@@ -83,8 +82,6 @@ class Posterior:
     P(Breast Cancer | Degree=junior, Gender=female)          1.0       1
     """
 
-    space: Space
-    counts: np.ndarray
     certificate: Certificate
     status: Status
     solver: str
@@ -93,122 +90,46 @@ class Posterior:
     solve_seconds: float
     log: pd.DataFrame = field(default_factory=pd.DataFrame)
     multipliers: Mapping[str, np.ndarray] = field(default_factory=dict)
-    model: Any = None
+    model: Adversary | None = None
 
     @classmethod
-    def of(cls, space: Space, solution: Solution, form: LinearForm, model: Any = None) -> Posterior:
-        """Label a solution with the terms of its space and the rows of its form."""
+    def of(cls, space: Space, solution: Solution, form: LinearForm, model: Adversary | None = None) -> Posterior:
+        """Label a solution with the terms of its space and the rows of its form.
+
+        Parameters
+        ----------
+        space : Space
+            The terms.
+        solution : Solution
+            A certified answer, as the solvers give it.
+        form : LinearForm
+            The rows that it satisfies.
+        model : Adversary, optional
+            What the rows are of.
+
+        Returns
+        -------
+        Posterior
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> from maxent_cvx.solvers.solving.solve import solve
+        >>> model = mx.MaxEnt(release)
+        >>> solution = solve(model.posed, mx.solvers.find("DUAL_NEWTON"))
+        >>> mx.Posterior.of(model.space, solution, model.form).joint().equals(model.solve().joint())
+        True
+        """
         answer = solution.answer
         assert answer.counts is not None
         assert answer.multipliers is not None
         return cls(
             space, np.maximum(answer.counts, 0.0), solution.certificate, answer.status, solution.solver,
             answer.iterations, answer.compile_seconds, answer.solve_seconds,
-            pd.DataFrame(answer.log), form.by_label(form.written(answer.multipliers)), model,
+            pd.DataFrame(answer.log), form.by_label(form.original_multipliers(answer.multipliers)), model,
         )  # fmt: skip
-
-    def joint(self) -> pd.Series:
-        """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
-
-        Without buckets P(q, s). Where people are named, P(i, q, s, b): the first label is "who", "(others)" for
-        all those without a name.
-        """
-        return pd.Series(self.counts / self.space.n_records, index=self.space.index, name=self.space.term)
-
-    @cached_property
-    def table(self) -> np.ndarray:
-        """N P(q, s), people, shape (QI tuples, sensitive values)."""
-        view = self.space.view
-        shape = (len(view.quasi_identifiers), len(view.sensitive_values))
-        key = self.space.codes["q"] * shape[1] + self.space.codes["s"]
-        return np.bincount(key, self.counts, shape[0] * shape[1]).reshape(shape)
-
-    def conditional(self) -> pd.DataFrame:
-        """P(s | q) = sum_b P(q, s, b) / P(q), probabilities: a row a QI tuple, a column a sensitive value.
-
-        Nothing is renormalised: rows sum to 1 as closely as the certificate's residual says.
-        (Privacy-MaxEnt, section 3.1.)
-        """
-        view = self.space.view
-        index: pd.Index = view.quasi_identifiers
-        if index.nlevels == 1:
-            index = index.get_level_values(0)
-        return pd.DataFrame(self.table / view.n_q[:, None], index=index, columns=view.sensitive_values)
-
-    def people(self) -> pd.DataFrame:
-        """P(s | i) for every named person i, or everybody in a series: a row a person, a column a sensitive value.
-
-        Probabilities; nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing,
-        Problem 2.1.)
-
-        Raises
-        ------
-        StatementError
-            If the model names nobody.
-        """
-        people, view = self.space.people, self.space.view
-        if isinstance(view, ReleaseSeries):
-            return pd.DataFrame(self.table, index=view.persons, columns=view.sensitive_values)
-        if not len(people):
-            raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
-        shape = (len(people) + 1, len(view.sensitive_values))
-        key = self.space.codes["who"] * shape[1] + self.space.codes["s"]
-        table = np.bincount(key, self.counts, shape[0] * shape[1]).reshape(shape)[:-1]
-        return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)
-
-    def inferences(self) -> tuple[pd.DataFrame, np.ndarray]:
-        """P(s | .) of everybody who is told apart: :meth:`conditional`, but for named people :meth:`people`.
-
-        Returns
-        -------
-        DataFrame
-            Probabilities. Where people are named a row a person, and one for the others of every QI tuple;
-            the first level of the index is "who", "(others)" of those without a name.
-        ndarray
-            How many people each row is about.
-        """
-        if not len(self.space.people):
-            return self.conditional(), self.space.view.n_q
-        people, values = self.space.groups[1], self.space.view.sensitive_values
-        table = np.bincount(self.space.cells, self.counts, len(people) * len(values))
-        index = self.space.axes.labels(["who", "q"], self.space.first_of_group)
-        return pd.DataFrame(table.reshape(len(people), -1) / people[:, None], index=index, columns=values), people
-
-    def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
-        """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
-
-        Parameters
-        ----------
-        value, given, who
-            As of :meth:`maxent_cvx.Space.prob`; or as `value` alone a combination, ``P("Flu") - P("HIV")``.
-
-        Returns
-        -------
-        float
-            A probability; of several people in `who` the expected number with the value.
-
-        Raises
-        ------
-        UnknownName, StatementError
-            As :meth:`maxent_cvx.Space.prob`.
-        """
-        if not isinstance(value, Probability):
-            return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
-        if given is not None or who is not None:
-            raise StatementError(f"{value} says already what is given; leave the other argument out")
-        p = self.counts / self.space.n_records
-        return value.constant + sum(float((event.row(self.space) @ p)[0]) * a for event, a in value.terms.items())
-
-    @cached_property
-    def entropy(self) -> float:
-        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats (Eq. (3)); H(I, Q, S, B) where people are named.
-
-        Of a series H(S | I) = -sum P(i) P(s | i) log P(s | i) (Re-publishing, Eq. (1)).
-
-        Naming people is no knowledge, but their pseudonyms are counted then: H rises by sum P(q) log n(q).
-        """
-        p = self.counts / self.space.n_records
-        return float(xlogy(p, self.space.pseudonyms).sum() - xlogy(p, p).sum())
 
     @cached_property
     def relative_entropy(self) -> float:
@@ -228,10 +149,10 @@ class Posterior:
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
     def prices(self, leave_one_out: bool = False, measure: Measure | None = None) -> pd.DataFrame:
-        """``dH / d(value)`` of every statement: what one unit of its value, as typed, is worth in entropy; nats.
+        """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
 
-        A statement with a price of 0 tells nothing that the rest does not; the larger the price, the
-        more a small change of the value matters.
+        A statement with a price of 0 says nothing that the others do not; the larger the price, the more a small change
+        of the value matters.
 
         Parameters
         ----------
@@ -243,12 +164,12 @@ class Posterior:
         Returns
         -------
         DataFrame
-            A row a statement, the largest price first: `side`, the side of its value that it presses from ("=",
-            ">=", "<=", or "" where there is room), and `price`. Of vague knowledge, more vagueness eps on the side
-            that presses is worth the size of the price. Infinite where the statement forces zeros: there any
-            doubt, however small, is worth more than any multiple of it. Statements that repeat each other share
-            a price. With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN
-            for what a prior rules out, which is no statement that can be left out. Of several numbers these are
+            A row a statement, the largest price first: `side`, which of its sides is active ("=", ">=", "<=", or ""
+            of an inactive inequality), and `price`. Widening a vague statement by eps on its active side raises the
+            entropy by eps times the size of the price, to first order. Infinite where the statement forces zeros:
+            there the entropy rises faster than any multiple of eps. Statements that repeat each other share a price.
+            With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
+            a prior rules out, which is no statement that can be left out. Of several numbers these are
             "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to
             it that prices are of.
 
@@ -258,14 +179,26 @@ class Posterior:
             If the posterior was loaded from a file, which does not hold its knowledge.
         Inaccurate, SolverError
             If the answer has no multipliers to the precision that is needed, or a constraint is not linear.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.05")
+        >>> print(model.solve().prices(leave_one_out=True).round(3))
+                                        side  price  without  change
+        statement
+        P(Flu | Gender=male) <= 0.25      <=  0.636    3.239   0.017
+        P(HIV | Degree=college) >= 0.05       0.000    3.222   0.000
         """
         return price_table(self, leave_one_out, measure)
 
     def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
-        P(s | q) is about everybody with q, named or not. Where some of them are named, the others are told apart from
-        these: what is certain of them alone is listed as "P(Flu | (others), Gender=female)", unless it is so of
+        P(s | q) is about everybody with q, named or not. Where some of them are named, the others are distinguishable
+        from these: what is certain of them alone is listed as "P(Flu | (others), Gender=female)", unless it is so of
         everybody with q. That is no statement, and cannot be added or asked as one.
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
@@ -303,18 +236,31 @@ class Posterior:
         Without `integer` these are certainties of the linear rows. With it they hold in every assignment of a value to
         each record, and of a record to each name, that satisfies the rows as they are typed: a probability of 0.3 is
         then three of ten people, and of one person it is impossible.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+        >>> certain = post.certain(progress=False)
+        >>> certain.index[certain["probability"] == 1].tolist()
+        ['P(Breast Cancer | Degree=junior, Gender=female)']
+        >>> certain["because"].iloc[0]
+        ['P(Breast Cancer | Gender=male) = 0']
         """
         arguments.optional_flag(progress, "progress")
         arguments.flag(integer, "integer")
         arguments.seconds(time_limit, "time_limit")
-        if self.model is None:
-            raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
-        return integer_certain_table(self, time_limit) if integer else certain_table(self, progress)
+        model = model_of(self)
+        if integer:
+            return integer_certain_table(model, self.counts, time_limit)
+        return certain_table(model, self.counts, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
 
-        A row a term: its labels, and in people the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
+        A row a term: its labels, and in records the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
         ``N P(q,s,b)``. The file is written beside the one that is there and replaces it when it is complete, so that
         nobody ever reads half of one, whatever happens; and it holds a checksum, by which any change is found.
 
@@ -327,6 +273,17 @@ class Posterior:
         TableError
             If a column holds labels that would not come back from a Parquet file as they are, such as tuples or
             numbers of several types, or if the file cannot be written; what was there before is unchanged.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mx.MaxEnt(release).solve().save(pathlib.Path(folder, "post.parquet"))
+        ...     table = pd.read_parquet(pathlib.Path(folder, "post.parquet"))
+        >>> table.columns.tolist()
+        ['Gender', 'Degree', 'Disease', 'Bucket', 'N P(q,b)', 'N P(s,b)', 'N P(q,s,b)']
         """
         about = {"certificate": self.certificate.to_dict(), **{name: getattr(self, name) for name in ABOUT}}
         write_terms(path, self.space, self.counts, about)
@@ -338,57 +295,5 @@ class Posterior:
         )
 
     def _repr_html_(self) -> str:
-        view = self.space.view
-        shown = self.conditional().head(10)
-        if len(view.sensitive) == 1:
-            shown.columns = pd.Index([f"{view.sa} = {value}" for value in shown.columns])
-        styled = shown.to_html(float_format=lambda p: f"{p:.4g}", border=0)
-        more = f"{len(view.quasi_identifiers)} QI tuples, {view.n_records} people"
-        certificate = "certified" if self.certificate.holds else "<strong>not certified</strong>"
-        return (
-            f"<p><strong>P({escape(', '.join(view.sensitive))} | {escape(', '.join(view.qi))})</strong>: {more}<br>"
-            f"H = {self.entropy:.6f} nats &middot; {self.status} by {self.solver}, {certificate}: "
-            f"every P(s | q) within {self.certificate.bound:.1e}</p>{styled}"
-        )
-
-
-def load_posterior(path: str | PathLike[str]) -> Posterior:
-    """Read a posterior that :meth:`Posterior.save` wrote.
-
-    Files without a checksum are refused, early ones of version 0.1.0 among them, as nobody can tell whether they were
-    changed: solve and save again.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    Posterior
-        Without its knowledge, its multipliers and its log, which are not in the file.
-
-    Raises
-    ------
-    TableError
-        If the file is not one, or not as it was written: damaged, cut, or edited.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx, pathlib, tempfile
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     mx.MaxEnt(release).solve().save(pathlib.Path(folder, "post.parquet"))
-    ...     post = mx.load_posterior(pathlib.Path(folder, "post.parquet"))
-    >>> round(post.prob("Flu", given={"Gender": "male"}), 6), post.certificate.holds
-    (0.305556, True)
-    """
-    space, counts, about = read_terms(path)
-    try:
-        certificate, status = Certificate(**about.pop("certificate")), Status(about.pop("status"))
-        return Posterior(space=space, counts=counts, certificate=certificate, status=status, **about)
-    except (KeyError, TypeError, ValueError) as error:
-        raise TableError(
-            f"another version of maxent_cvx wrote {str(path)!r}, and said other things of its posterior ({error}); "
-            "solve and save again"
-        ) from error
+        how = f"{self.status} by {self.solver}"
+        return posterior_as_html(self.space.view, self.conditional(), self.entropy, self.certificate, how)

@@ -15,8 +15,8 @@ from ..terms.rows import Rows
 __all__ = ["RowBlocks"]
 
 
-#: What to do about contradictory rows of what is published, and of what is known.
-PUBLISHED = "correct it, give people with new values new pseudonyms, or remove it"
+#: What to do about contradictory rows of what is published, and of what is known, where rows do not say it themselves.
+PUBLISHED = "correct the published table that is wrong, or make the view without it"
 KNOWLEDGE = "correct it, make it vague with .about(value, eps), or remove it"
 
 

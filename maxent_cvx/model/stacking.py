@@ -1,7 +1,8 @@
 """Rows over probabilities, stacked into one system over counts, with what rounding did to each of them.
 
-Two things are done to the numbers that sources emit, and both are accounted for: published counts are whole, and are
-made whole again (n / N * N need not be n in floating point); and a row is scaled so that its largest coefficient is 1.
+Two things are done to the numbers that sources emit, and both are accounted for: published counts are integers, and
+are rounded to integers again (n / N * N need not be n in floating point); and a row is scaled so that its largest
+coefficient is 1.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
+from ..solvers.parameters.tolerances import FEASIBILITY
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.rows.sparse import entry_rows, most_by_row
-from ..solvers.tolerances import FEASIBILITY
 from ..terms.rows import Rows
 from .row_blocks import RowBlocks
 
@@ -24,14 +25,14 @@ __all__ = ["stacked"]
 def stacked(
     published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int, weights: np.ndarray
 ) -> LinearForm:
-    """Stack rows over p into one system over counts x = N p; published rows and other facts count records.
+    """Stack rows over p into one system over counts x = N p; the sides of hard constraints are numbers of records.
 
     Parameters
     ----------
     published : sequence of Rows
-        What links the terms of a bucket, and no others.
+        Rows that involve the terms of one bucket each.
     facts : sequence of Rows
-        What else is true, whatever is known.
+        The other hard constraints.
     knowledge : sequence of Rows
     n_records : int
         N.
@@ -51,12 +52,12 @@ def stacked(
     scale = n_records / largest
     low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
     is_fact = np.arange(len(low)) < n_facts
-    low, high = (np.where(is_fact, made_whole(side), side) for side in (low, high))
-    # Of one coefficient for all terms, what rounding does to it is done to the side.
+    low, high = (np.where(is_fact, rounded_to_integers(side), side) for side in (low, high))
+    # Where all coefficients are +-1 after scaling, only the sides carry roundoff.
     mixed = np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, len(low)) > 0
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
-    whole = (np.rint(low) == low) & (np.rint(high) == high)
-    side_error = np.where(is_fact & whole & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
+    is_integer = (np.rint(low) == low) & (np.rint(high) == high)
+    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
     coefficient_error = np.where(mixed, FEASIBILITY.places, 0.0)
     return LinearForm(
         matrix,
@@ -72,8 +73,8 @@ def stacked(
     )
 
 
-def made_whole(side: np.ndarray) -> np.ndarray:
-    """Counts that are whole but for rounding, whole."""
+def rounded_to_integers(side: np.ndarray) -> np.ndarray:
+    """Round the counts that are integers up to roundoff; the others stay."""
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
         return np.where(np.abs(side - nearest) <= FEASIBILITY.places * np.abs(side), nearest, side)

@@ -29,7 +29,7 @@ def first_multipliers(model: Adversary, earlier: Posterior) -> np.ndarray:
             for label, value in default.items()
         ]
     )
-    return model.form.standing(written)
+    return model.form.transformed_multipliers(written)
 
 
 def by_rows(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:

@@ -1,11 +1,10 @@
-"""What every picture needs: Axes to draw in, a table of the right kind, sizes."""
+"""What every plot needs: Axes to draw in, a check of the table, sizes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import arguments
-from ..errors import StatementError, TableError, listing
+from ..errors import StatementError, TableError, arguments, listing
 from ..errors import shown as written
 
 if TYPE_CHECKING:

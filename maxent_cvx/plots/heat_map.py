@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import arguments
+from ..errors import arguments
 from ..model.posterior import Posterior
 from .drawing import READABLE, axes_or_new
 

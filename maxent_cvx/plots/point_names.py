@@ -1,4 +1,4 @@
-"""Names beside points, where they cover nothing."""
+"""Labels beside points, placed so that they cover nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
             if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():
                 break
             text.remove()
-        else:  # more points than there is room for: better over another than not at all
+        else:  # no free place is left: better over another label than none
             ax.annotate(name, point, (6, 0), textcoords="offset points", fontsize="small", va="center")
         taken.append(box)
 

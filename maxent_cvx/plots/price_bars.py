@@ -1,4 +1,4 @@
-"""What each statement is worth, as bars."""
+"""Shadow prices of statements, as bars."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError
+from ..errors import StatementError, arguments
 from .drawing import READABLE, axes_or_new, check_table
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ LONGEST_NAME = 60
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw what each statement is worth: bars of ``|dH / d value|``, those without limit up to the edge.
+    """Draw the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
 
     Parameters
     ----------

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError
+from ..errors import StatementError, arguments
 from ..measures.accuracy import check_base
 from .drawing import LINES, axes_or_new, check_table
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["solver_comparison"]
 
-#: What is drawn of less: seconds, and error of a probability.
+#: The least seconds, and the least error of a probability, that are drawn; less is drawn as these.
 SHORTEST, FINEST = 1e-4, 1e-16
 
 
@@ -56,7 +56,7 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     if answered.empty:
         raise StatementError("no solver of the table has an answer to draw; its column 'message' says why")
     ax = axes_or_new(ax, LINES)
-    # A logarithm needs a floor; and no probability is off by more than 1, though nothing be proved.
+    # A logarithmic axis needs a least value; and no probability is off by more than 1, even if no bound is proved.
     seconds = (answered["compile_seconds"] + answered["solve_seconds"]).clip(lower=SHORTEST).to_numpy()
     bound = answered["bound"].clip(FINEST, 1.0).to_numpy()
     certified = answered["certified"].to_numpy()

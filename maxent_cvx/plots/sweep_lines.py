@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import unknown_name
+from ..errors import arguments, unknown_name
 from .drawing import LINES, axes_or_new, check_table
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, TableError, amount, listing, unknown_name
+from ..errors import StatementError, TableError, amount, arguments, listing, unknown_name
 from ..tables.columns import names
 from ..tables.microdata import Microdata
 from .estimation import shares
@@ -41,9 +40,9 @@ class QIDistribution:
     Raises
     ------
     TableError
-        If an entry is missing or a signature is there twice, or tables are not of the same values.
+        If an entry is missing, a signature occurs twice, or tables have different values.
     BadProbability
-        If a row is no distribution: an entry is outside [0, 1], or the sum is not 1.
+        If a row is not a distribution: an entry is outside [0, 1], or the sum is not 1.
 
     Examples
     --------

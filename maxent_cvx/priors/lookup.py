@@ -1,12 +1,11 @@
-"""Where the signatures of people, or of the QI tuples of a view, stand in a table of priors."""
+"""The positions of the signatures of people, or of a view's QI tuples, in a table of priors."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import UnknownName, amount, unknown_name
+from ..errors import UnknownName, amount, arguments, unknown_name
 from ..tables.coding import group_codes, sort_distinct
 from ..tables.columns import check_columns
 
@@ -14,7 +13,7 @@ __all__ = ["positions"]
 
 
 def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> np.ndarray:
-    """Find everybody's signature in the index of a table.
+    """Find the signature of every row in the index of a table.
 
     Parameters
     ----------

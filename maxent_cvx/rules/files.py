@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, TableError, listing, shown
+from ..errors import StatementError, TableError, arguments, listing, shown
 from ..system.files import write_beside
 from ..tables.columns import names
 from .scores import SCORES

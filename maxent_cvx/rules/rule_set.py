@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import amount, whole
+from ..errors import amount, arguments, whole
 from ..tables.columns import names
 from ..tables.lattice import sizes_of
 from .files import read_rules, write_rules
@@ -338,9 +337,13 @@ class RuleSet:
         rules : DataFrame
             With "antecedents" and "consequents", sets of items "attribute_value", as ``pandas.get_dummies`` names
             columns, and "support" and "confidence".
+        qi, sa : str, or several
+        support, confidence : float
+        strict, complete : bool
+            See :class:`RuleSet`.
         separator : str
             What stands between attribute and value.
-        qi, sa, support, confidence, strict, complete, attributes
+        attributes : int, or several, optional
             See :class:`RuleSet`.
 
         Returns

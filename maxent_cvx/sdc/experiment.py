@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, shown, whole
+from ..errors import StatementError, arguments, shown, whole
 from ..measures.equivocation.areas import widths_asked
 from ..system.progress import progress_bar
 from ..tables.columns import names

@@ -1,4 +1,4 @@
-"""Random numbers: a stream of its own for each technique."""
+"""Random numbers: a stream for each technique (C13)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 __all__ = ["draws"]
 
-#: Techniques of one seed draw numbers of their own: who publishes by more than one tells no more by that.
+#: Techniques with the same seed draw independent numbers, so that publishing by two of them discloses no common noise.
 STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
 
 

@@ -23,6 +23,11 @@ __all__ = ["Sample", "Sampling"]
 class Sample(Published):
     """The records that were drawn, in no order, with all attributes.
 
+    Attributes
+    ----------
+    table, confidential, domain : DataFrame, str, Index
+        As of every :class:`~maxent_cvx.sdc.Published`.
+
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd

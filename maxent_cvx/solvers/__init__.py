@@ -1,4 +1,4 @@
-"""Solvers: one table from name to class, and what an answer is worth."""
+"""Solvers of the entropy program, found by name, and the certificates of their answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .answer import Answer, Status
 from .backends.registry import SOLVERS, available, find, register
 from .certificate.certificate import ACCURACY, Certificate
-from .solving.solve import Solution
+from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the solver that CVXPY calls when it is asked for: importing CVXPY takes a second."""
+    """Load `DualNewton`, the solver that CVXPY calls, on first use: importing CVXPY takes a second."""
     if name == "DualNewton":
         from .conic.conic_solver import DualNewton
 

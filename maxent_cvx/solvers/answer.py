@@ -1,4 +1,4 @@
-"""How a solve can end. "Almost" is never "optimal"."""
+"""What a solver returns: why it stopped, the counts, and the multipliers. "Almost" is never "optimal"."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Status(StrEnum):
     """
 
     OPTIMAL = "optimal"
-    """The solver met its own tolerances; the certificate says what that is worth."""
+    """The solver met its own tolerances; the certificate says how accurate the answer is."""
     INACCURATE = "inaccurate"
-    """The solver stopped near an answer, by its own account."""
+    """The solver says that its answer is near the optimum, and does not meet its tolerances."""
     INFEASIBLE = "infeasible"
     """The solver claims that no distribution satisfies the rows."""
     LIMIT = "limit"
     """Iterations or time ran out."""
     FAILED = "failed"
-    """Numerical trouble, or a word we do not know."""
+    """Numerical trouble, or a status of another solver that is unknown here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +46,22 @@ class Answer:
     ----------
     status : Status
     counts : ndarray or None
-        x = N p, people.
+        x = N p, records, one a term.
     multipliers : ndarray or None
-        One a row, signed so that x = exp(matrix' multipliers - 1): positive presses up from a low
-        side, negative down from a high side.
+        One a row, such that x = w exp(matrix' multipliers - 1): positive where an inequality is active at its low side,
+        negative where it is active at its high side.
     iterations : int
     compile_seconds, solve_seconds : float
     message : str
         The solver's own words.
     proofs : sequence of ndarray
-        Directions of the multipliers that prove some terms empty, each given those before it.
+        Recession directions of the dual, one number a row, that prove some terms to be zero in every solution, each
+        given the zeros proved by earlier ones.
     log : sequence of dict
-        What the solver saw in each iteration, where it tells.
-    corner : Corner, optional
-        The last Schur complement of the knowledge rows, which spares the certificate to form one.
+        One dictionary an iteration, from solvers that keep a log.
+    corner : SchurComplement, optional
+        The last Schur complement of the knowledge rows that a Newton method formed; with it, the certificate need not
+        form one.
 
     Examples
     --------

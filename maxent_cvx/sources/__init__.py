@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Custom, Source, as_source, names_its_rows, several
+from .base import Custom, Source, as_list, as_source, names_its_rows
 from .classifiers.published_rule_list import PublishedRuleList
 from .classifiers.published_rules import PublishedRules
 from .classifiers.published_tree import PublishedTree
@@ -53,11 +53,11 @@ __all__ = [
     "Source",
     "Statement",
     "StrongestAssociations",
+    "as_list",
     "as_source",
     "names_its_rows",
     "published_sources",
     "read_knowledge",
     "read_probability",
     "read_statement",
-    "several",
 ]

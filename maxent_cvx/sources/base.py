@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..terms.space import Space
 
-__all__ = ["Custom", "Source", "as_source", "names_its_rows", "several"]
+__all__ = ["Custom", "Source", "as_list", "as_source", "names_its_rows"]
 
 
 class Source(ABC):
@@ -42,7 +42,7 @@ class Source(ABC):
     constructor, and emit it in :meth:`rows`. A dataclass will do, and so will a class without a constructor.
 
     A model holds a source under its `label`, and calls its rows by it. Without a label of its own, that is the class
-    with the arguments it was made with, so that two of them are told apart; data are abbreviated. Another one is a
+    with the arguments it was made with, so that two of them are distinguishable; data are abbreviated. Another one is a
     class attribute, a property, or set in the constructor.
 
     Examples
@@ -129,7 +129,7 @@ def labelled_by_default(kind: type[Source]) -> bool:
 
 
 def names_its_rows(source: Source) -> bool:
-    """Whether rows of a source can be told from those of others by their own names: the package's kinds see to that."""
+    """Whether the names of a source's rows distinguish them from other sources' rows, as those of the package do."""
     return type(source).__module__.startswith(__name__.partition(".")[0] + ".") and not labelled_by_default(
         type(source)
     )
@@ -156,11 +156,11 @@ class Custom(Source):
 
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
         """Emit what the function returns."""
-        return several(self.function(space), self.label)
+        return as_list(self.function(space), self.label)
 
 
-def several(said: Any, label: str) -> Iterable[Any]:
-    """Read what a builder or a function emitted: one statement, or several; anything else is no knowledge."""
+def as_list(said: Any, label: str) -> Iterable[Any]:
+    """Read what a source or a function emitted, one statement or an iterable of them, as an iterable."""
     if isinstance(said, Rows | Source) or hasattr(said, "is_dcp"):
         return [said]
     if isinstance(said, Iterable) and not isinstance(said, str | bytes | dict) and not getattr(said, "shape", ()):

@@ -95,9 +95,9 @@ def _is_generated(kind: type) -> bool:
 
 def _fields(source: Any) -> str:
     """The fields of a dataclass, as its own repr has them."""
-    told = [field for field in dataclasses.fields(source) if field.init and field.repr and field.name != "label"]
-    positional = tuple(getattr(source, field.name) for field in told if not field.kw_only)
-    return _call(positional, {field.name: getattr(source, field.name) for field in told if field.kw_only})
+    fields = [field for field in dataclasses.fields(source) if field.init and field.repr and field.name != "label"]
+    positional = tuple(getattr(source, field.name) for field in fields if not field.kw_only)
+    return _call(positional, {field.name: getattr(source, field.name) for field in fields if field.kw_only})
 
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ if TYPE_CHECKING:
 else:
 
     class settable(property):  # noqa: N801 - used as property is
-        """A property that gives way to what an instance sets: ``self.label = ...`` in a constructor."""
+        """A property that an instance may override: ``self.label = ...`` in a constructor."""
 
         def __get__(self, instance, owner=None):
             own = None if instance is None else vars(instance).get(self.fget.__name__)

@@ -24,8 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 from os import PathLike
 
-from .. import arguments
-from ..errors import MaxEntError, StatementError
+from ..errors import MaxEntError, StatementError, arguments
 from .statements.probability import Probability
 from .statements.reader import Reader, without_comments
 from .statements.statement import Statement

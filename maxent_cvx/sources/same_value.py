@@ -17,8 +17,8 @@ from .base import Source
 
 __all__ = ["SameValue"]
 
-#: Values that both can have, at most: there is a row for every set of them.
-MOST = 12
+#: Values that both can have, at most, since there is a row for every subset of them.
+MOST_VALUES = 12
 
 
 class SameValue(Source):
@@ -119,10 +119,10 @@ class SameValue(Source):
             yield Rows((first - second)[either], nothing, nothing, self.label, values[either], view)
             return
         both = np.flatnonzero(has_first & has_second)
-        if len(both) > MOST:
+        if len(both) > MOST_VALUES:
             raise StatementError(
                 f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for a row for each set of "
-                f"them (at most {MOST}); state the few that matter: "
+                f"them (at most {MOST_VALUES}); state the few that matter: "
                 f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
             )
         sets = np.zeros((2 ** len(both), len(values)), dtype=bool)

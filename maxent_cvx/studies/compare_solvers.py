@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import Infeasible, MaxEntError, SolverError, StatementError, unknown_name
+from ..errors import Infeasible, MaxEntError, SolverError, StatementError, arguments, unknown_name
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..solvers import SOLVERS, find
@@ -38,9 +37,10 @@ def compare_solvers(
     Parameters
     ----------
     model : MaxEnt
+        What is solved; it stays as it is.
     solvers : iterable of str, optional
         Names that :func:`maxent_cvx.solvers.available` lists; by default all that are installed. More words
-        may follow a name, to tell two ways of calling one solver apart: "CLARABEL qdldl".
+        may follow a name, to distinguish two calls of one solver: "CLARABEL qdldl".
     presolve : bool
         As for :meth:`MaxEnt.solve`, for all of them.
     options : dict of dict, optional
@@ -64,6 +64,8 @@ def compare_solvers(
     ------
     UnknownName
         If there is no such solver, or it has no such option; before any is called.
+    StatementError
+        If `solvers` is empty.
 
     Examples
     --------
@@ -128,7 +130,7 @@ def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
 
 
 def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: bool) -> dict[str, object]:
-    """What there is to say of one answer, or of there being none."""
+    """The columns of one answer, or of a solver without an answer."""
     nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
     if isinstance(answer, MaxEntError):
         status = "infeasible" if isinstance(answer, Infeasible) else "not installed" if missing else "failed"

@@ -1,4 +1,4 @@
-"""Inference channels: what releases say together that none of them says alone."""
+"""Inference channels: inferences from releases together that none of them allows alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import BadProbability, StatementError, number, shown
+from ..errors import BadProbability, StatementError, arguments, number, shown
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..system.progress import progress_bar
@@ -30,7 +29,7 @@ def inference_channels(
     tolerance : float
         Smaller differences are not listed; an answer is certified to 1e-4.
     blame : bool
-        Solve again without each of the releases, to tell which one makes the difference.
+        Solve again without each of the releases, to find the one that makes the difference.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
     **solve
@@ -39,14 +38,14 @@ def inference_channels(
     Returns
     -------
     DataFrame
-        A row for each person, value and release u that somebody is in, the largest change first: `alone`, P_u(s | i),
+        A row for each person, value and release u that the person is in, the largest change first: `alone`, P_u(s | i),
         `together`, P(s | i), and `change`. With `blame` also `because`, the release without which P(s | i) would be
         closest to P_u(s | i) again, and `without`, what it would be.
 
     Raises
     ------
     StatementError
-        If it is no series.
+        If it is not a series.
     BadProbability
         If the tolerance is negative.
     Infeasible, Inaccurate, SolverError
@@ -58,7 +57,7 @@ def inference_channels(
 
     Examples
     --------
-    Two releases of the same patients. What the first alone says of three of them with 1/3 both tell for certain:
+    Two releases of the same patients. Three inferences with probability 1/3 from the first alone are certain from both:
 
     >>> import maxent_cvx as mx
     >>> series = mx.ReleaseSeries(

@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, shown
+from ..errors import StatementError, arguments, shown
 from ..measures import overall_divergence, term_divergence
 from ..model.maxent import MaxEnt
 from ..model.measure import Measure, Measures, can_be_called, own_name
@@ -23,7 +22,7 @@ from ..views import Release
 
 __all__ = ["quantify"]
 
-#: What is told of every bound.
+#: The columns of every bound, beside the score.
 COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence")
 
 
@@ -43,6 +42,7 @@ def quantify(
     Parameters
     ----------
     release : Release
+        What is published.
     original : DataFrame
         The records that were published. With the release's bucket column, the divergence over the
         terms is reported as well.
@@ -52,7 +52,7 @@ def quantify(
         See :class:`~maxent_cvx.StrongestAssociations`.
     measure : callable, or dict or list of callables
         From a posterior to the score, or to several by name; by default the divergence from the truth in bits, where
-        lower is worse. What compares with the original has that bound,
+        lower is worse. A measure that compares with the original has it bound,
         ``functools.partial(mx.measures.term_divergence, original=table)``.
     progress : bool, optional
         Show a progress bar; None shows it on terminals only.
@@ -70,7 +70,7 @@ def quantify(
     ------
     StatementError
         If a bound is not a pair, or there are fewer associations than it asks for; if `original` is not the table
-        that was published; or if a measure is not called as ``measure(post)``, or gives no number.
+        that was published; or if a measure is not called as ``measure(post)``, or does not return a number.
     UnknownName, TableError
         If `original` has not the release's columns.
     Infeasible, Inaccurate, SolverError
@@ -87,7 +87,7 @@ def quantify(
 
     Examples
     --------
-    The score falls, as somebody who knows more infers something nearer to the truth:
+    The score falls, as an adversary who knows more infers something closer to the truth:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()

@@ -17,7 +17,7 @@ from ..system.progress import progress_bar
 
 __all__ = ["sweep"]
 
-#: What every sweep tells.
+#: The columns of every sweep, beside the measures.
 COLUMNS = ("value", "eps", "status", "probability", "entropy")
 
 
@@ -31,14 +31,14 @@ def sweep(
     solver: str = "auto",
     **options: Any,
 ) -> pd.DataFrame:
-    """Solve a model for every value that a probability is said to have, and for every vagueness.
+    """Solve a model for every value that a probability is stated to have, and for every vagueness.
 
-    Each solve begins with the posterior of the one before. The model itself stays as it is.
+    Each solve is warm-started from the one before. The model itself stays as it is.
 
     Parameters
     ----------
     model : MaxEnt
-        What is known besides. Whatever statement it holds of the same probability (or of a multiple) is replaced.
+        Everything else that is known. A statement of the same probability (or of a multiple) that it holds is replaced.
     probability : Probability or str
         ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
     value : float or several, optional
@@ -59,13 +59,13 @@ def sweep(
     Raises
     ------
     StatementError
-        If no value is given and the model holds none; or what is measured is no number.
+        If no value is given and the model holds none; or a measure does not return a number.
     BadProbability
         If a value cannot be that of the probability.
 
     Examples
     --------
-    How sure somebody can be of Grace, the only junior, by what share of the men is said to have breast cancer:
+    The inference about Grace, the only junior, as the stated share of men with breast cancer varies:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -116,7 +116,7 @@ def _numbers(given: object, what: str) -> list[float]:
 
 
 def _factor(said: Source, asked: Probability) -> float | None:
-    """What multiple of the probability a statement speaks of; None if it speaks of something else."""
+    """The multiple of the probability that a statement constrains; None if it constrains something else."""
     if not isinstance(said, Statement):
         return None
     terms, other = dict(said.terms), {event: a for event, a in asked.terms.items() if a != 0}

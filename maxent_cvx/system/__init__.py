@@ -1,1 +1,1 @@
-"""What the computer does around the mathematics: files that are written whole, progress that is shown."""
+"""What surrounds the mathematics: files that are written as a whole, and progress bars."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: beside the old one first, which they replace when nothing went wrong."""
+"""Files that are written as a whole or not at all: beside the old file, which they then replace (C10)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..errors import TableError, shown
 
 __all__ = ["path_of", "write_beside"]
 
-#: Seconds between attempts to replace a file that somebody reads, which Windows refuses until they are done.
+#: Seconds between attempts to replace a file that another program reads, which Windows refuses.
 PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 #: Characters of the file's name in that of its draft: names may have 255 bytes.
 LONGEST = 50
 
-#: Whether a file that somebody reads can be replaced: not on Windows.
+#: Whether a file can be replaced while another program reads it: not on Windows.
 _replaceable_while_read = os.name != "nt"
 
 
@@ -30,7 +30,7 @@ def path_of(path: object) -> Path:
     Raises
     ------
     TableError
-        If it is no text and no path, or no file can be called so.
+        If it is neither a text nor a path, or no file can have the name.
     """
     if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
         raise TableError(f"the name of a file must be text or a pathlib.Path, not {shown(path)}")
@@ -46,7 +46,7 @@ def path_of(path: object) -> Path:
 def write_beside(path: object, write: Callable[[Path], object]) -> None:
     """Write a draft in the same folder, and put it in the place of the file when it is complete and on the disk.
 
-    Whoever reads the file meanwhile has the old one or the new one, whole; so they have after any failure, an interrupt
+    A reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt
     and a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
     its own and the same ending, is removed if anything goes wrong; only a process that is killed outright leaves it.
 
@@ -75,7 +75,7 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
             _to_disk(draft)
             _replace(draft, target)
         except BaseException:
-            with suppress(OSError):  # what went wrong first is what is told
+            with suppress(OSError):  # the first error is the one to report
                 draft.unlink()
             raise
         _folder_to_disk(target.parent)
@@ -95,7 +95,7 @@ def _resolved(path: Path) -> Path:
 
 
 def _mode(target: Path, said: Path) -> int | None:
-    """Read who may do what with the file that is there; refuse to replace what is no ordinary file, or protected."""
+    """Read the permissions of an existing file; refuse to replace one that is not ordinary, or is protected."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -109,13 +109,13 @@ def _mode(target: Path, said: Path) -> int | None:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until what was written is on the disk: a name must never be there before its content."""
+    """Wait until the content is on the disk, so that no name can appear there before its content."""
     with path.open("rb+") as written:
         os.fsync(written.fileno())
 
 
 def _folder_to_disk(folder: Path) -> None:
-    """Have the new name on the disk as well, where folders can be opened; the file is whole either way."""
+    """Write the new name to the disk as well, where folders can be opened; the file is complete either way."""
     try:
         number = os.open(folder, os.O_RDONLY)
     except OSError:  # Windows
@@ -129,7 +129,7 @@ def _folder_to_disk(folder: Path) -> None:
 
 
 def _replace(draft: Path, target: Path) -> None:
-    """Put the draft in the place of the file; on Windows not while somebody reads that, which is soon over."""
+    """Replace the file by the draft; on Windows retry while another program reads the file."""
     for pause in () if _replaceable_while_read else PAUSES:
         try:
             os.replace(draft, target)

@@ -1,4 +1,4 @@
-"""Progress bars: one way for the whole package to say how far long work is."""
+"""Progress bars: one way for the package to show the progress of long work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ProgressBar", "progress_bar"]
 
 
 class ProgressBar:
-    """Go through items, or count steps, without a word; :func:`progress_bar` says when there is something to see."""
+    """Go through items, or count steps, and move the bar of tqdm, if one is shown."""
 
     def __init__(self, items: Iterable[Any], shown: tqdm[Any] | None = None) -> None:
         self.items: Iterable[Any] = items if shown is None else shown
@@ -28,7 +28,7 @@ class ProgressBar:
             self.shown.update(steps)
 
     def set_postfix_str(self, text: str) -> None:
-        """Say something behind the bar."""
+        """Write a text behind the bar."""
         if self.shown is not None:
             self.shown.set_postfix_str(text)
 
@@ -36,7 +36,7 @@ class ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the bar as it is; nothing follows."""
+        """Close the bar, and leave it on the screen."""
         if self.shown is not None:
             self.shown.close()
 
@@ -50,7 +50,7 @@ def progress_bar(
     unit: str = "it",
     leave: bool = True,
 ) -> ProgressBar:
-    """Show how far work is, where somebody sees it; elsewhere nothing of tqdm is touched.
+    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called.
 
     A bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed at
     the end of its items; one that is moved by hand is made by a ``with`` statement.
@@ -58,13 +58,13 @@ def progress_bar(
     Parameters
     ----------
     items : iterable or None
-        What is gone through; None for steps that :meth:`ProgressBar.update` counts.
+        What the loop goes through; None for steps that :meth:`ProgressBar.update` counts.
     what : str
         What is shown before the bar.
     progress : bool, optional
         Whether the bar is shown; by default on a terminal or in a notebook.
     total : int, optional
-        How many items there are, if `items` does not tell.
+        How many items there are, if `items` has no length.
     unit : str
         What is counted.
     leave : bool
@@ -77,7 +77,7 @@ def progress_bar(
 
 
 def _is_terminal() -> bool:
-    """Whether somebody sees what is written; a notebook says that it is a terminal."""
+    """Whether output goes to a terminal; a notebook says that it is one."""
     try:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):  # no stream at all, or a closed one
@@ -85,14 +85,14 @@ def _is_terminal() -> bool:
 
 
 class _NoLock:
-    """A lock that everybody has: what a bar shares with nobody needs no other."""
+    """A lock that never blocks: no two threads share one of these bars."""
 
     def acquire(self, *_: object, **__: object) -> bool:
-        """Have it."""
+        """Acquire it."""
         return True
 
     def release(self) -> None:
-        """Have it still."""
+        """Do nothing."""
 
     def __enter__(self) -> None:
         pass
@@ -102,16 +102,16 @@ class _NoLock:
 
 
 class _Bar(tqdm):
-    """A bar that is closed by who made it: one that was interrupted while it was made cannot be."""
+    """A bar that its owner closes: one whose construction was interrupted cannot be closed by the garbage collector."""
 
     monitor_interval = 0  # no thread watches over it
 
     def __del__(self) -> None:
-        """Leave it as it is."""
+        """Do nothing."""
 
 
 def _own_kind() -> type[tqdm[Any]]:
-    """Make a class of bars for one bar.
+    """Make a class of its own for one bar.
 
     tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between taking
     the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits for ever.

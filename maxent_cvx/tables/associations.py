@@ -45,6 +45,18 @@ class Associations:
         The records counted over subsets of the attributes, where there is enough support.
     has_negative : bool
         Whether Q => not S were mined.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> mined = mx.mine_associations(hospital, qi="Gender", sa="Disease", min_support=2)
+    >>> len(mined.positive), len(mined.negative)
+    (3, 10)
+    >>> print(mined.table(positive=1, negative=1))
+                                   rule  attributes  confidence  support
+    0                Gender=male => Flu           1         0.5        3
+    1  Gender=male => not Breast Cancer           1         1.0        6
     """
 
     qi: tuple[str, ...]

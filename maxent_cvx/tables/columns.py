@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import TableError, listing, shown, unknown_name
+from ..errors import TableError, arguments, listing, shown, unknown_name
 
 __all__ = ["check_columns", "count_column", "counted", "names"]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import whole
+from ..errors import arguments, whole
 from .associations import Associations
 from .columns import names
 from .lattice import Cube, cubes, sizes_of

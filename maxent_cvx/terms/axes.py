@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, shown, unknown_name
+from ..errors import StatementError, arguments, shown, unknown_name
 from ..tables.coding import multi_index
 from ..views import View
 from .descriptions import OTHERS

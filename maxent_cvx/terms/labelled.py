@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import LabelMismatch, StatementError, UnknownName, listing, shown
+from ..errors import LabelMismatch, StatementError, UnknownName, arguments, listing, shown
 from . import wording
 from .block_table import as_html, as_text
 from .labels import find, level_names, levels_named, pick, without_levels

@@ -31,6 +31,17 @@ class People:
         The position of each one's QI tuple in the release.
     unnamed : ndarray of int
         How many records of each QI tuple have no name.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> people = mx.MaxEnt(release, people={"Iris": {"Gender": "female", "Degree": "graduate"}}).space.people
+    >>> people.names.to_list(), release.quasi_identifiers[people.q].to_list()
+    (['Iris'], [('female', 'graduate')])
+    >>> people.unnamed.tolist()                            # nine of the ten records, by QI tuple
+    [2, 0, 1, 3, 1, 2]
     """
 
     names: pd.Index

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import BadProbability, StatementError, shown
+from ..errors import BadProbability, StatementError, arguments, shown
 
 __all__ = ["Rows"]
 

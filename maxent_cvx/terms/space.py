@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import StatementError, unknown_name
+from ..errors import StatementError, arguments, unknown_name
 from ..tables.coding import group_codes
 from .axes import as_names
 from .block import Block
@@ -254,6 +253,11 @@ class Space(Terms):
             Instead: a named person, or a pseudonym of a series; of several, the sum, which is the expected number
             with the value.
 
+        Returns
+        -------
+        cvxpy.Expression
+            A scalar.
+
         Raises
         ------
         UnknownName
@@ -311,7 +315,7 @@ class Space(Terms):
         return tuples_described(self.view, given)
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
-        """Count the original records of every term, people: the truth that a model is compared with.
+        """Count the original records of every term: the truth that a model is compared with.
 
         Parameters
         ----------
@@ -320,10 +324,24 @@ class Space(Terms):
         id : str, optional
             The column of names; needed where the model names people.
 
+        Returns
+        -------
+        ndarray, one a term
+            Records.
+
         Raises
         ------
         TableError
             If they are not the records that were published.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> space.index[:2].tolist(), space.count(hospital)[:2].tolist()
+        ([('female', 'Breast Cancer', 1), ('female', 'Flu', 1)], [1, 0])
         """
         view = self.view
         sums = {" and ".join(by): (self.marginal(by).matrix.dot, n.to_numpy()) for by, n in view.published.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import amount
+from ..errors import amount, arguments
 from ..priors import QIDistribution
 from ..views import View
 from .axes import Axes
@@ -140,11 +140,13 @@ class Terms:
     @property
     def pseudonyms(self) -> np.ndarray:
         """Deprecated: the earlier name of `multiplicities`."""
+        warnings.warn("Space.pseudonyms is deprecated; use Space.multiplicities", DeprecationWarning, stacklevel=2)
         return self.multiplicities
 
     @property
     def believed(self) -> np.ndarray:
         """Deprecated: the earlier name of `prior_density`."""
+        warnings.warn("Space.believed is deprecated; use Space.prior_density", DeprecationWarning, stacklevel=2)
         return self.prior_density
 
     @cached_property

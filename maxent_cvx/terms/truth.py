@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import TableError, listing
+from ..errors import TableError, arguments, listing
 from ..tables.coding import sort_distinct
 from ..tables.microdata import Microdata
 from ..views import View

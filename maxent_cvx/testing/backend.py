@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import Inaccurate, Infeasible, SolverError, StatementError
+from ..errors import Inaccurate, Infeasible, SolverError, StatementError, arguments
 from ..model.posterior import Posterior
 from ..solvers.answer import Answer, Status
 from ..solvers.backends.registry import Backend

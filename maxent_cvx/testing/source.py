@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import Infeasible, StatementError
+from ..errors import Infeasible, StatementError, arguments
 from ..model.emitted_rows import emit
 from ..sources import Source
 from ..terms.space import Space

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
+from ..errors import arguments
 
 __all__ = ["check_technique"]
 

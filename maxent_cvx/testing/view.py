@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import MaxEntError, StatementError, TableError
+from ..errors import MaxEntError, StatementError, TableError, arguments
+from ..model.loading import load_posterior
 from ..model.maxent import MaxEnt
-from ..model.posterior import Posterior, load_posterior
+from ..model.posterior import Posterior
 from ..views import View
 from .source import check_source
 

@@ -99,7 +99,7 @@ class View(ABC):
 
     @property
     def n_records(self) -> int:
-        """N, the number of people."""
+        """N, the number of records."""
         return int(self.n_q.sum())
 
     @property
@@ -134,6 +134,14 @@ class View(ABC):
         -------
         dict of str to ndarray of int
             For every role the position of each term's label in the role's index.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> {role: code[:4].tolist() for role, code in release.terms().items()}    # of bucket 1
+        {'q': [0, 0, 0, 3], 's': [0, 1, 4, 0], 'bucket': [0, 0, 0, 0]}
         """
 
     def named(self, who: object) -> np.ndarray | None:
@@ -245,7 +253,13 @@ class View(ABC):
 
         Examples
         --------
-        See :meth:`to_frames`.
+        Of a table of people, with what may be sensitive in them:
+
+        >>> import maxent_cvx as mx
+        >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+        >>> again = mx.QITable.from_frames(table.to_frames())
+        >>> again.n_q.tolist(), list(again.sensitive_values)
+        ([4, 6], ['Flu', 'HIV'])
         """
         if not isinstance(frames, Mapping):
             raise TableError(f"frames={shown(frames)}: a dictionary of tables is expected, as to_frames() gives it")

@@ -134,6 +134,10 @@ class GroupedRelease(View):
         -------
         dict
             Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
         """
         by_bucket = self.n_sb.tocsc()
         b, q = self.cover.nonzero()

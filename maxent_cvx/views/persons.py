@@ -31,3 +31,10 @@ class Persons:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def table(self, quasi_identifiers: pd.MultiIndex, buckets: pd.Index) -> pd.DataFrame:
+        """A row a person: QI, pseudonym and bucket."""
+        people = quasi_identifiers[self.q].to_frame(index=False)
+        people[self.id] = self.names.array
+        people[str(buckets.name)] = buckets[self.bucket].array
+        return people

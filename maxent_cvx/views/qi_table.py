@@ -124,6 +124,10 @@ class QITable(View):
         -------
         dict
             Codes of "q" and "s", one of each a term.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
         """
         n_q = len(self._n_q)
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}

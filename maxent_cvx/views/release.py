@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .. import arguments
-from ..errors import TableError
+from ..errors import TableError, arguments
 from ..tables.coding import ranges
 from .base import View, attach
 from .grouped import GroupedRelease
@@ -97,6 +96,10 @@ class Release(View):
         count : str, optional
             The column that says how many people a row stands for; other columns without a role are ignored.
 
+        Returns
+        -------
+        Release
+
         Raises
         ------
         UnknownName, TableError
@@ -140,6 +143,10 @@ class Release(View):
             The column of the QI table with pseudonyms; a row is then one person, and `qi` may be empty.
         counterfeits : bool
             Whether a bucket may hold more values than people: those of counterfeit records, as in m-invariance.
+
+        Returns
+        -------
+        Release
 
         Raises
         ------
@@ -267,6 +274,10 @@ class Release(View):
         -------
         dict
             Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
         """
         qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
         width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
@@ -281,7 +292,20 @@ class Release(View):
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
 
-        `count` names their column of counts; a TableError says that the release has such a column already.
+        Parameters
+        ----------
+        count : str
+            The name of their columns of counts.
+
+        Returns
+        -------
+        qi_table, sa_table : DataFrame
+            A row for each QI tuple, and for each sensitive value, of each bucket, sorted by bucket.
+
+        Raises
+        ------
+        TableError
+            If the release has a column of that name already.
 
         Examples
         --------
@@ -311,6 +335,11 @@ class Release(View):
     def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Write a row a person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
 
+        Returns
+        -------
+        people, values : DataFrame
+            As :meth:`from_tables` reads them with ``id``.
+
         Raises
         ------
         TableError
@@ -329,7 +358,7 @@ class Release(View):
         """
         if self.persons is None:
             raise TableError("the release has no pseudonyms: it was made without id=")
-        return self._people(self.persons), self.to_tables()[1]
+        return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
 
     def to_frames(self) -> dict[str, Any]:
         """Write the release as its two tables, with a row a person in the first where there are pseudonyms."""
@@ -339,7 +368,7 @@ class Release(View):
         if self.persons is None:
             qi_table = self.published["q", "bucket"].index.to_frame(index=False).assign(**{count: self.n_qb.data})
         else:
-            qi_table, roles["id"] = self._people(self.persons), self.persons.id
+            qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
             roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
         return {"qi_table": qi_table, "sa_table": sa_table, "count": count, "generalized": self.generalized, **roles}
 
@@ -357,13 +386,6 @@ class Release(View):
     def _names(self) -> list[str]:
         """All names of columns, that of pseudonyms too."""
         return [*self.columns, *([] if self.persons is None else [self.persons.id])]
-
-    def _people(self, persons: Persons) -> pd.DataFrame:
-        """A row a person: QI, pseudonym and bucket."""
-        people = self.quasi_identifiers[persons.q].to_frame(index=False)
-        people[persons.id] = persons.names.array
-        people[self.bucket] = self.buckets[persons.bucket].array
-        return people
 
     def __repr__(self) -> str:
         return (

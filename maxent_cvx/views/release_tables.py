@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import StatementError, TableError, listing, shown, unknown_name
+from ..errors import StatementError, TableError, arguments, listing, shown, unknown_name
 from ..tables.coding import distinct, factorize, sort_distinct, tally
 from ..tables.columns import counted, names
 from ..tables.microdata import Microdata, check_once

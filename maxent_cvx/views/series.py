@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import Infeasible, StatementError, TableError, listing, shown
+from ..errors import Infeasible, StatementError, TableError, arguments, listing, shown
 from ..tables.coding import distinct, multi_index, ranges
 from ..tables.selection import choose
 from .base import View

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from ..errors import BadProbability, StatementError, shown
 
-#: No group has so many tuples.
+#: The number of tuples of a group is below this.
 LARGEST = 1e15
 
 __all__ = ["ROUNDING", "DeltaCondition", "checked_r", "delta_ceiling", "delta_condition", "one_r"]
 
-#: A bound that is missed by so much, relatively, is missed by rounding.
+#: Relative: a bound that is exceeded by no more than this holds but for rounding.
 ROUNDING = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""P(t : x) of many groups at once, those together that take the same steps."""
+"""P(t : x) of many groups, batched by the shape of their dynamic program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .permanents import shares
 
 __all__ = ["STEPS", "impossible", "linked"]
 
-#: So many steps a group may take unless more are allowed: some ten seconds, and a gigabyte.
+#: Steps that a group may take unless more are allowed: some ten seconds, and a gigabyte.
 STEPS = 2e8
 #: States that are held at once, of as many groups as fit.
 STATES = 1 << 22
@@ -58,7 +58,7 @@ def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.n
 
 
 def impossible(names: pd.Index) -> Infeasible:
-    """Say that the priors leave no world."""
+    """The error that the priors rule out every world."""
     return Infeasible(
         f"the prior rules out every possible world of {listing(names)}: whoever is given the values, somebody has one "
         "of prior probability 0; estimate the prior with smoothing, or correct it"
@@ -94,7 +94,7 @@ def _alike(
     ------
     groups : ndarray of int
     item : ndarray of int, shape (groups, items)
-        Where each item is among the entries of `dealt`; what is there n times is n items.
+        The position of each item among the entries of `dealt`; an entry with multiplicity n is n items.
     kind : ndarray of int, shape (groups, kinds)
         Where each kind is among the entries of `kinds`, that with the most places first.
     places : ndarray of int

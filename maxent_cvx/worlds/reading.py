@@ -1,4 +1,4 @@
-"""What users hand over: releases with priors, and tables of priors of one group."""
+"""Checks of input: releases with priors, and tables of priors of one group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["check_release", "checked_priors"]
 
 
 def check_release(view: object, prior: object) -> None:
-    """Refuse what has no buckets, and what is no prior."""
+    """Refuse a view without buckets, and anything that is not a prior."""
     if not isinstance(prior, QIDistribution):
         raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
     if not isinstance(view, Release):

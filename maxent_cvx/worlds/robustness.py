@@ -1,4 +1,4 @@
-"""What a release and a prior say of people together: linkage, and r-robustness."""
+"""Inference from a release and a prior: linkage probabilities, and r-robustness."""
 
 from __future__ import annotations
 
@@ -133,9 +133,9 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
         largest.append(p[first])
         at.append(groups.tuples.indices[u[first]])
     which = np.argmax(largest, axis=0)
-    cells = np.arange(len(which))
-    most = np.asarray(largest)[which, cells]
-    signature = np.empty(len(cells), dtype=object)
+    pairs = np.arange(len(which))
+    most = np.asarray(largest)[which, pairs]
+    signature = np.empty(len(pairs), dtype=object)
     for i, key in enumerate(prior.attribute_sets):
         here = np.flatnonzero(which == i)
         signature[here] = prior.tables[key].index.take(at[i][here]).to_numpy()

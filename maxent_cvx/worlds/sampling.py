@@ -15,11 +15,11 @@ from .linked import impossible
 
 __all__ = ["SampledPosterior", "sample"]
 
-#: Effective samples: with fewer, standard errors are no good estimates.
+#: Effective samples: with fewer, standard errors are unreliable.
 FEWEST = 100
-#: When the proposal is balanced well enough, and when it is given up: it need not be exact.
+#: When balancing the proposal stops: at this deviation, or after so many rounds. It need not be exact.
 BALANCED, ROUNDS = 1e-6, 300
-#: What counts as the expected number of those who come later, where nobody can have a value: who can now must.
+#: In place of an expected number of 0 of later tuples with a value: a tuple that can have the value now must have it.
 NOBODY = 1e-200
 
 
@@ -167,7 +167,7 @@ def _draw(scaled: np.ndarray, places: np.ndarray, n: int, rng: np.random.Generat
             log_weight += np.log(total) - np.log(foresight[world, value])
         dealt[j] = value
         left[world, value] = np.maximum(left[world, value] - 1, 0)  # below 0 in worlds that count nothing
-    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: nothing was left that somebody can have
+    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: no value was left that the tuple can have
 
 
 def _estimates(

@@ -1,4 +1,4 @@
-"""A condition that is sound for any number of values: how much of a value a swap can take from a tuple."""
+"""A condition that is sound for any number of values, by a swap argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a value swaps with other tuples can take from a tuple: upper bounds of P(t : x)."""
+"""Upper bounds of P(t : x), by comparing worlds that differ in the swap of two values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 
 def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite of y = x and where j has not y.
+    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who is tied, and what they can have together: joint priors, read from tables."""
+"""Tuples that are tied, and their joint priors, read from tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .. import arguments
-from ..errors import BadProbability, StatementError, TableError, listing, shown, unknown_name
+from ..errors import BadProbability, StatementError, TableError, arguments, listing, shown, unknown_name
 from .reading import checked_priors
 
 __all__ = ["Item", "Ties", "items_of", "members_of"]
@@ -20,21 +19,21 @@ Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """Tuples that are dealt with together, and the logarithm of their joint prior, an axis each."""
+    """Tuples that are tied, and the logarithm of their joint prior, an axis each."""
 
     members: tuple[int, ...]
     log_prior: np.ndarray
 
     def ways(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What they can have together: the values, how many places of each these take, and the log prior."""
+        """Their possible combinations: the values, how many places of each these take, and the log prior."""
         value = np.argwhere(np.isfinite(self.log_prior))
         takes = (value[:, :, None] == np.arange(len(places))).sum(axis=1)
-        there = (takes <= places).all(axis=1)
-        return value[there], takes[there], self.log_prior[tuple(value[there].T)]
+        fits = (takes <= places).all(axis=1)
+        return value[fits], takes[fits], self.log_prior[tuple(value[fits].T)]
 
 
 def items_of(group: pd.DataFrame, values: Sequence[Hashable], ties: Ties) -> tuple[list[Item], np.ndarray, np.ndarray]:
-    """Who is dealt with together, the columns of the values that occur, and how often each does."""
+    """The tied tuples, the columns of the values that occur, and how often each does."""
     f, every = checked_priors(group, values)
     if not group.index.is_unique:
         raise TableError("ties name tuples by their labels, and the group's index has one twice; rename the tuples")

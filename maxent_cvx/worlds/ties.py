@@ -33,14 +33,18 @@ def joint(
     ties: Ties | None = None,
     limit: float = STEPS,
 ) -> pd.DataFrame | pd.Series:
-    """P(t : x, t' : y): what some tuples of a group have together, over its possible worlds.
+    """P(t : x, t' : y): the joint probability of the values of some tuples of a group, over its possible worlds.
 
     Parameters
     ----------
-    group, values, ties, limit
+    group : DataFrame
+    values : sequence
         As in :func:`maxent_cvx.worlds.posterior`.
     who : sequence
         Two tuples or more, by their labels in the index of `group`.
+    ties : dict, optional
+    limit : float
+        As in :func:`maxent_cvx.worlds.posterior`.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from tests.benchmarks import (
     equivocation,
     honesty,
     larger,
+    newton_systems,
     questions,
     rules,
     saving,
@@ -42,6 +43,14 @@ def test_larger():
     table = larger.main(["--records", "200", "300", "--rows", "3"])
     assert list(table["records"]) == [200, 300]
     assert (table["certified_error"] < 1e-4).all()
+
+
+def test_newton_systems(capsys):
+    """What each part of a Newton system costs is measured, beside the constants of the cost model."""
+    table = newton_systems.main(["--records", "200", "--rows", "20", "40", "--times", "1"])
+    assert list(table["k"]) == [20, 40]
+    assert (table[["per_term", "per_entry", "per_pair", "forming_seconds", "product_seconds"]] > 0).all(axis=None)
+    assert "constants: " in capsys.readouterr().out
 
 
 def test_larger_tables_have_adults_shape():

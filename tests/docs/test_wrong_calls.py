@@ -1,4 +1,4 @@
-"""Whatever a public function is given, it is taken, or refused by an error of this package that says what was wrong."""
+"""Whatever a public function is given, it is taken, or refused by an error of this package that says why (C4)."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ def test_nothing_is_decoded_before_the_checksum(path, monkeypatch):
     whole = bytearray(path.read_bytes())
     whole[100] ^= 1
     path.write_bytes(whole)
-    monkeypatch.setattr(pq, "read_table", lambda *_: pytest.fail("the file was decoded"))
+    for reader in ("read_table", "read_metadata"):
+        monkeypatch.setattr(pq, reader, lambda *_: pytest.fail("the file was decoded"))
     with refused(TableError, "its checksum does not match"):
         mx.load_posterior(path)
 
@@ -117,6 +118,30 @@ def test_other_programs_read_the_file(path, known):
     assert len(pq.read_metadata(path).metadata[checksum.KEY.encode()]) == checksum.DIGITS
     table = pd.read_parquet(path)
     assert (table.iloc[:, -1] / 10).tolist() == known[0].joint().tolist()
+
+
+def test_metadata_are_stored_once(tmp_path):
+    """A view's tables, most of a large file, stand in it once: Arrow's copy of the schema does not repeat them."""
+    n = 2_000
+    frame = pd.DataFrame({"Q": np.arange(n), "S": np.arange(n) % 2, "K": np.arange(n) // 2})
+    path = tmp_path / "post.parquet"
+    mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve().save(path)
+    pairs = pq.read_metadata(path).metadata
+    assert len(pairs[b"maxent_cvx"]) > 20_000
+    assert len(pairs[b"ARROW:schema"]) < 2_000
+    assert path.read_bytes().count(pairs[b"maxent_cvx"][-1_000:]) == 1
+
+
+def test_a_file_with_its_metadata_in_the_schema(path, known):
+    """As format 3 was written at first, and format 2 always: the metadata in Arrow's copy of the schema, too."""
+    pairs, plain = pq.read_metadata(path).metadata, pq.read_table(path)
+    written_again(path, plain.replace_schema_metadata({b"maxent_cvx": pairs[b"maxent_cvx"]}))
+    data = bytearray(path.read_bytes())
+    place = checksum._place(data, 0)
+    data[place] = checksum._digest(data, place)
+    path.write_bytes(data)
+    assert b"maxent_cvx" in pq.read_schema(path).metadata
+    pd.testing.assert_series_equal(mx.load_posterior(path).joint(), known[0].joint())
 
 
 def test_other_formats_and_words(path, known, monkeypatch):

@@ -171,6 +171,44 @@ def test_rows_of_a_source_are_left_out_one_by_one(release):
     assert list(first.knowledge) == list(model.knowledge)
 
 
+def test_there_may_be_no_row_to_leave_out(release):
+    """A model without knowledge has none; of one with knowledge the published rows are none either."""
+    model = mx.MaxEnt(release)
+    for row in (0, model.form.n_facts, -1):
+        with refused(StatementError, "the model holds no rows of knowledge", never="whole number"):
+            model.without_row(row)
+    model.add("P(Flu | Gender=male) = 0.4")
+    for row in (0, model.form.n_facts - 1, model.form.n_facts + 1, -1, True):
+        with refused(StatementError, f"a whole number from {model.form.n_facts} to {model.form.n_facts} is expected"):
+            model.without_row(row)
+
+
+def test_functions_without_names_are_told_apart(release):
+    """Rows are called by the label under which the model holds their source: none by that of another."""
+    model = mx.MaxEnt(release)
+    for limit in (0.305, 0.304):
+        model.add(lambda space, limit=limit: space.prob("Flu", {"Gender": "male"}) <= limit)
+    model.add(lambda space: space.p[0] <= 0.02, lambda space: space.p[1] <= 0.04)
+    model.add(lambda space: space.conditional("s", given="Gender") <= 0.4)
+    model.add(lambda space: space.conditional("s", given="Gender") <= 0.39)
+    names = model.solve().prices().index
+    assert not names.has_duplicates
+    assert list(model.knowledge) == ["your own", *(f"your own ({i})" for i in range(2, 7))]
+    assert set(list(model.knowledge)[:4]) <= set(names)
+    assert {"your own (5): Flu, male", "your own (6): Flu, male"} <= set(names)
+
+
+def test_blocks_of_a_function_are_told_apart(release):
+    """Of several blocks of rows that a function gives each keeps its name, behind the label where that is numbered."""
+    model = mx.MaxEnt(release)
+    for limit in (0.4, 0.39):
+        model.add(lambda space, limit=limit: [space.conditional("s", "Gender") <= limit, space.marginal("s") <= 0.31])
+    names = model.solve().prices().index
+    assert not names.has_duplicates
+    assert {"P(Disease): Flu", "P(Disease | Gender): Flu, male"} <= set(names)
+    assert {"your own (2), P(Disease): Flu", "your own (2), P(Disease | Gender): Flu, male"} <= set(names)
+
+
 def test_convex_knowledge(release):
     """A constraint that is no row has no price."""
     model = MaxEnt(release).add(lambda space: space.prob("Flu", MEN) ** 2 <= 0.05)

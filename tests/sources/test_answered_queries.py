@@ -153,6 +153,36 @@ def noisy(staff, scale, seed=0):
     return counts + np.random.default_rng(seed).laplace(scale=scale, size=len(counts))
 
 
+def test_noisy_counts_by_a_role_of_a_view_of_ones_own(staff):
+    """Whatever the columns of a view's roles are, it may have been counted by them, noisily: here by its floors."""
+
+    class ByFloor(mx.QITable):
+        """Everybody's age group and floor; the floor is a role of its own."""
+
+        @property
+        def axes(self):
+            return {**super().axes, "floor": (("Floor",), pd.Index([1, 2], name="Floor"))}
+
+        def terms(self):
+            q, s, floor = (codes.ravel() for codes in np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"))
+            order = np.lexsort((s, q, floor))
+            return {"q": q[order], "s": s[order], "floor": floor[order]}
+
+        @property
+        def published(self):
+            return {("q",): pd.Series(self.n_q, self.quasi_identifiers.get_level_values(0))}
+
+    view = ByFloor(staff, qi="Sex", sa="Salary", sa_values=[30, 40])
+    counts = pd.Series([3.0], pd.MultiIndex.from_tuples([(2, 30)], names=["Floor", "Salary"]))
+    (rows,) = NoisyMarginal(counts, norm(scale=0.1)).rows(mx.MaxEnt(view).space)
+    assert (rows.name(0), rows.low[0], rows.high[0]) == ("noisy counts by Floor, Salary: 2, 30", 0.25, 0.25)
+    floor, salary = (rows.view.axes[role][1].to_numpy() for role in ("floor", "s"))
+    terms = view.terms()
+    assert rows.matrix.toarray()[0].tolist() == ((floor[terms["floor"]] == 2) & (salary[terms["s"]] == 30)).tolist()
+    with refused(UnknownName, "'Flor'", "did you mean 'Floor'"):
+        mx.MaxEnt(view).add(NoisyMarginal(counts.rename_axis(["Flor", "Salary"]), norm(scale=0.1)))
+
+
 def test_noisy_marginals_are_sound(staff, published):
     """With the stated confidence the truth satisfies all rows: of 400 noisy tables, at least 95 % minus chance."""
     space = mx.MaxEnt(published).space

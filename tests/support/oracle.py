@@ -109,7 +109,7 @@ def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
         if equations is None:
             return None
         ranges = [row for row in rows if not row.is_equation]
-        weights = [mp.mpf(float(w)) for w in model.space.weights * model.space.believed]
+        weights = [mp.mpf(float(w)) for w in model.space.weights * model.space.prior_density]
         for sides in sorted(itertools.product((0, -1, 1), repeat=len(ranges)), key=lambda s: sum(map(abs, s))):
             if any(
                 (row.low if side > 0 else row.high) is None for row, side in zip(ranges, sides, strict=True) if side

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -55,10 +57,20 @@ def test_prior(hospital, release):
 
 
 def test_earlier_names(release):
-    """What the weights were called before is there still."""
+    """What the weights were called before is there still, and says what to use instead."""
     space = mx.Space.of(release, People.of(PEOPLE, release))
-    assert space.pseudonyms is space.multiplicities
-    assert space.believed is space.prior_density
+    with pytest.warns(DeprecationWarning, match="use Space.multiplicities"):
+        assert space.pseudonyms is space.multiplicities
+    with pytest.warns(DeprecationWarning, match="use Space.prior_density"):
+        assert space.believed is space.prior_density
+
+
+def test_the_package_does_not_use_earlier_names(release):
+    """A model with names and a prior is solved and measured without a warning of what is deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        mx.MaxEnt(release, people=PEOPLE).solve().entropy  # noqa: B018
+        assert mx.MaxEnt(release, people=PEOPLE).problem.is_dcp()
 
 
 def test_repr(release):

@@ -156,6 +156,13 @@ class TestKnowledge:
         model = MaxEnt(patients())
         with refused(UnknownName, "99", "person of the series"):
             model.add(P("Flu", who=99) == 0)
+        with refused(UnknownName, "999 is not a person of the series; expected one of 1, 2, 3, ", never="'999'"):
+            patients().named(999)
+        with refused(UnknownName, "'7' is not a person of the series; 7 (int) is, but this is a str"):
+            patients().named("7")
+        for nobody in (7.5, [[7]], (1, 2), None, 10**5000, pd.Series([1]), int):
+            with refused(UnknownName, "is not a person of the series", never="'["):
+                patients().named([nobody])
         with refused(UnknownName, "3", "'release'"):
             model.add(P("Flu", given={"release": 3}) == 0)
         with refused(StatementError, "pseudonyms", "who="):
@@ -224,7 +231,8 @@ class TestContradictions:
         """Two of three have a, and one of the same three: the later release's rows are named."""
         model = MaxEnt(ReleaseSeries([published(self.a), published(self.a.assign(Disease=list("abb")))]))
         for ask in (model.solve, lambda: model.bounds(P("a", who=1)), lambda: model.solve("CLARABEL", presolve=False)):
-            with refused(Infeasible, "what is published contradicts itself", "release 2: 1, "):
+            remedy = "Correct it, give people with new values new pseudonyms, or remove it"
+            with refused(Infeasible, "what is published contradicts itself", "release 2: 1, ", remedy):
                 ask()
         assert (model.diagnose()["move"] > 0).any()
         with refused(Infeasible, "what is published contradicts itself"):

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ... import arguments
-from ...errors import StatementError, TableError, shown, whole
+from ...errors import StatementError, TableError, arguments, shown, whole
 from ...priors import QIDistribution
 from ...tables.columns import names
 from ...tables.microdata import Microdata

@@ -16,9 +16,9 @@ from .units import Units
 
 __all__ = ["areas", "widths_asked"]
 
-#: Runs that are tried for all distributions, in some minutes.
+#: The most runs that are evaluated for all distributions: some minutes.
 MOST_RUNS = 10**11
-#: Distinct differences beyond which values are not looked at together.
+#: Distinct differences beyond which distributions are not treated together.
 MOST_DIFFERENCES = 20_000
 
 
@@ -39,15 +39,16 @@ def _name(eps: float) -> str:
 def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) -> pd.DataFrame:
     """H(0), the exact area, eps_max, 1 / H(0), and H(eps) where it is asked for.
 
-    Values are looked at for all distributions together, or for each its own possible ones: whatever is less work.
+    Widths are taken over the differences of all values, for all distributions together, or over those of the possible
+    values of each distribution: whichever is less work.
 
     Parameters
     ----------
     units : ndarray of int64, shape (values,)
-        The numbers, in any order; equal ones are put together.
+        The numbers, in any order; equal ones are merged.
     unit : Units
     p : ndarray, shape (distributions, values)
-        What is 0 is impossible.
+        0 is impossible.
     at : list of float
         eps.
 
@@ -82,14 +83,14 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     if together <= own_runs(support):
         assert every is not None
         entropy = least_entropy(distinct, p, every)
-        found[:] = _told(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
+        found[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
     else:
         for k in np.unique(support):
             some = np.flatnonzero(support == k)
             own = np.nonzero(p[some])[1].reshape(-1, k)
             values = distinct[own]
             widths, entropy = own_curves(values, np.take_along_axis(p[some], own, axis=1))
-            found[some] = _told(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
+            found[some] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
     table = pd.DataFrame(found, columns=["initial", "area", "eps_max", *map(_name, at)])
     initial = table["initial"].to_numpy()
     table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
@@ -97,13 +98,15 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
 
 
 def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """How far apart the largest and the smallest possible value are."""
+    """The distance of the largest and the smallest possible value."""
     possible = p > 0
     return units[len(units) - 1 - possible[:, ::-1].argmax(axis=1)] - units[possible.argmax(axis=1)]
 
 
-def _told(widths: np.ndarray, entropy: np.ndarray, reach: np.ndarray, unit: Units, of_eps: Sequence[int]) -> np.ndarray:
-    """H(0), the area, eps_max, and H(eps), of curves that are known wherever they change."""
+def _measured(
+    widths: np.ndarray, entropy: np.ndarray, reach: np.ndarray, unit: Units, of_eps: Sequence[int]
+) -> np.ndarray:
+    """H(0), the area, eps_max, and H(eps), of curves that are known at every change."""
     entropy = np.where(widths >= reach[:, None], 0.0, entropy)
     area = (entropy[:, :-1] * np.diff(unit.width(widths), axis=1)).sum(axis=1)
     last = [(widths <= eps).sum(axis=1, keepdims=True) - 1 for eps in of_eps]

@@ -1,4 +1,4 @@
-"""Where a step function that never rises changes: at every place it could, or by bisection."""
+"""The breakpoints of a non-increasing step function: all candidates, or by bisection."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from .covering import TOGETHER, cost
 
 __all__ = ["Steps", "differences", "refined", "stepwise"]
 
-#: Entropies closer than this are the same, bits: what rounding makes of it.
+#: Bits: entropies closer than this are equal but for rounding.
 SAME = 1e-11
-#: Runs that are tried for a curve by bisection, and for an exact one, which is faster by the run: a minute or two.
+#: The most runs that are evaluated for a curve by bisection, and for an exact one, where each run takes less time: a
+#: minute or two.
 MOST_RUNS, MOST_EXACT = 3 * 10**10, 8 * 10**10
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What is known of H.
+    """The known part of the curve H(eps).
 
     Attributes
     ----------
     width : ndarray
-        From 0 on, increasing.
+        eps, increasing from 0.
     entropy : ndarray
         H there, bits.
     is_open : ndarray of bool, one fewer
-        Between two widths: that H changes, nobody knows where; elsewhere it is constant up to the second one.
+        Whether H changes at an unknown place between two widths; otherwise it is constant up to the second one.
     """
 
     width: np.ndarray
@@ -38,13 +39,13 @@ class Steps:
 
 
 def stepwise(width: np.ndarray, entropy: np.ndarray) -> Steps:
-    """Of every width H is known, and it changes nowhere else."""
+    """A curve that is known wherever it changes."""
     return Steps(width, entropy, np.zeros(len(width) - 1, dtype=bool))
 
 
 def differences(units: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct differences of two values, increasing, 0 among them; None if there are more than `most` besides."""
-    if len(units) - 1 > most:  # from the first value alone
+    """The distinct differences of two values, increasing, with 0; None if there are more than `most` besides 0."""
+    if len(units) - 1 > most:  # so many are the differences from the first value alone
         return None
     found = np.zeros(1, dtype=np.int64)
     at_once = max(2**20 // len(units), 1)
@@ -57,7 +58,7 @@ def differences(units: np.ndarray, most: int) -> np.ndarray | None:
 
 
 def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], evaluations: int) -> Steps:
-    """Find H wherever it can change, or else bisect where most of the area is open.
+    """Evaluate H wherever it can change or, where that is too much, bisect where most of the area is undetermined.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
     entropy : callable
         H of increasing widths.
     evaluations : int
-        For how many widths H is found, at most; fewer where that means too many runs to try.
+        The most widths at which H is evaluated; fewer where that means too many runs.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
 
 
 def _changes(steps: Steps) -> Steps:
-    """Leave out the widths at which nothing changes, but for the ends of what is open."""
+    """Drop the widths at which H does not change, except the ends of undetermined intervals."""
     ends = np.append(steps.is_open, True) | np.insert(steps.is_open, 0, True)
     kept = ends | np.insert(-np.diff(steps.entropy) > SAME, 0, True)
     at = np.flatnonzero(kept)

@@ -6,10 +6,10 @@ import numpy as np
 
 __all__ = ["cost", "cover", "information", "least_entropy"]
 
-#: Windows that are looked at together, runs that are tried at once for all of them, and numbers in a table of least
-#: entropies: what stays in the caches. Fewer windows together than FEWEST are slower than one after the other.
+#: Widths that are treated together, runs that are evaluated at once for all of them, and numbers in a table of least
+#: entropies: what fits into the caches. Fewer widths together than FEWEST are slower than one after the other.
 TOGETHER, FEWEST, AT_ONCE, TABLE = 64, 16, 2**17, 2**22
-#: The logarithm of nothing is not asked for.
+#: In place of 0 in a logarithm; the product with 0 is 0.
 TINY = 1e-300
 
 
@@ -20,8 +20,8 @@ def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.nd
 
         H(eps, i) = min over j with x_i - x_j <= eps of H(eps, j - 1) + f(C_i - C_(j-1)).
 
-    Runs of consecutive values lose nothing against other sets of that width: if two sets cross, moving what lies
-    between into the more probable one lowers the entropy.
+    Runs of consecutive values suffice: if two sets of that width interleave, moving the values between them into the
+    more probable one lowers the entropy.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarra
         wide, narrow = widest[i], narrowest[i]
         last = information(cumulated[i + 1] - cumulated[wide : i + 1])[:, :, None]
         best = (least[narrow : i + 1] + last[narrow - wide :]).min(axis=0)
-        if wide < narrow:  # what only some windows reach
+        if wide < narrow:  # values that only the wider windows reach
             outside = (places[wide:narrow] < begins[:, i])[:, None, :]
             reached = least[wide:narrow] + last[: narrow - wide]
             np.copyto(reached, np.inf, where=outside)
@@ -83,7 +83,7 @@ def information(q: np.ndarray) -> np.ndarray:
 def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
     """The first value of every run of a partition with the least entropy, in increasing order.
 
-    Of equally good ones the last run is the longest that there is, then the one before it, and so on.
+    Among optimal partitions the last run is the longest possible, then the one before it, and so on.
     """
     begins = np.searchsorted(units, units - width)
     cumulated = np.concatenate([[0.0], p.cumsum()])
@@ -100,5 +100,5 @@ def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
 
 
 def cost(units: np.ndarray, width: int) -> int:
-    """How many runs are tried for one width: what the time is proportional to."""
+    """How many runs are evaluated for one width; time is proportional to it."""
     return int((np.arange(1, len(units) + 1) - np.searchsorted(units, units - width)).sum())

@@ -1,4 +1,4 @@
-"""Confidential attribute equivocation (CAE): how uncertain a number is to somebody content with a range of it."""
+"""Confidential attribute equivocation (CAE): the entropy of a number that need only be known to within a range."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from .units import Units, in_units
 
 __all__ = ["Equivocation", "equivocation"]
 
-#: How far probabilities may be from a sum of 1; those of short floats too.
+#: How far the sum of probabilities may be from 1; of short floats.
 ROUNDING, COARSE = 1e-9, 1e-3
-#: Widths whose entropy is found for one curve, unless the user says otherwise.
+#: Widths at which the entropy of one curve is evaluated by default.
 EVALUATIONS = 5_000
-#: Runs that are tried for one answer, in a minute or two.
+#: The most runs that are evaluated for one answer: a minute or two.
 MOST_RUNS = 4 * 10**10
-#: Steps of a grid whose entropies are known anyway.
+#: The most points of a grid.
 MOST_STEPS = 10**6
 
 
 @dataclass(frozen=True, eq=False)
 class Equivocation:
-    """H(eps), the entropy of a number that is asked for within a window of width eps, bits.
+    """H(eps), the entropy, bits, of a number that need only be known to within a window of width eps.
 
     Attributes
     ----------
     distribution : Series
         The probability of every value that is possible, by value, increasing.
     step : float or None
-        The grid on which the curve is looked at; None is exactly.
+        The step of the grid on which the curve is evaluated; None is exactly.
     evaluations : int
-        For how many widths the entropy is found at most.
+        The most widths at which the entropy is evaluated.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def equivocation(
     BadProbability
         If probabilities are missing, are none, or do not sum to 1; or the step is not above 0.
     StatementError
-        If `evaluations` is no whole number of at least 2.
+        If `evaluations` is not an integer of at least 2.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Equivocation of everybody: how closely an adversary can say each person's number."""
+"""Equivocation of everybody: how precisely an adversary infers each person's number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["individual_equivocation"]
 def individual_equivocation(
     post: Posterior, at: float | Iterable[float] = (), values: Mapping[object, float] | pd.Series | None = None
 ) -> pd.DataFrame:
-    """H(eps) of P(s | q), for everybody who is told apart: least entropy over windows of width eps, bits.
+    """H(eps) of P(s | q), for each row of ``post.inferences()``: least entropy over windows of width eps, bits.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ def individual_equivocation(
         Indexed as ``post.inferences()``: how many `people` a row is; `initial`, H(0), bits; `area`, bits x the unit
         of the values; `eps_max`, the distance of the largest and smallest value that is possible; `disclosure_risk`,
         1 / H(0), infinite where the value is certain; and "H(eps)" for the eps that are asked for. Probabilities
-        below 1e-9 are the solver's way to write zero. The mean area, weighted by people, is that of a release.
+        below 1e-9 count as zero. The mean area, weighted by people, is that of a release.
 
     Raises
     ------
     StatementError
         If `post` is no Posterior.
     TableError
-        If the values are no numbers, or one is missing; or the view has several sensitive attributes.
+        If the values are not numbers, or one is missing; or the view has several sensitive attributes.
     BadProbability
-        If an eps is negative, or no number.
+        If an eps is negative, or not a number.
     GroupTooLarge
         If that takes too long.
 
@@ -54,7 +54,7 @@ def individual_equivocation(
     -----
     As :func:`equivocation`, exactly, for all people at once: O(k^4) for each of them, k being how many values are
     possible for the person; or O(v^2 d) with v values of the release and d distinct differences, if that is less. Of a
-    population (:class:`maxent_cvx.GroupedRelease`) those in the release are judged.
+    population (:class:`maxent_cvx.GroupedRelease`) those in the release are measured.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def individual_equivocation(
         raise TableError("equivocation is of one sensitive attribute, and the view has several")
     asked = widths_asked(at)
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
-    possible = np.flatnonzero(p.any(axis=0))  # what nobody has does not decide how precisely numbers are compared
+    possible = np.flatnonzero(p.any(axis=0))  # impossible values must not decide the unit in which numbers are compared
     labels = conditional.columns.take(possible)
     _, units, unit = in_units(numbers_of(labels, values), f"the values of {labels.name!r}")
     found = areas(units, unit, p[:, possible], asked).set_axis(conditional.index)

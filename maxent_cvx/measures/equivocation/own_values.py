@@ -1,4 +1,4 @@
-"""Equivocation of people with few possible values each, whatever the others' are."""
+"""Equivocation of distributions with few possible values each, each over its own values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .covering import information
 
 __all__ = ["own_curves", "own_runs"]
 
-#: Numbers in a table: what stays in the caches.
+#: Numbers in a table: what fits into the caches.
 TABLE = 2**21
 
 
 def own_runs(support: np.ndarray) -> float:
-    """How many runs are tried for people with so many possible values each."""
+    """How many runs are evaluated for distributions with so many possible values each."""
     return float((support.astype(float) ** 4 / 4).sum())
 
 
@@ -30,7 +30,7 @@ def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray
     Returns
     -------
     widths, entropy : ndarray, shape (distributions, k (k - 1) / 2 + 1)
-        All differences of two values, increasing, 0 among them, and H there.
+        All differences of two values, increasing from 0, and H at each.
 
     Notes
     -----

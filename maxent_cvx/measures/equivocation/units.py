@@ -1,4 +1,4 @@
-"""Numbers as whole multiples of a unit, so that 0.8 - 0.5 <= 0.3 is decided as it is written."""
+"""Numbers as integer multiples of a decimal unit, so that 0.8 - 0.5 <= 0.3 holds as it is written."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ __all__ = ["Units", "in_units"]
 DIGITS = sys.float_info.dig
 #: Floats whose products with powers of ten, and whose differences, are floats.
 SMALLEST, LARGEST = 1e-285, 1e300
-#: Whole numbers that floats hold exactly.
+#: Integers below this are floats exactly.
 EXACT = 2**53
 
 
 @dataclass(frozen=True)
 class Units:
-    """Differences of values are whole multiples of 10^-digits.
+    """Differences of values are integer multiples of 10^-digits.
 
     Attributes
     ----------
     digits : int
-        Decimals: fifteen significant digits of the value that is largest in size; 0 of whole numbers.
+        Decimals: fifteen significant digits of the value of largest magnitude; 0 of integers.
     """
 
     digits: int
 
     def of(self, width: float) -> int:
-        """How many units a width is; what a unit divides is rounded, as it was computed from rounded numbers."""
+        """A width in units; rounded if the unit is a decimal fraction, since it comes from rounded numbers."""
         if isinstance(width, numbers.Integral) and self.digits == 0:
             return int(width)
         width = float(width)
@@ -45,7 +45,7 @@ class Units:
         return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
 
     def width(self, units: np.ndarray) -> np.ndarray:
-        """The numbers that so many units are, each the float next to the decimal."""
+        """Multiples of the unit as numbers, each the float nearest to the decimal."""
         return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
 
 
@@ -63,7 +63,7 @@ def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarra
     Raises
     ------
     TableError
-        If there is no value, one is not a finite number, or they are too far apart to tell their differences.
+        If there is no value, one is not a finite number, or their differences exceed what can be computed exactly.
     """
     found = as_numbers(values, what)
     if not len(found):

@@ -8,21 +8,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...solvers.diagnosis.forcing import forced_by, forcing
+from ...solvers.diagnosis.forcing import forcing_rows, zeros_by_bounds
 from ...solvers.program.linear_form import LinearForm
 from ...sources.statements.statement import Event, conditions
 from ...system.progress import progress_bar
 from ...tables.selection import choose
 from ...terms.people import OTHERS
 from ...terms.space import Space
-from .solved import Solved
+from ..adversary import Adversary
 
-__all__ = ["Key", "Subjects", "certain_table", "is_said", "name_of", "subjects"]
+__all__ = ["Key", "Subjects", "certain_table", "follows_for_others", "name_of", "subjects"]
 
-#: Rows that are tried one by one; statements come last.
-MOST = 2_000
-#: Terms with fewer people may be empty: an answer that is not exact leaves some there. Proof decides.
-SMALL = 1e-5
+#: Rows of knowledge whose consequences are derived one by one, from the last; statements come last.
+MOST_ROWS = 2_000
+#: Terms with fewer records than this are candidates for zeros, as answers are not exact; a proof decides.
+MAYBE_ZERO = 1e-5
 
 
 #: What an inference says: the kind of those whom it is about, which of them, the position of s, and 0 or 1.
@@ -78,36 +78,35 @@ class Inference(NamedTuple):
         return *self.group, self.value, self.probability
 
 
-def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
+def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
-    model, space = post.model, post.space
-    problem = model.posed
+    space, problem = model.space, model.posed
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
         problem = problem.relax_published()
     form = problem.form
-    found = list(_inferences(space, post.counts < SMALL))
+    found = list(_inferences(space, counts < MAYBE_ZERO))
     known = np.arange(form.n_facts, form.shape[0])
-    because = _forced_by_one(found, known[-MOST:], form, space.n_records)
+    because = _forced_by_one(found, known[-MOST_ROWS:], form, space.n_records)
     sets: list[np.ndarray] = []
-    # Where P(s | q) is 1, that the others are 0 goes without saying.
+    # Where P(s | q) is 1, it follows that the others are 0.
     said = {found[i].group for i in because if found[i].probability == 1}
     keys = {found[i].key for i in because}
 
-    def unsaid(inference: Inference) -> bool:
-        """Whether it goes without saying, as another value has 1, or as it is so of everybody with the QI tuple."""
+    def follows(inference: Inference) -> bool:
+        """Whether it follows from one that is listed: another value has 1, or it is true of all with the QI tuple."""
         kind, whom = inference.group
         if inference.group in said and inference.probability == 0:
             return True
-        return is_said(inference.key, keys) or (kind == "others" and ("q", whom) in said)
+        return follows_for_others(inference.key, keys) or (kind == "others" and ("q", whom) in said)
 
     rest = sorted(set(range(len(found))) - set(because), key=lambda i: (-found[i].probability, i))
     for i in progress_bar(rest, "certain", progress):
-        if unsaid(found[i]):
+        if follows(found[i]):
             continue
         terms = np.zeros(len(space), dtype=bool)
         terms[found[i].terms] = True
         for some in (*sets, known):  # a set that forces one thing often forces others: few rows are quickly asked
-            rows = forcing(problem.with_rows(form.among(some)), terms)
+            rows = forcing_rows(problem.with_rows(form.select_knowledge(some)), terms)
             if rows is not None:
                 because[i] = reason = some[rows - form.n_facts]
                 keys.add(found[i].key)
@@ -119,7 +118,7 @@ def certain_table(post: Solved, progress: bool | None) -> pd.DataFrame:
     table = [
         (found[i].name, found[i].probability, found[i].people, [form.name(row) for row in because[i]])
         for i in sorted(because)
-        if not unsaid(found[i])
+        if not follows(found[i])
     ]
     columns = ["inference", "probability", "people", "because"]
     return pd.DataFrame(table, columns=columns).set_index("inference")
@@ -133,7 +132,7 @@ def _forced_by_one(
     of = np.repeat(np.arange(len(found)), [len(inference.terms) for inference in found])
     terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in found)])
     for row in known if found else ():
-        zeros = forced_by(form, np.array([row]), n_records)
+        zeros = zeros_by_bounds(form, np.array([row]), n_records)
         for forced in np.flatnonzero(np.bincount(of, ~zeros[terms]) == 0):
             because.setdefault(int(forced), np.array([row]))
     return because
@@ -149,8 +148,8 @@ def subjects(space: Space) -> Iterator[Subjects]:
         yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
 
 
-def is_said(key: Key, said: Container[Key]) -> bool:
-    """Whether an inference about the others of a QI tuple goes without saying, as it is one about everybody of it."""
+def follows_for_others(key: Key, said: Container[Key]) -> bool:
+    """Whether an inference about the others of a QI tuple follows from the same one about everybody with it."""
     return key[0] == "others" and ("q", *key[1:]) in said
 
 
@@ -179,7 +178,7 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
 
 
 def name_of(space: Space, kind: str, group: int, value: int) -> str:
-    """Name an inference as a statement would; that about the others of a QI tuple, which no statement speaks of, so.
+    """Name an inference as a statement would be; no statement involves the others of a QI tuple, who are named thus.
 
     "P(Flu | Gender=male)" is about everybody who is male, "P(Flu | Alice)" about Alice, and
     "P(Flu | (others), Gender=male)" about those who are male and have no name.

@@ -1,4 +1,4 @@
-"""What is certain because people have one value each, whole: beyond what linear rows can say."""
+"""What every integer solution agrees on: certain because each record has exactly one value, beyond linear rows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ...solvers.linear.integer import never_filled
 from ...solvers.linear.integrality import settle_integers
 from ...solvers.presolve.reduce import remaining
 from ...solvers.solving.presolving import presolved
-from .certainty import Key, Subjects, is_said, name_of, subjects
-from .solved import Solved
+from ...terms.space import Space
+from ..adversary import Adversary
+from ..bounds import without_knowledge
+from .certainty import Key, Subjects, follows_for_others, name_of, subjects
 
 __all__ = ["integer_certain_table"]
 
@@ -20,50 +22,45 @@ __all__ = ["integer_certain_table"]
 KEY = ["kind", "group", "value", "probability"]
 
 
-def integer_certain_table(post: Solved, seconds: float) -> pd.DataFrame:
-    """List what whole assignments force, see :meth:`maxent_cvx.Posterior.certain`."""
-    model, space = post.model, post.space
+def integer_certain_table(model: Adversary, counts: np.ndarray, seconds: float) -> pd.DataFrame:
+    """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
     if model.convex:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
     form = model.form
     try:
-        smaller = settle_integers(presolved(model.posed))
+        reduced = settle_integers(presolved(model.posed))
     except Infeasible as error:
         raise contradiction(model.posed) or error from None
-    settled = np.where(smaller.fixed, smaller.counts, 0.0)
-    # Where buckets are untouched and do not overlap, every term can be filled.
-    bucket = form.bucket[1]
-    open_before = (
-        np.bincount(bucket, form.known.touched | smaller.fixed | np.isnan(model.posed.closed_form.counts)) == 0
-    )[bucket]
-    asked = ~smaller.fixed & ~open_before
-    empty, undecided = smaller.empty.copy(), np.zeros(len(space), dtype=bool)
-    if asked.any():
-        part = form.components(~smaller.fixed)[1]
-        left = ~smaller.fixed & np.isin(part, part[asked])
-        rest = remaining(form, left, form.rows_involving(left), form.matvec(settled))
-        found = never_filled(rest, asked[left], seconds)
+    # Where no knowledge involves a bucket and buckets do not overlap, some assignment fills any term.
+    candidates = ~reduced.fixed & ~without_knowledge(model.posed, reduced)
+    empty, undecided = reduced.zeros.copy(), np.zeros(len(counts), dtype=bool)
+    if candidates.any():
+        component = form.components(~reduced.fixed)[1]
+        left = ~reduced.fixed & np.isin(component, component[candidates])
+        fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
+        rest = remaining(form, left, form.rows_involving(left), form.matvec(fixed_counts))
+        found = never_filled(rest, candidates[left], seconds)
         empty[left] |= found[0]
         undecided[left] |= found[1]
-    return _table(post, empty, undecided)
+    return _table(model.space, counts, empty, undecided)
 
 
-def _table(post: Solved, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+def _table(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """Write what is certain of everybody who had a choice, and what was not decided."""
-    found = pd.concat([_of(post, whom, empty, undecided) for whom in subjects(post.space)], ignore_index=True)
+    found = pd.concat([_of(space, counts, whom, empty, undecided) for whom in subjects(space)], ignore_index=True)
     keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
     said = {key for key, decided in zip(keys, found["decided"], strict=True) if decided}
-    found = found[np.array([not is_said(key, said) for key in keys], dtype=bool)]
-    names = [name_of(post.space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
+    found = found[np.array([not follows_for_others(key, said) for key in keys], dtype=bool)]
+    names = [name_of(space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
     index = pd.Index(names, dtype=object, name="inference")
     return found.set_index(index)[["probability", "posterior", "people", "decided"]]
 
 
-def _of(post: Solved, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
+def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """What is certain, or not decided, of everybody of one kind: what the terms of all of them say together."""
-    code, n_values = whom.code, len(post.space.view.sensitive_values)
+    code, n_values = whom.code, len(space.view.sensitive_values)
     terms = np.flatnonzero(code < len(whom.people))
-    pairs, of = np.unique(code[terms] * n_values + post.space.codes["s"][terms], return_inverse=True)
+    pairs, of = np.unique(code[terms] * n_values + space.codes["s"][terms], return_inverse=True)
     n, owner = len(pairs), pairs // n_values
     filled = np.bincount(of, ~empty[terms] & ~undecided[terms], n) > 0
     maybe = np.bincount(of, undecided[terms], n) > 0
@@ -72,13 +69,13 @@ def _of(post: Solved, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) 
     one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
     zero = ~filled & ~maybe & (np.bincount(owner, one, len(whom.people))[owner] == 0)
     open_ = maybe & ~filled
-    told = one | zero | open_
+    listed = one | zero | open_
     people = whom.people[owner]
-    p = np.bincount(of, post.counts[terms], n) / people
+    p = np.bincount(of, counts[terms], n) / people
     return pd.DataFrame(
         {
             "kind": whom.kind, "group": owner, "value": pairs % n_values,
             "probability": np.where(open_, np.nan, one.astype(float)), "posterior": p, "people": people,
             "decided": ~open_,
         }
-    )[told]  # fmt: skip
+    )[listed]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Prices: what each statement is worth, from its multiplier, and from doing without it."""
+"""Shadow prices of statements, from their multipliers, and what changes without each of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from ... import arguments
-from ...errors import Inaccurate, SolverError, StatementError
-from ...solvers.diagnosis.multipliers import pricing
+from ...errors import Inaccurate, SolverError, StatementError, arguments
+from ...solvers.diagnosis.multipliers import multipliers_from_counts
 from ...system.progress import progress_bar
 from ..measure import Measure, Measures
-from .solved import Solved
+from .solved import Solved, model_of, solved_without
 
 __all__ = ["price_table"]
 
@@ -22,16 +21,14 @@ def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> p
     arguments.flag(leave_one_out, "leave_one_out")
     entropy = Measures({"entropy": lambda posterior: posterior.entropy}, is_one=True)
     measures = entropy if measure is None else Measures.of(measure)
-    if post.model is None:
-        raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+    model = model_of(post)
     if measure is not None and not leave_one_out:
         raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
-    model = post.model
     if model.convex:
         raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
     form = model.form
     known = np.arange(form.n_facts, form.shape[0])
-    multipliers = pricing(form, post.counts)[known]
+    multipliers = multipliers_from_counts(form, post.counts)[known]
     if np.isnan(multipliers).any():
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
@@ -39,21 +36,21 @@ def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> p
         )
     price = -multipliers * form.scale[known] / post.space.n_records + 0.0
     side = np.where(form.is_equation[known], "=", np.where(price < 0, ">=", np.where(price > 0, "<=", "")))
-    names = pd.Index([form.name(row) for row in known], name="statement")
-    table = pd.DataFrame({"side": side, "price": price}, index=names)
+    names = [form.name(row) for row in known.tolist()]
+    table = pd.DataFrame({"side": side, "price": price}, index=pd.Index(names, name="statement", dtype=object))
     if leave_one_out:
-        table = table.assign(**_left_out(post, known, list(names), measures))
+        table = table.assign(**_left_out(post, known, names, measures))
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]
 
 
 def _left_out(post: Solved, known: np.ndarray, names: list[str], measures: Measures) -> dict[str, np.ndarray]:
     """Measure without each statement in turn, and how that differs from with it."""
-    held = measures(post, "of all that is known")
+    held, ruled_out = measures(post, "of all that is known"), model_of(post).ruled_out
     left = [
         {}  # what a prior rules out is no statement that can be left out
-        if row in post.model.ruled_out
-        else measures(post.model.without_row(int(row)).solve(warm_start=post), f"without {name!r}")
+        if row in ruled_out
+        else measures(solved_without(post, int(row)), f"without {name!r}")
         for row, name in zip(progress_bar(known, "without"), names, strict=True)
     ]
     columns = {}

@@ -1,7 +1,8 @@
-"""Contradictory knowledge mended: the least that has to be moved, and by how much."""
+"""Elastic relaxation of contradictory knowledge: the least total widening of rows that makes them feasible."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -9,16 +10,18 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from ...errors import BadProbability, unknown_name
+from ...errors import BadProbability, Infeasible, unknown_name
+from ...solvers.diagnosis.failure import contradiction
 from ...solvers.linear.elastic import elastic_relaxation
 from ...solvers.presolve.aggregation import aggregate
 from ...solvers.program.linear_form import LinearForm
-from ...sources import Statement
+from ...sources import PriorZeros, Statement
 from ...terms.rows import Rows
 from ..adversary import Adversary
 from ..emitted_rows import EmittedRows, ModifiedSource
+from ..knowledge_base import KnowledgeBase
 
-__all__ = ["Relaxation", "moved", "prices", "relaxed"]
+__all__ = ["Relaxation", "least_relaxation"]
 
 #: Largest ratio of two priorities.
 WIDEST = 1e6
@@ -35,6 +38,17 @@ class Relaxation:
     changes : DataFrame
         A row for each of them, by the name that it had: `low` and `high` as typed, `new_low` and `new_high`, and
         the `move` from the one to the other, in the unit of its value. Empty if nothing had to move.
+
+    Examples
+    --------
+    Three of six men have the flu, and somebody says that at least four do:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> relaxation = mx.MaxEnt(release).add("P(Flu | Gender=male) >= 0.6").relax()
+    >>> relaxation.changes["new_low"].round(6).to_list(), list(relaxation.model.knowledge)
+    ([0.5], ['P(Flu | Gender=male) >= 0.5'])
     """
 
     model: Adversary
@@ -47,8 +61,43 @@ class Relaxation:
         return self.changes.to_html(border=0)
 
 
-def prices(knowledge: Mapping[str, EmittedRows], priority: Mapping[str, float]) -> np.ndarray:
-    """What it costs to move each row of the knowledge by one person."""
+def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tuple[KnowledgeBase, pd.DataFrame]:
+    """Widen rows of knowledge by the least total amount, weighted, that makes all rows feasible.
+
+    Parameters
+    ----------
+    base : KnowledgeBase
+        Of linear knowledge only.
+    priority : mapping of str to float
+        By label the weight of one record, see :meth:`maxent_cvx.MaxEnt.relax`; what a prior rules out never moves.
+
+    Returns
+    -------
+    KnowledgeBase
+        With the wider rows.
+    DataFrame
+        The rows that moved, as `changes` of :class:`Relaxation`.
+
+    Raises
+    ------
+    Infeasible
+        If the rows of infinite weight are infeasible.
+    """
+    held, form = base.knowledge, base.form
+    firm = {name: math.inf for name, one in held.items() if isinstance(one.source, PriorZeros)}
+    weight = _weights(held, {**priority, **firm})
+    try:
+        lower, upper = _moved(form, weight)
+    except Infeasible as error:
+        firmly = form.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(weight)))
+        raise contradiction(base.posed.with_rows(firmly)) or error from None
+    entries, changes = _relaxed(held, lower, upper)
+    facts = {fact.label: base.emitted[fact.label] for fact in base.facts}
+    return KnowledgeBase.of(base.space, base.facts, facts | entries), changes
+
+
+def _weights(knowledge: Mapping[str, EmittedRows], priority: Mapping[str, float]) -> np.ndarray:
+    """The weight of one record by which a row of the knowledge moves, one a row."""
     unknown = [label for label in priority if label not in knowledge]
     if unknown:
         raise unknown_name("label of the model's knowledge", unknown[0], knowledge)
@@ -68,17 +117,17 @@ def prices(knowledge: Mapping[str, EmittedRows], priority: Mapping[str, float]) 
     )
 
 
-def moved(form: LinearForm, price: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _moved(form: LinearForm, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By how much each row of the knowledge must be lowered on its low side, and raised on its high side, as typed."""
     aggregation = aggregate(form)
-    change = elastic_relaxation(aggregation.form, price)
+    change = elastic_relaxation(aggregation.form, weight)
     low, high = (
         side[aggregation.row][form.n_facts :] / form.scale[form.n_facts :] for side in (change.below, change.above)
     )
     return low, high
 
 
-def relaxed(
+def _relaxed(
     knowledge: Mapping[str, EmittedRows], lower: np.ndarray, upper: np.ndarray
 ) -> tuple[dict[str, EmittedRows], pd.DataFrame]:
     """Move rows apart, low sides down and high sides up: all knowledge by its labels, and a table of what moved."""

@@ -1,14 +1,16 @@
-"""What an explanation needs to see of a posterior."""
+"""What an explanation needs to see of a posterior, and of the model that it answers."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from ...errors import StatementError
 from ...terms.space import Space
+from ..adversary import Adversary
 
-__all__ = ["Solved"]
+__all__ = ["Solved", "model_of", "solved_without"]
 
 
 class Solved(Protocol):
@@ -16,15 +18,44 @@ class Solved(Protocol):
 
     @property
     def space(self) -> Space:
-        """The terms, and whose they are."""
+        """The terms."""
         ...
 
     @property
     def counts(self) -> np.ndarray:
-        """N P(q, s, b), records."""
+        """N P(q, s, b), records, one a term."""
         ...
 
     @property
-    def model(self) -> Any:
-        """The model as it was when it was solved, or None."""
+    def model(self) -> Adversary | None:
+        """The model as it was when it was solved; None of an answer that was loaded from a file."""
         ...
+
+
+@runtime_checkable
+class Solvable(Protocol):
+    """A model that can be solved, as :class:`~maxent_cvx.MaxEnt`, which imports explanations, is one."""
+
+    def solve(self, *, warm_start: Any) -> Any:
+        """Find the maximum-entropy distribution, beginning with the multipliers of another one."""
+        ...
+
+
+def model_of(post: Solved) -> Adversary:
+    """Give the model of a posterior.
+
+    Raises
+    ------
+    StatementError
+        If the posterior was loaded from a file, which does not hold its knowledge.
+    """
+    if post.model is None:
+        raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+    return post.model
+
+
+def solved_without(post: Solved, row: int) -> Any:
+    """Solve the model of a posterior again without one row of its knowledge, by its number in the form."""
+    model = model_of(post).without_row(row)
+    assert isinstance(model, Solvable)
+    return model.solve(warm_start=post)

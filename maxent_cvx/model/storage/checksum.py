@@ -27,14 +27,21 @@ def sealed(table: Any) -> bytes:
     """Write an Arrow table as a Parquet file that holds the checksum of all its bytes, those of the checksum being 0.
 
     Any program reads the file. If one writes it again, changed or not, that is another file, without this checksum.
+    The metadata of the table's schema become metadata of the file: left in the schema, Arrow would write them twice,
+    the second time inside its own copy of the schema, ``ARROW:schema``.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, table.schema) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({KEY: BLANK.decode()})
+    plain = table.replace_schema_metadata(None)
+    with pq.ParquetWriter(sink, plain.schema) as writer:
+        writer.write_table(plain)
+        if table.schema.metadata:
+            writer.add_key_value_metadata(
+                {name.decode(): said.decode() for name, said in table.schema.metadata.items()}
+            )
+        writer.add_key_value_metadata({KEY: BLANK.decode()})  # last, see _place
     data = bytearray(sink.getvalue())
     place = _place(data, 0)
     assert place is not None, "the Parquet library writes metadata in another way; the checksum has no place"
@@ -44,6 +51,8 @@ def sealed(table: Any) -> bytes:
 
 def verified(file: BinaryIO, what: str) -> Any:
     """Check a file's bytes, and only then read the table: a damaged file could claim any size.
+
+    The metadata of the file are those of the table's schema.
 
     Raises
     ------
@@ -61,7 +70,7 @@ def verified(file: BinaryIO, what: str) -> Any:
     if not tail.endswith(MAGIC) or not len(MAGIC) <= size - footer:
         raise TableError(f"{what} {advice}: it is no whole Parquet file")
     file.seek(size - footer)
-    if _place(file.read(footer), 0) is None:  # before a large file is read to no purpose
+    if _place(file.read(footer), 0) is None:  # seen in the footer: a large file need not be read
         raise TableError(
             f"{what} {advice}: it has no checksum (another program wrote it, or an early version of this "
             "package, whose posteriors are to be solved and saved again)"
@@ -75,13 +84,14 @@ def verified(file: BinaryIO, what: str) -> Any:
             "take a copy, or solve and save again"
         )
     try:
-        return pq.read_table(pa.BufferReader(data))
+        pairs = pq.read_metadata(pa.BufferReader(data)).metadata  # which Arrow's own schema does not repeat
+        return pq.read_table(pa.BufferReader(data)).replace_schema_metadata(pairs)
     except (pa.ArrowException, OSError) as error:  # such as a compression that this pyarrow was built without
         raise TableError(f"{what} is whole, but cannot be read here: {' '.join(str(error).split())}") from error
 
 
 def _place(data: bytes | bytearray, start: int) -> slice | None:
-    """Find the digits of the checksum; labels in statistics come before it, so that it is the last such pair."""
+    """Find the digits of the checksum; statistics and other metadata come before it: it is the last such pair."""
     found = [pair.span(1) for pair in PAIR.finditer(data, start)]
     return slice(*found[-1]) if found else None
 

@@ -24,6 +24,8 @@ class NoisyTable(Published):
 
     Attributes
     ----------
+    table, confidential, domain : DataFrame, str, Index
+        As of every :class:`~maxent_cvx.sdc.Published`.
     domains : dict of str to Index
         The domain of every attribute, in the order along which noise moves.
     channels : dict of str to Channel

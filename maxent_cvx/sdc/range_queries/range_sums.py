@@ -52,6 +52,8 @@ class RangeSums(Published):
 
     Attributes
     ----------
+    table, confidential, domain : DataFrame, str, Index
+        As of every :class:`~maxent_cvx.sdc.Published`.
     order : Index
         The labels of the records, as they were shuffled.
     size : int

@@ -1,1 +1,1 @@
-"""The table of solvers by name, and solvers of one's own."""
+"""The registry of solvers by name, and the adapter for solvers from outside the package."""

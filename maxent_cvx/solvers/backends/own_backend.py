@@ -1,4 +1,4 @@
-"""A solver of one's own as a backend: an object with a name and a ``solve``; what it does not say has a default."""
+"""The adapter for solvers from outside the package: an object with a name and a ``solve``; the rest has defaults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OwnBackend:
     Attributes
     ----------
     own : object
-        It may have ``installed`` (True unless it says otherwise), ``trouble``, which says why it is of no use here,
+        It may have ``installed`` (by default True), ``trouble``, the reason why it cannot be used (""),
         ``check(options)``, ``takes_inequalities`` (True) and ``takes_convex`` (False).
     """
 
@@ -55,19 +55,19 @@ class OwnBackend:
         return bool(getattr(self.own, "takes_convex", False))
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver refuses or, if it has no ``check``, that its ``solve`` has no name for."""
+        """Refuse options that the solver refuses or, if it has no ``check``, for which ``solve`` has no parameter."""
         if callable(check := getattr(self.own, "check", None)):
             check(options)
             return
         parameters = list(inspect.signature(self.own.solve).parameters.values())
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
             return
-        has = [p.name for p in parameters[2:]]
-        if unknown := set(options) - set(has):
-            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), has)
+        names = [p.name for p in parameters[2:]]
+        if unknown := set(options) - set(names):
+            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
 
     def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Ask it, and check that what it returns is an answer to this problem."""
+        """Call the solver, and check that it returns an answer with the shapes of this problem."""
         answer = self.own.solve(form, start, **options)
         if not isinstance(answer, Answer):
             raise SolverError(
@@ -89,12 +89,12 @@ class OwnBackend:
 
 
 def adapted(backend: object) -> OwnBackend:
-    """Take an object for a backend.
+    """Adapt an object to the protocol of a backend.
 
     Raises
     ------
     SolverError
-        If it has no name that is a text, or nothing that solves.
+        If it has no text as its name, or no ``solve``.
     """
     name = getattr(backend, "name", None)
     if isinstance(backend, type) or not isinstance(name, str) or not name.strip() or name == "auto":

@@ -1,4 +1,4 @@
-"""The one table from a solver's name to the object that solves."""
+"""The registry: solvers by name, and what a solver must offer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ __all__ = ["SOLVERS", "Backend", "available", "find", "register", "registered"]
 
 
 class Backend(Protocol):
-    """What a solver offers: a name, whether it is installed, and the maximum of sum x log(w / x) over rows."""
+    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> backend = mx.solvers.find("DUAL_NEWTON")
+    >>> backend.name, backend.installed, backend.takes_inequalities, backend.takes_convex
+    ('DUAL_NEWTON', True, True, False)
+    """
 
     @property
     def name(self) -> str:
@@ -57,7 +65,7 @@ class Backend(Protocol):
         ...
 
 
-#: Every solver by name, the default first. Clarabel's "faer" factorisation is its most precise here.
+#: Every solver by name, the default first. Of Clarabel's factorisations, "faer" is the most precise on these problems.
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
@@ -72,7 +80,7 @@ SOLVERS: dict[str, Backend] = {
 
 
 def register(backend: Any) -> Any:
-    """Add a solver of one's own to those that are found by name, compared and listed.
+    """Register a solver of your own, so that it is found by its name, compared with others, and listed.
 
     Parameters
     ----------
@@ -80,17 +88,17 @@ def register(backend: Any) -> Any:
         With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
         sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
         m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
-        ``takes_inequalities = False``, and ``takes_convex = True``. Whatever it answers is certified.
+        ``takes_inequalities = False``, and ``takes_convex = True``. Every answer is certified.
 
     Returns
     -------
     object
-        The backend, so that ``register`` may decorate a class's instance where it is made.
+        The backend, so that an instance can be registered where it is made.
 
     Raises
     ------
     SolverError
-        If it is no such object, or another solver has the name.
+        If it is not such an object, or if another solver has its name.
 
     Examples
     --------
@@ -104,18 +112,18 @@ def register(backend: Any) -> Any:
     >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
     >>> mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve("CAREFUL").solver
     'CAREFUL'
-    >>> del mx.solvers.SOLVERS["CAREFUL"]                         # and forget it again
+    >>> del mx.solvers.SOLVERS["CAREFUL"]                         # unregister it again
     """
     found = adapted(backend)
-    before = SOLVERS.get(found.name)
-    if before is not None and getattr(before, "own", None) is not backend:
+    existing = SOLVERS.get(found.name)
+    if existing is not None and getattr(existing, "own", None) is not backend:
         raise SolverError(f"there is a solver {found.name!r} already; give yours another name")
     SOLVERS[found.name] = found
     return backend
 
 
 def find(name: str | object) -> Backend:
-    """Look a solver up by name; "auto" is the default one. An object that solves is taken as it is.
+    """Look a solver up by its name; "auto" is the default solver. A backend object is taken as it is.
 
     Parameters
     ----------
@@ -125,14 +133,14 @@ def find(name: str | object) -> Backend:
     Returns
     -------
     Backend
-        With ``.name``, ``.installed``, ``.check(options)`` and ``.solve(form, start, **options)``.
+        With ``name``, ``installed``, ``check(options)`` and ``solve(form, start, **options)``.
 
     Raises
     ------
     UnknownName
         If there is no such solver.
     SolverError
-        If it is not installed, or what is given is neither a name nor a solver.
+        If it is not installed, or if what is given is neither a name nor a solver.
 
     Examples
     --------
@@ -159,7 +167,7 @@ def find(name: str | object) -> Backend:
 
 
 def registered() -> list[Backend]:
-    """Every solver that has an entry, the default first."""
+    """Every registered solver, the default first."""
     return [_as_backend(backend) for backend in SOLVERS.values()]
 
 
@@ -168,7 +176,7 @@ def _as_backend(backend: object) -> Backend:
 
 
 def _of_cvxpy(name: str) -> Backend | None:
-    """A solver that CVXPY knows, and that takes exponential cones, without an entry of ours."""
+    """A solver that is not registered, but that CVXPY knows and that takes exponential cones."""
     from cvxpy.constraints import ExpCone
     from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
 
@@ -177,7 +185,7 @@ def _of_cvxpy(name: str) -> Backend | None:
 
 
 def _installed_with_cvxpy() -> list[Backend]:
-    """The solvers that CVXPY has here, and that have no entry of ours."""
+    """Solvers that are not registered, but that CVXPY finds installed."""
     import cvxpy as cp
 
     others = [_of_cvxpy(name) for name in cp.installed_solvers() if name not in SOLVERS]
@@ -185,13 +193,13 @@ def _installed_with_cvxpy() -> list[Backend]:
 
 
 def available() -> pd.DataFrame:
-    """Every solver by name, whether it is installed here, and why it cannot be used if it is and cannot.
+    """Every solver by name, whether it is installed, and if it is installed but cannot be used, why.
 
     Returns
     -------
     DataFrame
-        By `solver`, the default first: `installed`, True or False; `note`, mostly empty. Solvers of CVXPY's that take
-        exponential cones are listed where they are installed.
+        Indexed by `solver`, the default first: `installed`, True or False; `note`, empty for a solver that can be used.
+        Other solvers that CVXPY knows and that take exponential cones are listed if they are installed.
 
     Examples
     --------

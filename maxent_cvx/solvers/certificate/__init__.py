@@ -1,1 +1,1 @@
-"""The certificate of an answer: how far it is from the optimum, proved from the raw rows."""
+"""The certificate of an answer: a bound on its distance from the optimum, proved from the raw rows."""

@@ -1,30 +1,31 @@
-r"""The certificate: how far an answer can be from the exact one, recomputed in NumPy, whichever solver gave it.
+r"""The certificate: a bound on the distance of an answer from the exact solution, whichever solver found it.
 
-Let x* be the maximum-entropy answer to the rows as they were typed, every double being the rational number that it is.
-The answer that is certified, x, satisfies them only nearly. The bound adds up three ways (all sums are of one group q):
+Let x* be the maximum-entropy solution to the rows as typed, every double being the rational number that it is. The
+answer x that is certified satisfies the rows only approximately. The bound on its distance from x* is the sum of three
+distances (all sums are over the terms of one group q):
 
-1. From x to x', where rows hold to the last places: \|x - x'\|.
-2. From x' to a point x'' that satisfies all rows exactly. That there is one, and that no count on the way moves by more
-   than a part t_j of itself, is proved in :mod:`.existence`: \|x' - x''\| <= sum t_j x'_j.
+1. From x to x', a point where rows hold up to the last places: \|x - x'\|.
+2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that there is one, and that each
+   count differs by at most a share t_j of itself: \|x' - x''\| <= sum t_j x'_j.
 3. From x'' to x*. For any multipliers m and y = w exp(A' m - 1), weak duality gives
 
        KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
 
-   and the right side is at most the same sum at x', which rounding only makes larger (:mod:`.program.divergence`), and
+   and the right side is at most the same sum at x', evaluated as an upper bound (:mod:`.program.divergence`), plus
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 
-   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2. x'' and x* have the same people in every group, so that Pinsker's
-   inequality bounds the distance of their conditional distributions, sqrt(KL / (2 n(q))).
+   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2. x'' and x* have the same number of records in every group, so that
+   Pinsker's inequality bounds the distance of their conditional distributions by sqrt(KL / (2 n(q))).
 
-Terms that presolve or a proof has settled are known within a width only. x'' is given their true values: a row misses
-by what the widths make of it, and a group by its widths. What rounding did to a row while it was built is charged as
-what it misses, too.
+Terms that presolve or a proof has fixed are known up to a width only. x'' is given their true values: the residual of a
+row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
+errors of rounding a row while it was built are added to its residual, too.
 
-In components of the problem with more rows than ``CERTIFICATION.largest_component`` the second way is not proved but
-estimated, to first order. What is proved there is of rows that are moved by no more than `backward` of their values.
-That rows depend on others is decided modulo two primes (:mod:`.modular`): it is a theorem but for a chance of some
-10^-13.
+In components with more rows than ``EXISTENCE_PROOF_SIZES.largest_component`` the second distance is not proved but
+estimated, to first order. What is proved there holds for rows whose sides are changed by at most `backward`,
+relatively. Linear dependence of rows is decided modulo two primes (:mod:`.modular`), so that the theorem holds except
+with a probability of about 10^-13.
 """
 
 from __future__ import annotations
@@ -35,47 +36,49 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..presolve.zero_proofs import most_left
+from ..parameters.tolerances import CERTIFICATION, EPS
+from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
-from ..tolerances import CERTIFICATION, EPS
 from .exact_point import exact_point
 from .projection import project
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
-#: An answer is optimal if no P(s | q) can be further than this from the maximum-entropy one. "Almost" is not.
+#: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = CERTIFICATION.accuracy
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proof of how close an answer is to the maximum-entropy distribution.
+    """A proved bound on the distance of an answer from the maximum-entropy distribution.
 
     Attributes
     ----------
     residual : float
-        Largest violation of any row by the answer, people.
+        Largest violation of any row by the answer, records.
     clipped : float
-        Largest negative count that the solver returned and that was set to zero, people.
+        Absolute value of the most negative count that the solver returned, records; it was set to zero.
     moved : float
-        Largest change of a count that makes every row hold to its last places, people. Infinite if none was found.
+        Largest change of a count by the projection after which every row holds up to its last places, records.
+        Infinite if no such point was found.
     gap : float
-        Duality gap of the answer so moved, people: sum (x log(x / y) - x + y), with
-        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. A sum
-        of non-negative terms, never a difference of objectives.
+        Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
+        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. It is computed as a
+        sum of non-negative terms, not as a difference of objectives.
     bound : float
-        Largest possible error of any P(s | q), a probability: (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q)))
-        at its largest, where gap(q) is the gap of the parts of the problem that q is in, and left(q) how far the
-        moved answer is from one that satisfies the rows exactly as typed.
+        Bound on the error of every P(s | q), a probability: the maximum over q of
+        (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection
+        over the terms of q, gap(q) the gap of the connected components that q has terms in, and left(q) a bound on
+        the distance of the projected answer from one that satisfies the rows exactly as typed.
     forced : int
-        Terms with one possible value: those that presolve found, and those that a solver proved empty.
+        The number of terms with only one feasible value: those that presolve has fixed, and those proved zero.
     backward : float
-        0 if the bound is of the exact answer to the rows as typed. In large models, where that is not proved, it is
-        the answer to rows of which none is moved by more than this part of its value, a few units in the last place;
-        what these moves make of the answer is then in the bound to first order.
+        Relative backward error: 0 if the bound refers to the exact solution for the rows as typed. Otherwise, as in
+        large models, it refers to rows whose sides are changed by at most this share of their values, a few units in
+        the last place; the effect of these changes on the solution is then in the bound to first order.
 
     Examples
     --------
@@ -134,22 +137,22 @@ def certify(
     proofs: Sequence[np.ndarray] = (),
     schur: SchurComplement | None = None,
 ) -> Certificate:
-    """Measure an answer against the problem as posed.
+    """Bound the distance of an answer from the exact solution of a problem.
 
     Parameters
     ----------
     form : LinearForm
-        The whole problem, before any presolve.
+        The problem before presolve.
     groups : Groups
         The QI tuples, whose conditional distributions are asked for.
     counts, multipliers : ndarray
         The answer, as the solver returned it.
     settled : Settled, optional
-        Terms with one possible value, beside those that `proofs` prove empty.
+        Terms with only one feasible value, in addition to those that `proofs` prove zero.
     proofs : sequence of ndarray
-        Directions of the multipliers that prove further terms empty; checked here.
-    corner : Corner, optional
-        A Schur complement of the knowledge rows near the answer: it makes this faster, and no different.
+        Directions of the multipliers that prove further terms zero; they are verified here.
+    schur : SchurComplement, optional
+        The Schur complement of the knowledge rows at a point near the answer, to precondition with.
     """
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     x = np.maximum(counts, 0.0)
@@ -158,28 +161,26 @@ def certify(
     width = np.where(fixed, width, 0.0)
     q, n_q = groups
     for proof in proofs:
-        left = most_left(form, proof, fixed, x, width)
-        empty = left <= form.zero_tolerance * form.count_scale
-        width = np.where(empty, np.maximum(left, x), width)
-        fixed = fixed | empty
+        upper = implied_upper_bounds(form, proof, fixed, x, width)
+        zero = upper <= form.zero_tolerance * form.count_scale
+        width = np.where(zero, np.maximum(upper, x), width)
+        fixed = fixed | zero
     near = project(form, x, fixed, schur)
     if near is None:
         return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     free = ~fixed
-    parts = form.components(free)
-    exact = exact_point(form, near, multipliers, free, width, parts, schur)
+    components = component_of_row, component_of_term = form.components(free)
+    exact = exact_point(form, near, multipliers, free, width, components, schur)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
-        off_y = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
-        off_y += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers)
-        distance = np.where(free, divergence(form, near, multipliers) + moves * (off_y + exact.moves), 0.0)
+        log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
+        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers)
+        distance = np.where(free, divergence(form, near, multipliers) + moves * (log_ratio + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
-    component_of_row, component_of_term = parts
-    gap = np.bincount(component_of_row, exact.slack, component_of_row.size + component_of_term.size).astype(
-        float
-    )  # of no rows too
+    n_components = component_of_row.size + component_of_term.size  # an upper bound
+    gap = np.bincount(component_of_row, exact.slack, n_components).astype(float)  # bincount of no rows has integers
     gap += np.bincount(component_of_term, distance, len(gap))
-    # A group's gap is that of every part it has a term in, each counted once.
+    # The gap of a group is the sum over the components that it has terms in, each counted once.
     pairs = np.unique(q * np.int64(len(gap)) + component_of_term)
     gap_q = np.bincount(pairs // len(gap), gap[pairs % len(gap)], len(n_q))
     moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
@@ -190,7 +191,7 @@ def certify(
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
-    """Measure the residual only, where nothing can be proved."""
+    """Compute the residual only, where no bound can be proved."""
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     residual = float(form.residual(np.maximum(counts, 0.0)).max(initial=0.0))
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)

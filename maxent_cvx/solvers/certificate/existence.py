@@ -1,22 +1,22 @@
-r"""A point at which rows hold exactly: that there is one near a point where they nearly hold, and how near.
+r"""Existence of a point that satisfies rows exactly near one that satisfies them approximately, with a bound.
 
-Rows A x = b, with the counts x > 0 known to satisfy them but for r, |r_i| <= off_i. With X = diag(x) and S = A X A',
+Let the rows be A x = b, and let x > 0 have the residual r = A x - b with |r_i| <= e_i. With X = diag(x) and S = A X A',
 
     x' = x (1 + A' z),    S z = -r,
 
-satisfies them exactly, and is no less than 0 where |A' z| <= 1. S is known to rounding only. With an approximate
-inverse Y of it, and kappa a bound on the row sums of \|I - Y S\|, which includes all rounding in S and in the product,
-kappa < 1 proves that S is regular, and
+satisfies the rows exactly, and x' >= 0 if |A' z| <= 1. S is known up to roundoff only. Let Y be an approximate inverse
+of S, and kappa a bound on the row sums of \|I - Y S\| that includes all roundoff in S and in the product. If kappa < 1
+then S is regular and
 
-    \|S^-1\| <= \|Y\| + kappa / (1 - kappa) max(row sums of \|Y\|)    entry by entry,
+    \|S^-1\| <= \|Y\| + kappa / (1 - kappa) max(row sums of \|Y\|)    entry by entry.
 
-so that \|z\| <= \|S^-1\| off, and as S^-1 = Y + (I - Y S) S^-1, no count moves by a larger part of itself than
+Therefore \|z\| <= \|S^-1\| e and, as S^-1 = Y + (I - Y S) S^-1, the relative change of each count is at most
 
-    \|A' Y\| off + \|A\|' \|I - Y S\| \|S^-1\| off    (Rump, 2010, section 10).
+    \|A' Y\| e + \|A\|' \|I - Y S\| \|S^-1\| e    (Rump, 2010, section 10).
 
-Numbers as typed differ from those that are stored by rounding, which depends on x' itself; r is then a continuous
-function of z, and Brouwer's theorem gives the z. Rows that depend on others hold because the others do, as there is
-an x that satisfies all; which these are is decided in exact arithmetic (see :mod:`.modular`).
+The rows as typed differ from the stored ones by rounding errors whose effect depends on x' itself. Then r is a
+continuous function of z, and Brouwer's fixed-point theorem gives a z. Rows that depend linearly on others hold if the
+others do, provided that all rows are consistent; which rows these are is decided in exact arithmetic (:mod:`.modular`).
 
 References
 ----------
@@ -31,126 +31,129 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..tolerances import CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION, EPS
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 
-__all__ = ["Moves", "Part", "relative_moves"]
+__all__ = ["Component", "RelativeMoves", "relative_moves"]
 
 
-class Part(NamedTuple):
-    """Rows that shall hold, equations first, over counts that may move; they have nothing to do with any others.
+class Component(NamedTuple):
+    """The active rows of a connected component, equations first, over its free terms.
 
     Attributes
     ----------
     matrix : ndarray, shape (rows, terms)
     x : ndarray, one of the terms
-        Counts > 0, people.
-    off : ndarray, one of the rows
-        How far each is from its value at most, people.
+        Counts >= 0, records. Counts of 0 do not change.
+    residual : ndarray, one of the rows
+        A bound e on the absolute value of each residual, records.
     n_equations : int
     inward : ndarray, one of the rows
-        1 for an inequality that is held at its low side, -1 at its high side, 0 for an equation.
+        1 for an inequality that is active at its low side, -1 at its high side, 0 for an equation.
     typed : sequence, one of the rows
-        The coefficients before any rounding, times any number, where they are told: each, and which terms it is of.
+        The distinct coefficients as typed, up to a common factor, each with a mask of its terms; None if unknown.
     """
 
     matrix: np.ndarray
     x: np.ndarray
-    off: np.ndarray
+    residual: np.ndarray
     n_equations: int
     inward: np.ndarray
     typed: Sequence[Sequence[tuple[Fraction, np.ndarray]] | None]
 
 
-class Moves(NamedTuple):
-    """How far counts move to where rows hold exactly.
+class RelativeMoves(NamedTuple):
+    """Bounds on a point that satisfies the rows of a component exactly.
 
     Attributes
     ----------
     moves : ndarray, one of the terms
-        The part of itself that no count moves further than; infinite throughout if nothing is proved.
+        A bound on the relative change of each count; infinite for all if nothing is proved.
     implied : ndarray of bool, one of the rows
-        Inequalities that the equations imply.
-    inside : bool
-        Whether the other inequalities hold within their sides, and not at them.
-    missed : ndarray, one of the rows
-        How far beyond their sides inequalities may be that depend on others at theirs, people.
+        Inequalities that depend linearly on the equations.
+    interior : bool
+        Whether the other inequalities are satisfied strictly, and not with equality.
+    violation : ndarray, one of the rows
+        A bound on the violation of inequalities that depend linearly on other active ones, records.
     """
 
     moves: np.ndarray
     implied: np.ndarray
-    inside: bool
-    missed: np.ndarray
+    interior: bool
+    violation: np.ndarray
 
 
-def relative_moves(part: Part) -> Moves:
-    """Bound how far counts move, each by a part of itself, to where rows hold exactly.
+def relative_moves(component: Component) -> RelativeMoves:
+    """Bound the relative changes of counts to a point where all rows of a component hold.
 
-    Inequalities that depend on each other cannot all be held at their sides, which rounding has moved. All that are
-    independent are then aimed at inside, so far that the others hold as well. Where there is no inside, as of
-    P <= 0.3 and P >= 0.3, the others are missed by no more than rounding, which is told.
+    Active inequalities that depend linearly on each other cannot in general all hold with equality, as rounding has
+    changed their sides. Then the independent ones are required to hold strictly, with a margin such that the dependent
+    ones hold as well. If there is no such point, as for P <= 0.3 and P >= 0.3, the independent ones hold with equality,
+    and the violation of the dependent ones, of the order of rounding errors, is bounded.
     """
-    nothing, equation = np.full(len(part.x), np.inf), np.arange(len(part.off)) < part.n_equations
-    depends, by_equations = _dependent(part)
-    implied, odd = by_equations & ~equation, depends & ~by_equations
-    none = np.zeros(len(part.off))
-    if not np.isfinite(part.off).all():
-        return Moves(nothing, implied, False, none)
-    matrix, off = part.matrix[~depends], part.off[~depends]
-    found, inside = _moves(matrix, part.x, off), False
-    if odd.any() and np.isfinite(found).all():
-        aim = part.inward[~depends]
-        weighted = matrix * part.x
+    x, residual = component.x, component.residual
+    unproved, equation = np.full(len(x), np.inf), np.arange(len(residual)) < component.n_equations
+    depends, by_equations = _dependent(component)
+    implied, dependent = by_equations & ~equation, depends & ~by_equations
+    violation = np.zeros(len(residual))
+    if not np.isfinite(residual).all():
+        return RelativeMoves(unproved, implied, False, violation)
+    matrix = component.matrix[~depends]
+    found, interior = _moves(matrix, x, residual[~depends]), False
+    if dependent.any() and np.isfinite(found).all():
+        inward = component.inward[~depends]
+        weighted = matrix * x
         with np.errstate(divide="ignore", invalid="ignore"):
-            way = part.x * (matrix.T @ np.linalg.lstsq(weighted @ matrix.T, aim)[0])
-            gain = part.inward[odd] * (part.matrix[odd] @ way)
-            missing = part.off[odd] + np.abs(part.matrix[odd]) @ (part.x * found)
+            # A step that moves every independent inequality off its side by one record, and its effect on the others.
+            step = x * (matrix.T @ np.linalg.lstsq(weighted @ matrix.T, inward)[0])
+            gain = component.inward[dependent] * (component.matrix[dependent] @ step)
+            missing = residual[dependent] + np.abs(component.matrix[dependent]) @ (x * found)
             margin = 2 * float((missing / np.maximum(gain, 0.0)).max())
-            within = _moves(matrix, part.x, off + margin * np.abs(aim)) if margin < np.inf else nothing
-        inside = bool((within[part.x > 0] <= CERTIFICATION.most_moved).all())
-        if inside:
-            found = within
+            strict = _moves(matrix, x, residual[~depends] + margin * np.abs(inward)) if margin < np.inf else unproved
+        interior = bool((strict[x > 0] <= CERTIFICATION.most_moved).all())
+        if interior:
+            found = strict
         else:
-            none[odd] = missing
-    within_reach = (found[part.x > 0] <= CERTIFICATION.most_moved).all()  # nobody does not move
-    return Moves(np.where(part.x > 0, found, 0.0) if within_reach else nothing, implied, inside, none)
+            violation[dependent] = missing
+    is_proved = (found[x > 0] <= CERTIFICATION.most_moved).all()  # counts of 0 do not change
+    return RelativeMoves(np.where(x > 0, found, 0.0) if is_proved else unproved, implied, interior, violation)
 
 
-def _dependent(part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """Mark rows that are combinations of those before them, as typed, and those that the equations imply."""
+def _dependent(component: Component) -> tuple[np.ndarray, np.ndarray]:
+    """Mark rows that depend linearly, as typed, on earlier ones, and those that depend on the equations alone."""
     by_prime = []
     for prime in PRIMES:
-        found = residues(part.matrix, prime)
-        for i, typed in enumerate(part.typed):
+        found = residues(component.matrix, prime)
+        for i, typed in enumerate(component.typed):
             if typed is not None:
                 found[i] = sum((residues_of_fraction(a, prime) * of for a, of in typed), np.zeros(1, dtype=np.int64))
         by_prime.append(found % prime)
-    columns = np.unique(np.vstack(by_prime), axis=1, return_index=True)[1]  # of those that are alike one is enough
+    columns = np.unique(np.vstack(by_prime), axis=1, return_index=True)[1]  # distinct columns
     by_prime = [found[:, columns] for found in by_prime]
-    return dependent_rows(by_prime, part.n_equations)
+    return dependent_rows(by_prime, component.n_equations)
 
 
-def _moves(matrix: np.ndarray, x: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Bound |A' S^-1 r| for all |r| <= off, where S = A diag(x) A' is rounded; infinite if S may be singular."""
-    nothing = np.full(len(x), np.inf)
+def _moves(matrix: np.ndarray, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Bound |A' S^-1 r| for all |r| <= residual, where S = A diag(x) A' is rounded; infinite if S may be singular."""
+    unproved = np.full(len(x), np.inf)
     size = np.sqrt((matrix**2) @ x)
     if not (size > 0).all() or not np.isfinite(size).all():
-        return nothing
-    matrix, right = matrix / size[:, None], off / size  # S has ones on its diagonal then
+        return unproved
+    matrix, right = matrix / size[:, None], residual / size  # S then has a unit diagonal
     weighted = matrix * x
     system, sizes = weighted @ matrix.T, np.abs(weighted) @ np.abs(matrix).T
     try:
         inverse = np.linalg.inv(system)
     except np.linalg.LinAlgError:
-        return nothing
-    n, across = len(off), np.abs(matrix).T
+        return unproved
+    n, across = len(residual), np.abs(matrix).T
     with np.errstate(over="ignore", invalid="ignore"):
-        # Sums of n products, of an S whose entries are sums of as many as there are terms, of three rounded factors.
+        # Roundoff: sums of n products; the entries of S are themselves sums over the terms of three rounded factors.
         rest = np.abs(np.eye(n) - inverse @ system) + (2 * n + len(x) + 16) * EPS * (np.abs(inverse) @ sizes)
         kappa = float(rest.sum(axis=1).max()) * (1 + 4 * n * EPS)
         if not kappa <= CERTIFICATION.most_kappa:
-            return nothing
+            return unproved
         solution, row_sums = np.abs(inverse) @ right, np.abs(inverse).sum(axis=1)
-        most = solution + kappa / (1 - kappa) * row_sums.max() * right.max()  # of |S^-1| off
+        most = solution + kappa / (1 - kappa) * row_sums.max() * right.max()  # of |S^-1| e
         found = np.abs(matrix.T @ inverse) @ right + (n + 4) * EPS * (across @ solution) + across @ (rest @ most)
     return found * (1 + (4 * n + 16) * EPS)

@@ -1,8 +1,9 @@
-"""Which rows depend linearly on those before them, decided in exact arithmetic modulo two primes.
+"""Linear dependence of rows, decided in exact arithmetic modulo two primes.
 
-Floating point cannot tell a row that others imply from one that differs from it in the last place. Numbers as typed are
-rational, and a rational system has the same dependencies modulo a prime, unless the prime divides one of its minors:
-for a random prime of 31 bits that is a chance of one in millions, and for two of them of one in 10^13 or so.
+Floating point cannot distinguish a row that depends on others from one that differs from such a row in the last place.
+Numbers as typed are rational, and a rational matrix has the same linear dependences modulo a prime, unless the prime
+divides one of its minors. For a random prime of 31 bits the probability of that is about one in millions, and for two
+of them about 10^-13.
 """
 
 from __future__ import annotations
@@ -14,33 +15,38 @@ import numpy as np
 
 __all__ = ["PRIMES", "dependent_rows", "residues", "residues_of_fraction"]
 
-#: Two primes below 2^31, so that products fit into 64 bits, drawn at random among them once.
+#: Two primes below 2^31, drawn at random once. Products of residues fit into 64 bits.
 PRIMES = (1_555_813_163, 2_139_108_259)
 
 
 def residues(numbers: np.ndarray, prime: int) -> np.ndarray:
-    """Take floating-point numbers, which are whole multiples of powers of two, modulo a prime."""
+    """Compute residues of doubles, which are integers times powers of two, modulo a prime."""
     fraction, exponent = np.frexp(numbers)
-    whole = (fraction * 2.0**53).astype(np.int64)  # exact: a double has 53 binary digits
+    significand = (fraction * 2.0**53).astype(np.int64)  # exact: a double has 53 binary digits
     exponent = exponent.astype(np.int64) - 53
     least = int(exponent.min(initial=0))
     powers = [pow(2, e, prime) for e in range(least, int(exponent.max(initial=0)) + 1)]
-    return whole % prime * np.array(powers, dtype=np.int64)[exponent - least] % prime
+    return significand % prime * np.array(powers, dtype=np.int64)[exponent - least] % prime
 
 
 def residues_of_fraction(number: Fraction, prime: int) -> int:
-    """Take a rational number modulo a prime."""
+    """Compute the residue of a rational number modulo a prime."""
     return number.numerator * pow(number.denominator, -1, prime) % prime
 
 
 def dependent_rows(by_prime: Sequence[np.ndarray], n_first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the rows that are combinations of those before them, and of these the ones that the first n imply.
+    """Mark the rows that depend linearly on earlier ones, and those of them that depend on the first rows alone.
 
     Parameters
     ----------
     by_prime : sequence of ndarray, shape (rows, columns)
-        The matrix modulo each of :data:`PRIMES`; a row depends on others if it does by both.
+        The matrix modulo each of :data:`PRIMES`. A row is marked if it is dependent modulo both.
     n_first : int
+        The number of first rows.
+
+    Returns
+    -------
+    depends, by_first : ndarray of bool, one a row
     """
     found = [_dependent(matrix, prime, n_first) for matrix, prime in zip(by_prime, PRIMES, strict=True)]
     depends, by_first = np.logical_and.reduce(found)
@@ -48,7 +54,7 @@ def dependent_rows(by_prime: Sequence[np.ndarray], n_first: int) -> tuple[np.nda
 
 
 def _dependent(matrix: np.ndarray, prime: int, n_first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss' elimination modulo one prime."""
+    """Gaussian elimination modulo one prime."""
     rest = np.array(matrix, dtype=np.int64)
     depends = np.zeros(len(rest), dtype=bool)
     by_first = np.zeros(len(rest), dtype=bool)

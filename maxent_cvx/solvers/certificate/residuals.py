@@ -1,4 +1,4 @@
-"""What rows miss, without any rounding: products split into two numbers each, and added up exactly."""
+"""Residuals of rows, correctly rounded: error-free products, and an exactly rounded sum."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 
 from ..program.linear_form import LinearForm
 
-__all__ = ["exact_misses"]
+__all__ = ["exact_residuals"]
 
-#: Splits a double into two halves of 26 digits, whose products are exact (Veltkamp).
+#: Veltkamp's constant: it splits a double into two halves of 26 binary digits, whose products are exact.
 SPLIT = 2.0**27 + 1
 
 
-def exact_misses(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """The value of some rows less one side each, A x - side, correctly rounded.
+def exact_residuals(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """Compute A x - side for some rows and one side of each, records, rounded once.
 
     Notes
     -----
-    A product a x is a double and a rest that is a double, too (Dekker's TwoProduct), where nothing overflows; sums of
-    doubles are rounded once (Shewchuk's, :func:`math.fsum`).
+    A product a x is the sum of two doubles (Dekker's TwoProduct), unless it overflows or underflows; the sum of all is
+    rounded once (Shewchuk's algorithm, :func:`math.fsum`).
     """
     matrix = form.matrix[rows]
     product, rest = _two_product(matrix.data, x[matrix.indices])
@@ -34,13 +34,14 @@ def exact_misses(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np.nd
 
 
 def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two doubles, whose sum is a b exactly."""
+    """Two doubles whose sum is exactly a b."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
 def _halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split each double into a high and a low half (Veltkamp)."""
     high = SPLIT * a
     high = high - (high - a)
     return high, a - high

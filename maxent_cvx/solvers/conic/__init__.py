@@ -1,1 +1,1 @@
-"""The dual Newton method as a solver of CVXPY, for entropies under linear constraints."""
+"""The dual Newton method as a solver that CVXPY calls, for entropies under linear constraints."""

@@ -1,4 +1,4 @@
-"""A cone program as CVXPY states it, and how far an answer to it is from optimal, whoever found it."""
+"""A cone program in CVXPY's form, and how far an answer to it is from optimal, whichever solver found it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from ..certificate.certificate import ACCURACY
-from ..tolerances import CONIC_PROGRAM
+from ..parameters.tolerances import CONIC_PROGRAM
 
 __all__ = ["ConeProgram", "Distance"]
 
@@ -19,16 +19,17 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True)
 class Distance:
-    """How far an answer is from optimal; all relative, all recomputed from the program's own data.
+    """The residuals and the gap of an answer, relative, computed from the program's own data.
 
     Attributes
     ----------
     primal : float
-        Largest violation of a row of b - A z in K.
+        Largest violation of b - A z in K, in any row.
     dual : float
         Largest violation of c + A' dual = 0, and of dual in K*.
     gap : float
-        What the answer can be short of the optimum, sum |s dual|, per unit of what the entropies weigh.
+        The complementarity gap s' dual with slack s = b - A z, as a sum of absolute values: a bound on the distance of
+        the objective from its optimum. It is divided by the sum of the entropies' arguments times their factors.
     """
 
     primal: float
@@ -37,12 +38,15 @@ class Distance:
 
     @property
     def holds(self) -> bool:
-        """Whether the answer counts as optimal: no part of the mass above `ACCURACY` is at a wrong place (Pinsker)."""
+        """Whether the answer counts as optimal.
+
+        By Pinsker's inequality at most a share `ACCURACY` of the mass is then misplaced.
+        """
         return max(self.primal, self.dual) <= CONIC_PROGRAM.residual and np.sqrt(2 * self.gap) <= ACCURACY
 
     @property
     def is_near(self) -> bool:
-        """Whether the answer is worth looking at though it does not hold."""
+        """Whether the answer is near enough to be returned as inaccurate."""
         return max(self.primal, self.dual, self.gap) <= CONIC_PROGRAM.usable
 
     def __str__(self) -> str:
@@ -51,9 +55,9 @@ class Distance:
 
 @dataclass(frozen=True, eq=False)
 class ConeProgram:
-    """Minimise c' z subject to b - A z in K: zeros, then non-negative numbers, then exponential cones.
+    """Minimise c' z subject to b - A z in K, a product of zero cones, non-negative orthants and exponential cones.
 
-    A triple (t, u, w) of the exponential cone says t <= u log(w / u), with u, w >= 0.
+    A triple (t, u, w) is in the exponential cone if t <= u log(w / u) and u, w >= 0.
 
     Attributes
     ----------
@@ -84,40 +88,40 @@ class ConeProgram:
         return sp.csr_array(self.A[at]), self.b[at]
 
     def distance(self, z: np.ndarray, dual: np.ndarray) -> Distance:
-        """Measure an answer: its violations, and its gap as a sum of non-negative terms.
+        """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
 
-        A row is measured against the numbers added up in it, and at least against an average argument
-        of the entropies: x = 0 holds if x is nothing beside its peers.
+        The residual of a row is relative to the sum of the absolute values of its summands, which includes an average
+        argument of the entropies: x = 0 holds if x is small compared with other variables.
         """
         if not (np.isfinite(z).all() and np.isfinite(dual).all()):
             return Distance(np.inf, np.inf, np.inf)
-        bound = np.isfinite(self.b)
+        finite = np.isfinite(self.b)
         slack = self.b - self.A @ z
-        argued = np.unique(self.triple(1)[0].indices)
-        typical = np.abs(z[argued]).mean() if len(argued) else 0.0
+        arguments = np.unique(self.triple(1)[0].indices)
+        average = np.abs(z[arguments]).mean() if len(arguments) else 0.0
         size = abs(self.A)
         largest = np.asarray(size.max(axis=1).todense()).ravel() if size.shape[1] else np.zeros(len(slack))
-        scale = size @ np.abs(z) + np.abs(np.where(bound, self.b, 0)) + largest * typical + TINY
+        scale = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0)) + largest * average + TINY
         n, m = self.n_zero, self.linear.stop
         t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
-        inside = np.maximum(u, 0.0)
-        over = t - xlogy(inside, np.maximum(w, TINY)) + xlogy(inside, inside)
-        missing = np.concatenate([np.abs(slack[:n]), -slack[n:m], over, -u, -w])
+        u_plus = np.maximum(u, 0.0)
+        excess = t - xlogy(u_plus, np.maximum(w, TINY)) + xlogy(u_plus, u_plus)
+        violation = np.concatenate([np.abs(slack[:n]), -slack[n:m], excess, -u, -w])
         scales = np.concatenate([scale[:m], scale[m::3] + scale[m + 1 :: 3], scale[m + 1 :: 3], scale[m + 2 :: 3]])
         # The dual cone: p < 0 and r >= -p exp(q / p - 1).
         p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            short = np.where(p < 0, 1 - r / (-p * np.exp(q / p - 1)), np.inf)
-        weighed = np.abs(dual)
-        weighed[m + 1 :: 3] = np.maximum(weighed[m + 1 :: 3], -p)  # log(w / u) - 1 is as good as 0 where it is rounding
-        stationary = np.abs(self.c + self.A.T @ dual) / (np.abs(self.c) + size.T @ weighed + TINY)
+            outside = np.where(p < 0, 1 - r / (-p * np.exp(q / p - 1)), np.inf)
+        sizes = np.abs(dual)
+        sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 is a difference, which may cancel
+        stationary = np.abs(self.c + self.A.T @ dual) / (np.abs(self.c) + size.T @ sizes + TINY)
         wrong_sign = -dual[n:m] / (np.abs(dual).max(initial=0.0) + TINY)
-        product = np.where(bound[:m], np.abs(np.where(bound[:m], slack[:m], 0.0) * dual[:m]), 0.0)
+        product = np.where(finite[:m], np.abs(np.where(finite[:m], slack[:m], 0.0) * dual[:m]), 0.0)
         with np.errstate(over="ignore"):
             gap = product.sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
             gap /= -p @ np.abs(u) + TINY
         return Distance(
-            float((missing / scales).max(initial=0.0)),
-            float(max(stationary.max(initial=0.0), wrong_sign.max(initial=0.0), short.max(initial=0.0))),
+            float((violation / scales).max(initial=0.0)),
+            float(max(stationary.max(initial=0.0), wrong_sign.max(initial=0.0), outside.max(initial=0.0))),
             float(gap),
         )

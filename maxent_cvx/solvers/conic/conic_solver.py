@@ -1,7 +1,7 @@
 """DUAL_NEWTON as a solver that CVXPY calls: ``problem.solve(solver=mx.solvers.DualNewton())``.
 
-Everything here rests on CVXPY's internals, and nothing else in this package does: the cone program it hands
-over is read in :mod:`.entropy_program`.
+This module depends on CVXPY's internals, and it is the only one in the package. The cone program that CVXPY compiles is
+read as an entropy program in :mod:`.reading` and solved in :mod:`.cone_answer`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import cvxpy
 import cvxpy.settings as s
@@ -19,33 +19,25 @@ from cvxpy.constraints import ExpCone, NonNeg, Zero
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ...errors import MaxEntError, SolverError, UnknownName
-from ..answer import Answer, Status
-from ..backends.registry import SOLVERS
-from ..certificate.projection import project
-from ..linear.elastic import elastic_relaxation
-from ..presolve.zero_proofs import moved_along_recession
-from ..program.linear_form import LinearForm
-from ..tolerances import CONIC_PROGRAM, FEASIBILITY
-from .cone_program import ConeProgram, Distance
-from .entropy_program import TAKES, EntropyProgram, read
+from .cone_answer import BACKEND, ConeAnswer, solve_entropy_program
+from .cone_program import ConeProgram
+from .entropy_program import EntropyProgram
+from .reading import TAKES, read
 
 __all__ = ["DualNewton"]
 
 
-backend = SOLVERS["DUAL_NEWTON"]
-
-
 class Refused(SolverError, cvxpy.error.SolverError):
-    """A problem that DUAL_NEWTON does not take: CVXPY, which knows its own error only, then tries the next solver."""
+    """A problem that DUAL_NEWTON does not take; also CVXPY's error, after which CVXPY tries the next solver."""
 
 
 class UnknownOption(UnknownName, cvxpy.error.SolverError):
-    """An option that DUAL_NEWTON does not have, and the next solver may."""
+    """An option that DUAL_NEWTON does not have; also CVXPY's error, as the next solver may have it."""
 
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Make this package's errors such that CVXPY knows them, too."""
+    """Turn errors of this package into ones that are CVXPY's as well."""
     try:
         yield
     except UnknownName as error:
@@ -57,24 +49,23 @@ def _refusing() -> Iterator[None]:
 class DualNewton(ConicSolver):
     """Maximise sum a x log(w / x) + c' x over linear constraints, by Newton's method on the dual.
 
-    A solver for CVXPY problems that never heard of this package: entropies ``entr(x)``, ``rel_entr(x, w)`` and
-    ``kl_div(x, w)`` with constant w, any positive factors, affine arguments, linear equations and inequalities.
-    Options of ``solve``: `tolerance` (the row residual and duality gap at which to stop, where an average
-    term is 1) and `max_iterations`. A problem that is something else is refused with an
-    error that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
-    (``solver_path``) falls back on the next; "optimal" is said of answers only whose residuals and
-    gap, recomputed from CVXPY's data, are small.
+    A solver for any CVXPY problem of this form: entropies ``entr(x)``, ``rel_entr(x, w)`` and ``kl_div(x, w)`` with
+    constant w, any positive factors, affine arguments, linear equations and inequalities. Options of ``solve``:
+    `tolerance` (the row residual and duality gap at which to stop, where an average term is 1) and `max_iterations`.
+    Any other problem is refused with an error that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's
+    own, so that a list of solvers (``solver_path``) falls back on the next. The status is "optimal" only if the
+    residuals and the gap, recomputed from CVXPY's data, are small.
 
     Raises
     ------
     SolverError
-        If the problem is something else, or its answer cannot be trusted; CVXPY's ``SolverError``, too.
+        If the problem is not of this form, or no answer is found; also CVXPY's ``SolverError``.
     UnknownName
-        If the solver has no such option; CVXPY's ``SolverError``, too.
+        If the solver has no such option; also CVXPY's ``SolverError``.
 
     Notes
     -----
-    Newton starts cold in a few iterations, so ``warm_start`` does nothing.
+    Newton's method takes few iterations from any start, so ``warm_start`` has no effect.
 
     Examples
     --------
@@ -92,8 +83,13 @@ class DualNewton(ConicSolver):
     MIP_CAPABLE = False
 
     def name(self) -> str:
-        """What users call it."""
-        return backend.name
+        """What users call it.
+
+        Returns
+        -------
+        str
+        """
+        return BACKEND.name
 
     def import_solver(self) -> None:
         """Nothing is imported: the solver is in this package."""
@@ -104,7 +100,7 @@ class DualNewton(ConicSolver):
         Parameters
         ----------
         data : dict
-            What ``apply`` made of a problem; not looked at.
+            What ``apply`` made of a problem; not used.
 
         Returns
         -------
@@ -119,7 +115,7 @@ class DualNewton(ConicSolver):
         """
         return "@misc{maxent_cvx, title={maxent\\_cvx}, author={{The maxent\\_cvx developers}}}"
 
-    # CVXPY keeps compiled problems by solver: instances that do the same must find the same.
+    # CVXPY caches compiled problems by solver, so that all instances must be equal.
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)
 
@@ -127,12 +123,12 @@ class DualNewton(ConicSolver):
         return hash(type(self))
 
     def can_solve(self, problem_form: Any) -> bool:
-        """Whether the cones fit; if not, say which do not, where CVXPY says only that they do not.
+        """Whether the solver supports the cones; if not, an error says which it does not, as CVXPY's does not.
 
         Parameters
         ----------
         problem_form : cvxpy's ProblemForm
-            What CVXPY knows of the problem before it is compiled: its cones, above all.
+            What CVXPY knows of the problem before it is compiled, such as its cones.
 
         Returns
         -------
@@ -142,7 +138,7 @@ class DualNewton(ConicSolver):
         Raises
         ------
         SolverError
-            If the problem has other cones; CVXPY's ``SolverError``, too.
+            If the problem has other cones; also CVXPY's ``SolverError``.
 
         Examples
         --------
@@ -174,26 +170,26 @@ class DualNewton(ConicSolver):
         Parameters
         ----------
         data : dict
-            The cone program: costs, matrix, right side and dimensions of the cones, by CVXPY's names.
+            The cone program: costs, matrix, right-hand side and dimensions of the cones, by CVXPY's names.
         warm_start : bool
-            Does nothing.
+            Has no effect.
         verbose : bool
             Print a line an iteration.
         solver_opts : dict
             `tolerance` and `max_iterations`.
         solver_cache : dict, optional
-            Does nothing.
+            Has no effect.
 
         Returns
         -------
         dict
-            "status" in CVXPY's words, "value", "primal", "eq_dual" and "ineq_dual", time, iterations, and how far from
-            optimal.
+            "status" in CVXPY's words, "value", "primal", "eq_dual" and "ineq_dual", seconds, iterations, and the
+            residuals and the gap.
 
         Raises
         ------
         SolverError
-            If the program is no maximum of entropies over linear constraints.
+            If the program is not a maximum of entropies under linear constraints.
         UnknownName
             If the solver has no such option.
 
@@ -210,39 +206,39 @@ class DualNewton(ConicSolver):
         """
         begun = time.perf_counter()
         with _refusing():
-            entropy, found = self._found(data, {**solver_opts, "verbose": verbose})
+            entropy, answer = self._answer(data, {**solver_opts, "verbose": verbose})
         program, dims = entropy.program, data[self.DIMS]
         return {
-            "status": found.status,
-            "value": float(program.c @ found.z),
-            "primal": found.z,
-            "eq_dual": found.dual[: dims.zero],
-            "ineq_dual": found.dual[dims.zero :],
+            "status": answer.status,
+            "value": float(program.c @ answer.z),
+            "primal": answer.z,
+            "eq_dual": answer.dual[: dims.zero],
+            "ineq_dual": answer.dual[dims.zero :],
             s.SOLVE_TIME: time.perf_counter() - begun,
-            s.NUM_ITERS: found.iterations,
-            s.EXTRA_STATS: found.distance,
+            s.NUM_ITERS: answer.iterations,
+            s.EXTRA_STATS: answer.distance,
         }
 
-    def _found(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[EntropyProgram, _Found]:
+    def _answer(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[EntropyProgram, ConeAnswer]:
         """Read CVXPY's data as an entropy program, and solve it."""
         options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
-        backend.check(options)
+        BACKEND.check(options)
         dims = data[self.DIMS]
         matrix = sp.csr_array(data[s.A])
         matrix.eliminate_zeros()
-        where = _namer(data[s.PARAM_PROB])
+        where = _column_namer(data[s.PARAM_PROB])
         entropy = read(ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where))
-        return entropy, _solve(entropy, options)
+        return entropy, solve_entropy_program(entropy, options)
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
-        """Hand the answer to CVXPY, with iterations, time, and in ``extra_stats`` its distance from the optimum.
+        """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.
 
         Parameters
         ----------
         solution : dict
             What :meth:`solve_via_data` returned.
         inverse_data : dict or InverseData
-            What ``apply`` kept of the problem, to write the answer in its variables.
+            What ``apply`` kept of the problem, to express the answer in its variables.
 
         Returns
         -------
@@ -264,63 +260,8 @@ class DualNewton(ConicSolver):
         return inverted
 
 
-class _Found(NamedTuple):
-    """An answer to a cone program, and how far it is from optimal."""
-
-    status: str
-    z: np.ndarray
-    dual: np.ndarray
-    distance: Distance
-    iterations: int
-
-
-def _solve(entropy: EntropyProgram, options: Mapping[str, Any]) -> _Found:
-    """Solve in units that fit, and say what the answer is worth."""
-    answer, counts, m = _newton(entropy.form, None, **options)
-    iterations = answer.iterations
-    mean = float(counts.mean())
-    if answer.status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
-        entropy = entropy.scaled(1 / mean)
-        answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
-        iterations += answer.iterations
-    z, dual = entropy.restore(counts, m)
-    distance = entropy.program.distance(z, dual)
-    if not distance.holds:
-        # Where rows force zeros, multipliers grow for ever, and residuals count that many times: have none.
-        exact = project(entropy.form, counts, np.zeros(len(counts), dtype=bool))
-        z, dual = entropy.restore(counts if exact is None else exact, m)
-        distance = entropy.program.distance(z, dual)
-    return _Found(_status(entropy, answer, distance), z, dual, distance, iterations)
-
-
-def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple[Answer, np.ndarray, np.ndarray]:
-    """Run Newton's method, which ends with y and multipliers however it ends."""
-    answer = backend.solve(form, start, **options)
-    if answer.counts is None or answer.multipliers is None:
-        raise SolverError(f"{backend.name} gave no answer ({answer.message}); use another solver, such as cp.CLARABEL")
-    return answer, answer.counts, moved_along_recession(form, answer.multipliers, answer.proofs)
-
-
-def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
-    """Say in CVXPY's words how it ended; what the solver says of itself decides nothing."""
-    if distance.holds:
-        return s.OPTIMAL
-    try:
-        clash = (
-            elastic_relaxation(entropy.form).off
-            > CONIC_PROGRAM.contradiction / FEASIBILITY.relative * entropy.form.tolerance
-        )
-    except SolverError:  # HiGHS cannot decide either
-        return s.SOLVER_ERROR
-    if clash.any():
-        return s.INFEASIBLE
-    if answer.status is Status.LIMIT and np.isfinite(distance.primal):
-        return s.USER_LIMIT
-    return s.OPTIMAL_INACCURATE if distance.is_near else s.SOLVER_ERROR
-
-
-def _namer(program: Any) -> Callable[[int], str]:
-    """Name the columns of CVXPY's matrix: x[3], in the order in which CVXPY flattens, column by column."""
+def _column_namer(program: Any) -> Callable[[int], str]:
+    """Name the columns of CVXPY's matrix, such as x[3]; CVXPY flattens variables in column-major order."""
 
     def where(column: int) -> str:
         for variable in program.variables:

@@ -1,1 +1,1 @@
-"""CVXPY's solvers as backends, and convex constraints replaced by their tangents."""
+"""CVXPY's solvers as backends, the problem in CVXPY's terms, and convex constraints linearised at the solution."""

@@ -1,4 +1,4 @@
-"""Every solver that CVXPY knows and that takes exponential cones."""
+"""Solvers that are called through CVXPY as backends: those that take exponential cones."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arguments import flag
 from ...errors import SolverError, shown
+from ...errors.arguments import flag
 from ..answer import Answer, Status
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
 from .problem import constraints
 
-__all__ = ["STATUS", "CvxpyBackend", "words"]
+__all__ = ["STATUS", "CvxpyBackend"]
 
-#: CVXPY's words, and what they mean here; a word that is not listed is a failure.
+#: The meaning of CVXPY's statuses here; one that is not listed is a failure.
 STATUS = {
     "optimal": Status.OPTIMAL,
     "optimal_inaccurate": Status.INACCURATE,
     "infeasible": Status.INFEASIBLE,
-    "infeasible_inaccurate": Status.FAILED,  # almost infeasible decides nothing
-    "unbounded": Status.FAILED,  # entropy is bounded: the solver is lost
+    "infeasible_inaccurate": Status.FAILED,  # nearly infeasible is undecided
+    "unbounded": Status.FAILED,  # entropy is bounded, so that this is a numerical failure
     "unbounded_inaccurate": Status.FAILED,
     "infeasible_or_unbounded": Status.INFEASIBLE,
     "user_limit": Status.LIMIT,
     "solver_error": Status.FAILED,
 }
 
-#: Solvers that need no license, and are not tried before they are listed.
+#: Solvers that need no license, so that no trial solve is needed to list them.
 FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
-#: Characters of another program's words that a message shows.
-MOST = 200
+#: The longest excerpt of another program's error message, in characters.
+LONGEST_EXCERPT = 200
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CvxpyBackend:
     name : str
         CVXPY's name of the solver.
     options : dict
-        Options that the solver is given unless the user says otherwise.
+        Default options of the solver, which the user's options override.
     """
 
     name: str
@@ -64,22 +64,22 @@ class CvxpyBackend:
 
     @property
     def trouble(self) -> str:
-        """Why it cannot be used although it is installed, for want of a license for instance; empty if it can."""
+        """Why it cannot be used although it is installed, such as a missing license; empty if it can."""
         if self.name in FREE:
             return ""
         try:
-            _tiny().solve(solver=self.name, **self.options)
+            _small_problem().solve(solver=self.name, **self.options)
         except Exception as error:  # what solvers raise is theirs to choose
-            return words(error)
+            return _in_one_line(error)
         return ""
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver refuses: only it knows its own, so that it is asked, by a tiny problem.
+        """Refuse options that the solver refuses, which is found out by solving a small problem with them.
 
         Raises
         ------
         SolverError
-            If it cannot solve that with these options; that it stops early, as it may be told to, is no refusal.
+            If the solver fails with these options. If it merely stops early, as options may demand, they are accepted.
         """
         options = dict(options)
         flag(options.pop("verbose", False), "verbose")
@@ -90,12 +90,12 @@ class CvxpyBackend:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                _tiny().solve(solver=self.name, **{**self.options, **options})
+                _small_problem().solve(solver=self.name, **{**self.options, **options})
         except cp.error.SolverError:
             pass
         except Exception as error:
             what = f"{self.name} does not take {', '.join(f'{key}={shown(value)}' for key, value in options.items())}"
-            raise SolverError(f"{what} ({words(error)}); correct the option, or leave it out") from None
+            raise SolverError(f"{what} ({_in_one_line(error)}); correct the option, or leave it out") from None
 
     def solve(
         self,
@@ -107,32 +107,32 @@ class CvxpyBackend:
     ) -> Answer:
         """Maximise sum x log(w / x) over ``low <= matrix @ x <= high`` and convex constraints on x.
 
-        A solver's failure, whatever it raises, is an answer with that status. `start` is of no use to conic solvers.
+        Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`.
         """
         import cvxpy as cp
 
         begun = time.perf_counter()
         counts = convex.variable if convex else cp.Variable(form.shape[1], name="counts")
-        parts = constraints(form, counts)
-        also = list(convex.constraints) if convex else []
+        blocks = constraints(form, counts)
+        convex_constraints = list(convex.constraints) if convex else []
         entropy = cp.sum(cp.entr(counts))
         if form.is_weighted:
             entropy += np.log(form.weights) @ counts
-        problem = cp.Problem(cp.Maximize(entropy), [part.constraint for part in parts] + also)
+        problem = cp.Problem(cp.Maximize(entropy), [block.constraint for block in blocks] + convex_constraints)
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so, and we raise
+                warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so
                 problem.solve(solver=self.name, **{**self.options, **options})
         except Exception as error:  # what solvers raise is theirs to choose: a missing license is a mosek.Error
             took = time.perf_counter() - begun
-            return Answer(Status.FAILED, None, None, 0, 0.0, took, words(error))
+            return Answer(Status.FAILED, None, None, 0, 0.0, took, _in_one_line(error))
         took = time.perf_counter() - begun
         stats = problem.solver_stats
         solving = float(stats.solve_time or 0.0) if stats else 0.0
-        found = counts.value is not None and all(part.constraint.dual_value is not None for part in parts)
+        found = counts.value is not None and all(block.constraint.dual_value is not None for block in blocks)
         multipliers = np.zeros(form.shape[0])
-        for part in parts if found else []:
-            multipliers[part.rows] += part.sign * part.constraint.dual_value
+        for block in blocks if found else []:
+            multipliers[block.rows] += block.sign * block.constraint.dual_value
         return Answer(
             STATUS.get(problem.status, Status.FAILED),
             counts.value if found else None,
@@ -144,15 +144,15 @@ class CvxpyBackend:
         )
 
 
-def _tiny() -> Any:
-    """A problem that every solver can try its options, and its license, on."""
+def _small_problem() -> Any:
+    """A problem of two variables, to try options and licenses on."""
     import cvxpy as cp
 
     x = cp.Variable(2)
     return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
 
 
-def words(error: BaseException) -> str:
-    """What another program raised, in one line."""
+def _in_one_line(error: BaseException) -> str:
+    """An error of another program, in one line."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:MOST]}{'...' * (len(text) > MOST)}"
+    return f"{type(error).__name__}: {text[:LONGEST_EXCERPT]}{'...' * (len(text) > LONGEST_EXCERPT)}"

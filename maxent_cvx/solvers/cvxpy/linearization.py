@@ -1,4 +1,4 @@
-"""CVXPY constraints on the terms, as linear rows: exactly if affine, as tangents at the answer if convex."""
+"""CVXPY constraints on the counts as linear rows: exact if they are affine, tangents at the solution if convex."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
-from ..tolerances import CONVEX_CONSTRAINTS
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -19,7 +19,7 @@ __all__ = ["linearise", "with_tangents"]
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-    """Expand an expression at a point: ``matrix @ variable + constant``, exact if it is affine."""
+    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine."""
     before = variable.value
     variable.save_value(at)
     try:
@@ -36,11 +36,16 @@ def with_tangents(
 ) -> tuple[LinearForm, np.ndarray] | None:
     """Add to a linear form the tangents of constraints g(x) <= 0 at a solution, with their multipliers.
 
-    A convex set lies inside its tangents, and at the solution the tangents carry the same
-    multipliers as the constraint: the linear certificate then speaks of the convex problem. None where
-    CVXPY has no gradient of a constraint: write norm_inf(x) <= c as -c <= x and x <= c, say.
+    A convex set lies inside its tangent half-spaces, and at the solution these have the multipliers of the constraint.
+    A certificate for the tangents is therefore one for the convex problem.
+
+    Returns
+    -------
+    form, multipliers : LinearForm, ndarray
+        None instead if CVXPY has no gradient of a constraint; norm_inf(x) <= c, for example, can be written as -c <= x
+        and x <= c.
     """
-    blocks, lows, highs, extra = [form.matrix], [form.low], [form.high], [multipliers]
+    blocks, lows, highs, duals = [form.matrix], [form.low], [form.high], [multipliers]
     for constraint in convex.constraints:
         try:
             matrix, constant = linearise(
@@ -51,7 +56,7 @@ def with_tangents(
         blocks.append(matrix)
         lows.append(np.full(len(constant), -np.inf))
         highs.append(-constant)
-        extra.append(-np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F"))
+        duals.append(-np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F"))
     matrix = sp.csr_array(sp.vstack(blocks, format="csr"))
     more = matrix.shape[0] - form.shape[0]
     scale = np.concatenate([form.scale, np.ones(more)])
@@ -69,4 +74,4 @@ def with_tangents(
         side_error=side_error,
         coefficient_error=coefficient_error,
     )
-    return wider, np.concatenate(extra)
+    return wider, np.concatenate(duals)

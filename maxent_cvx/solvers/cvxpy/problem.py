@@ -1,4 +1,4 @@
-"""A linear form as CVXPY constraints, and the plain problem that a user can print and extend."""
+"""A linear form as CVXPY constraints, and the whole problem in CVXPY, which users can print and extend."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..program.linear_form import LinearForm
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Part", "constraints", "entropy_problem"]
+__all__ = ["ConstraintBlock", "constraints", "entropy_problem"]
 
 
-class Part(NamedTuple):
+class ConstraintBlock(NamedTuple):
     """One CVXPY constraint for many rows, and the sign that turns its dual values into multipliers."""
 
     rows: np.ndarray
@@ -24,23 +24,23 @@ class Part(NamedTuple):
     constraint: Any
 
 
-def constraints(form: LinearForm, counts: cp.Variable) -> list[Part]:
+def constraints(form: LinearForm, counts: cp.Variable) -> list[ConstraintBlock]:
     """Write all rows as at most three constraints: compiling one constraint a row takes seconds."""
     exact = np.flatnonzero(form.is_equation)
     at_least = np.flatnonzero(~form.is_equation & np.isfinite(form.low))
     at_most = np.flatnonzero(~form.is_equation & np.isfinite(form.high))
-    parts = []
+    blocks = []
     if len(exact):
-        parts.append(Part(exact, -1.0, form.matrix[exact] @ counts == form.low[exact]))
+        blocks.append(ConstraintBlock(exact, -1.0, form.matrix[exact] @ counts == form.low[exact]))
     if len(at_least):
-        parts.append(Part(at_least, 1.0, form.matrix[at_least] @ counts >= form.low[at_least]))
+        blocks.append(ConstraintBlock(at_least, 1.0, form.matrix[at_least] @ counts >= form.low[at_least]))
     if len(at_most):
-        parts.append(Part(at_most, -1.0, form.matrix[at_most] @ counts <= form.high[at_most]))
-    return parts
+        blocks.append(ConstraintBlock(at_most, -1.0, form.matrix[at_most] @ counts <= form.high[at_most]))
+    return blocks
 
 
 def entropy_problem(
-    form: LinearForm, counts: cp.Variable, pseudonyms: np.ndarray, n_records: int, convex: Sequence[Any] = ()
+    form: LinearForm, counts: cp.Variable, multiplicities: np.ndarray, n_records: int, convex: Sequence[Any] = ()
 ) -> cp.Problem:
     """The problem max H over all rows, H = -sum p log(p / w) = (sum entr(counts) + log(w) counts) / N + log N, nats."""
     import cvxpy as cp
@@ -49,8 +49,8 @@ def entropy_problem(
     every = np.arange(form.shape[0])
     for name, rows in (("published", every[: form.n_published]), ("known", every[form.n_published :])):
         some = form.select(rows)
-        labelled += [part.constraint.set_label(name) for part in constraints(some, counts)]
+        labelled += [block.constraint.set_label(name) for block in constraints(some, counts)]
     entropy = cp.sum(cp.entr(counts)) / n_records + math.log(n_records)
-    if (pseudonyms != 1).any():
-        entropy += (np.log(pseudonyms) / n_records) @ counts
+    if (multiplicities != 1).any():
+        entropy += (np.log(multiplicities) / n_records) @ counts
     return cp.Problem(cp.Maximize(entropy), [*labelled, *convex])

@@ -1,1 +1,1 @@
-"""Why: rows that contradict each other, rows that force a value, what multipliers say."""
+"""Explanations: contradictory rows, rows that force terms to zero, multipliers recovered from counts."""

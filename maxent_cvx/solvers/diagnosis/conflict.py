@@ -1,4 +1,4 @@
-"""Which rows of knowledge contradict each other: an irreducible set, and what each could be beside the others."""
+"""Contradictory knowledge: an irreducible infeasible subsystem (IIS), and the range of each row beside the others."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ import pandas as pd
 from ...errors import Infeasible, SolverError
 from ..linear.bounds import linear_bounds
 from ..linear.elastic import elastic_relaxation
+from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
 from ..presolve.aggregation import aggregate
 from ..presolve.reduce import reduce
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import DIAGNOSIS, FEASIBILITY
 
-__all__ = ["Conflict", "conflict", "irreducible"]
+__all__ = ["Conflict", "conflict", "find_iis"]
 
-#: Statements that an error names.
-MOST = 5
+#: The number of statements that an error names.
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """Rows of knowledge that cannot hold together with the facts, while any of them can be spared.
+    """An IIS: rows of knowledge that, with the hard constraints, are infeasible, and feasible without any one of them.
 
     Attributes
     ----------
     rows : ndarray of int
     table : DataFrame
-        A row each, by name: `low` and `high` as typed, `least` and `most` that it could be where the facts and
-        the others hold, and the `move` that it would take, all in the unit of its value.
+        A line for each row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
+        have where the hard constraints and the other rows hold, and the distance `move` between the two ranges, all in
+        the unit of the row as typed.
     is_published : bool
-        Whether these are no knowledge, but published: releases that contradict each other.
+        Whether these are published rows, of releases that contradict each other, and not knowledge.
     remedies : tuple of str
-        What can be done about the rows, each once.
+        What a user can do about the rows, each remedy once.
     """
 
     rows: np.ndarray
@@ -46,14 +47,16 @@ class Conflict:
 
     @property
     def error(self) -> Infeasible:
-        """Say it in one line; the error carries the table as its `conflict`."""
+        """The error to raise, in one sentence; it carries the table as its `conflict`."""
         moves = []
-        for name, said in self.table.head(MOST).iterrows():
+        for name, said in self.table.head(MOST_NAMED).iterrows():
             if not said["move"] > 0:
                 moves.append(repr(name))
                 continue
             end = said["most"] if said["most"] < said["low"] else said["least"]
-            digits = max(6, 4 - math.floor(math.log10(said["move"])))  # so that it can be told from what it was
+            digits = max(
+                6, 4 - math.floor(math.log10(said["move"]))
+            )  # enough for the new value to differ visibly from the old one
             moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
         n = len(self.table)
         what = "row" if self.is_published else "statement"
@@ -63,7 +66,7 @@ class Conflict:
             clash = "what is published contradicts itself"
         remedy = "; or ".join(self.remedies)
         error = Infeasible(
-            f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST)}. "
+            f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
             f"{remedy[0].upper()}{remedy[1:]}"
         )
         error.conflict = self.table
@@ -71,78 +74,91 @@ class Conflict:
 
 
 def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
-    """Find an irreducible contradiction among the knowledge, and tell it; None if all rows can hold together.
+    """Find an IIS among the rows of knowledge; None if all rows can hold together.
 
-    If what is published contradicts itself, as releases can, it is one among its rows.
+    If the published rows contradict each other, as those of several releases can, the IIS is among them.
+
+    Parameters
+    ----------
+    problem : Problem
+    multiple : float
+        By how many feasibility tolerances a row may be violated.
     """
     form = problem.form
     try:
-        rows = irreducible(problem, multiple)
-    except Infeasible:  # that of facts
+        rows = find_iis(problem, multiple)
+    except Infeasible:  # the hard constraints contradict each other
         rows = None
     if rows is not None:
-        return _told(form, rows)
-    if not np.isnan(problem.closed_form.counts).any():  # it satisfies what is published
+        return _described(form, rows)
+    if not np.isnan(problem.closed_form.counts).any():  # it satisfies the published rows
         return None
-    published = problem.with_rows(form.among(np.empty(0, dtype=int))).relax_published()
-    rows = irreducible(published, multiple)
-    return None if rows is None else replace(_told(published.form, rows), is_published=True)
+    published = problem.with_rows(form.select_knowledge(np.empty(0, dtype=int))).relax_published()
+    rows = find_iis(published, multiple)
+    return None if rows is None else replace(_described(published.form, rows), is_published=True)
 
 
-def _told(form: LinearForm, rows: np.ndarray) -> Conflict:
-    """Describe a contradiction; what can be done about a statement comes before what can be about a prior."""
+def _described(form: LinearForm, rows: np.ndarray) -> Conflict:
+    """Describe an IIS; remedies are ordered such that those of statements come before those of a prior."""
     remedies = dict.fromkeys(form.remedy(row) for row in np.sort(rows)[::-1].tolist())
     return Conflict(rows, _table(form, rows), remedies=tuple(remedies))
 
 
-def irreducible(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.ndarray | None:
-    """Find rows of knowledge that cannot hold together, while any of them can be spared; None if all can hold.
+def find_iis(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.ndarray | None:
+    """Find an irreducible infeasible subsystem among the rows of knowledge; None if all rows can hold together.
 
-    Facts, the published rows above all, are never to blame.
+    Hard constraints are never part of it.
+
+    Parameters
+    ----------
+    problem : Problem
+    multiple : float
+        By how many feasibility tolerances a row may be violated.
 
     Notes
     -----
-    A linear program says which rows speak against each other, and how strongly. The strongest few that cannot
-    hold together are taken, twice as many in each attempt, and from these those that are needed are found by
-    halves (QuickXplain; Junker, 2004). Few rows tell few terms apart, so that these attempts cost little.
+    The Farkas certificate of the elastic relaxation ranks the rows by the size of their multipliers. The first 1, 2, 4,
+    ... rows are tried until they are infeasible, and reduced to an irreducible subsystem by bisection (QuickXplain;
+    Junker, 2004). With few rows of knowledge most terms are interchangeable, so that each trial is a small problem
+    after aggregation.
     """
     form = problem.form
 
-    def contradictory(rows: np.ndarray) -> bool:
-        return _contradictory(problem.with_rows(form.among(rows)), multiple)
+    def infeasible(rows: np.ndarray) -> bool:
+        return _infeasible(problem.with_rows(form.select_knowledge(rows)), multiple)
 
     aggregation = aggregate(form)
-    change = elastic_relaxation(aggregation.form)
-    if not (change.off > multiple * aggregation.form.tolerance).any():
+    relaxation = elastic_relaxation(aggregation.form)
+    if not (relaxation.off > multiple * aggregation.form.tolerance).any():
         return None
-    speaks = np.abs(change.direction[aggregation.row])
+    strength = np.abs(relaxation.direction[aggregation.row])
     known = np.arange(form.n_facts, form.shape[0])
-    order = known[np.argsort(-speaks[known], kind="stable")]
+    order = known[np.argsort(-strength[known], kind="stable")]
     n = 1
-    while n < len(order) and not contradictory(order[:n]):
+    while n < len(order) and not infeasible(order[:n]):
         n *= 2
 
     def needed(given: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Which of some rows are needed for a contradiction with given ones, which are none by themselves."""
+        """Reduce rows to those needed for infeasibility with the given rows, which are feasible by themselves."""
         if len(rows) == 1:
             return rows
         first, last = np.array_split(rows, 2)
         more = np.append(given, first)
-        of_last = last[:0] if contradictory(more) else needed(more, last)
-        if len(of_last) and contradictory(with_last := np.append(given, of_last)):
+        of_last = last[:0] if infeasible(more) else needed(more, last)
+        if len(of_last) and infeasible(with_last := np.append(given, of_last)):
             return of_last
         return np.append(needed(with_last if len(of_last) else given, first), of_last)
 
     return needed(order[:0], order[:n])
 
 
-def _contradictory(problem: Problem, multiple: float) -> bool:
-    """Whether no x satisfies the rows."""
+def _infeasible(problem: Problem, multiple: float) -> bool:
+    """Whether no x >= 0 satisfies the rows up to their tolerances."""
     try:
-        smaller = aggregate(reduce(problem).posed).form
+        smaller = aggregate(reduce(problem).restricted).form
         off = elastic_relaxation(smaller).off
         if not (off > DIAGNOSIS.clear * smaller.tolerance).any() and off.any():
-            # What presolve has settled it has settled no more precisely than bounds are: the whole problem tells.
+            # Terms fixed by presolve are only as precise as their bounds: decide by the problem without presolve.
             smaller = aggregate(problem.form).form
             off = elastic_relaxation(smaller).off
     except Infeasible:
@@ -151,7 +167,7 @@ def _contradictory(problem: Problem, multiple: float) -> bool:
 
 
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
-    """What each row of a contradiction could be beside the others."""
+    """Tabulate the sides of each row of an IIS, and its range where the other rows hold."""
     said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
     said = (said + form.shift[rows, None]) / form.scale[rows, None] + 0.0
     table = pd.DataFrame(said, columns=["low", "high", "least", "most"])
@@ -161,8 +177,8 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
 
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
-    """The least and the largest value of a row, people, where the facts and the others hold; NaN if it is not found."""
-    asked, place = form.among(np.append(others, row)), form.n_facts + int((others < row).sum())
+    """The least and the largest value of a row, records, where hard and other rows hold; NaN if not found."""
+    asked, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
     low, high = asked.low.copy(), asked.high.copy()
     low[place], high[place] = -np.inf, np.inf
     aggregation = aggregate(replace(asked, low=low, high=high))
@@ -170,5 +186,5 @@ def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float
     objective = aggregation.form.matrix[[row]].toarray().ravel()
     try:
         return linear_bounds(aggregation.form.select(np.arange(aggregation.form.shape[0]) != row), objective)
-    except (Infeasible, SolverError):  # where the contradiction is no larger than what rows are forgiven
+    except (Infeasible, SolverError):  # the other rows are infeasible as well, within tolerances
         return np.nan, np.nan

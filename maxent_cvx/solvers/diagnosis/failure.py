@@ -1,4 +1,4 @@
-"""Why there is no answer: contradictory knowledge, told as such, or a solver at its end, and what would help."""
+"""Why there is no certified answer: contradictory knowledge, or a solver that failed, and what would help."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from .conflict import conflict
 
 __all__ = ["contradiction", "failure"]
 
-#: The solver that is the most precise.
+#: The most precise solver.
 NEWTON = "DUAL_NEWTON"
 
 
 def contradiction(problem: Problem) -> Infeasible | None:
-    """Find why there is no answer: an irreducible contradiction of the knowledge; None if it is consistent."""
-    found = conflict(problem, multiple=1)  # what is else forgiven as rounding was too much
+    """Describe an irreducible contradiction of the knowledge as an error; None if the knowledge is consistent."""
+    found = conflict(problem, multiple=1)  # strictly: what is usually tolerated has made the solve fail
     return None if found is None else found.error
 
 
 def failure(problem: Problem, name: str, answer: Answer, certificate: Certificate | None) -> SolverError | Infeasible:
-    """Say why there is no certified answer: the knowledge is contradictory, or the solver is at its end.
+    """The error that explains why there is no certified answer: contradictory knowledge, or a solver that failed.
 
     Parameters
     ----------
     problem : Problem
     name : str
-        The solver that was asked for.
+        The solver that the user asked for.
     answer : Answer
     certificate : Certificate or None
         None if there is no answer.
     """
-    # An answer that cannot be moved to where the rows hold is no inaccurate answer: they may never hold.
-    doubtful = certificate is None or not np.isfinite(certificate.bound)
-    if doubtful and (found := contradiction(problem)) is not None:
+    # If no feasible point was found near the answer, the rows may be infeasible.
+    maybe_infeasible = certificate is None or not np.isfinite(certificate.bound)
+    if maybe_infeasible and (found := contradiction(problem)) is not None:
         return found
     if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
         return Infeasible(

@@ -1,4 +1,4 @@
-"""Multipliers of all rows from an answer, also of those that presolve or a proof has decided."""
+"""Multipliers of all rows, recovered from the counts of a solution; those of rows that presolve removed, too."""
 
 from __future__ import annotations
 
@@ -9,47 +9,48 @@ import numpy as np
 
 from ..linear.facial_reduction import facial_reduction
 from ..linear_algebra.newton_system import newton_system
+from ..parameters.tolerances import MULTIPLIERS
 from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from ..rows.exact_products import exact_matvec
-from ..tolerances import MULTIPLIERS
 
-__all__ = ["pricing"]
+__all__ = ["multipliers_from_counts"]
 
 
-def pricing(form: LinearForm, counts: np.ndarray) -> np.ndarray:
-    """Find multipliers m with x = w exp(A' m - 1) where somebody is, and infinite ones where rows force zeros.
+def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
+    """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
 
     Parameters
     ----------
     form : LinearForm
     counts : ndarray
-        The maximum-entropy answer, people, with zeros where a term must be empty.
+        The maximum-entropy solution, records, with zeros where rows force zeros.
 
     Returns
     -------
     ndarray, one a row
-        The derivative of the maximum of sum x log(w / x) by the value of each row is -m. Infinite where moving the
-        value, in the one direction that is possible, fills terms that must be empty: the derivative of x log x is
-        infinite there. Of rows that repeat each other, each has its share; of a row whose value the facts determine it
-        is 0. NaN throughout if there are none.
+        The derivative of the maximum of sum x log(w / x) with respect to the side of each row is -m, the shadow price.
+        It is infinite where changing the side, in the only feasible direction, makes terms positive that are forced to
+        zero, as the derivative of x log x is infinite at 0. Identical rows share their multiplier equally; rows whose
+        value the hard constraints determine have 0. NaN for all rows if no multipliers exist.
 
     Notes
     -----
-    The smallest least-squares solution of A' m = log(x / w) + 1 over the terms that are not empty. Inequalities
-    with room, or that would press from an open side, have 0.
+    The least-squares solution of minimal norm of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that are
+    inactive, or for which it has the wrong sign, get 0. If that leaves a residual, inequalities are added again one by
+    one; of identical ones, one may then have the whole multiplier.
     """
-    return _pricing(form, counts, determined(form))
+    return _multipliers(form, counts, ~determined(form))
 
 
 def determined(form: LinearForm) -> np.ndarray:
-    """Mark rows of knowledge whose value the facts determine: combinations of equations among these.
+    """Mark rows of knowledge whose value the hard constraints determine: linear combinations of equations among these.
 
     Notes
     -----
-    A row is one if and only if it is orthogonal to all x with E x = 0, E being the equations. It is tested against one
-    such x, drawn at random, which a row that is none is orthogonal to with probability 0.
+    A row is such a combination if and only if it is orthogonal to all x with E x = 0, E being the equations. It is
+    tested against one such x, drawn at random, to which any other row is orthogonal with probability 0.
     """
     found = np.zeros(form.shape[0], dtype=bool)
     equations = form.select(np.flatnonzero(form.is_equation[: form.n_facts]))
@@ -57,82 +58,115 @@ def determined(form: LinearForm) -> np.ndarray:
         return found
     x = np.random.default_rng(0).uniform(1, 2, form.shape[1])
     others = np.arange(equations.shape[0] - equations.n_published)
-    solve = newton_system(equations).factor(np.ones(len(x)), others, MULTIPLIERS.ridge)
+    factor = newton_system(equations).at(np.ones(len(x)), MULTIPLIERS.ridge)
     for _ in range(MULTIPLIERS.refinements):
-        x = x - equations.rmatvec(solve(equations.matvec(x), MULTIPLIERS.precision))
+        x = x - equations.rmatvec(factor.solve(equations.matvec(x), others, MULTIPLIERS.precision))
     known = form.matrix[form.n_facts :]
     found[form.n_facts :] = np.abs(known @ x) <= MULTIPLIERS.determined * (abs(known) @ np.ones(len(x)))
     return found
 
 
-def _pricing(form: LinearForm, counts: np.ndarray, told: np.ndarray) -> np.ndarray:
-    """As :func:`pricing`; `told` are rows that say nothing that the facts do not."""
-    posed, (form, order) = form, detect_blocks(form)  # published inequalities take part or not, as knowledge does
+def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """As :func:`multipliers_from_counts`, with multipliers for the candidate rows only."""
+    posed, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
     if form is not posed:
         found = np.empty(form.shape[0])
-        found[order] = _pricing(form, counts, told[order])
+        found[order] = _multipliers(form, counts, candidates[order])
         return found
     value = exact_matvec(form.matrix, counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
-    speaks = ~told
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
-    if (
-        (counts > 0) & (counts < MULTIPLIERS.small)
-    ).any():  # an answer that is not exact leaves somebody where nobody can be
-        direction = _pressing(form, at_low, at_high, speaks, lambda takes_part: _forcing(tight, counts, takes_part))
-        nobody = counts == 0
-        counts = np.where(empty_terms(form, direction, nobody, np.zeros(len(counts))), 0.0, counts)
-    held = counts > 0
-    m = _pressing(form, at_low, at_high, speaks, lambda takes_part: _finite(form, counts, takes_part))
-    with np.errstate(divide="ignore"):
-        off = np.where(held, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
-    if np.abs(off).max(initial=0.0) > MULTIPLIERS.precise:
-        return np.full(form.shape[0], np.nan)
-    if held.all():
+    if ((counts > 0) & (counts < MULTIPLIERS.small)).any():  # an inexact solution has small counts for forced zeros
+        direction = _with_signs(form, at_low, at_high, candidates, lambda active: _zero_proof(tight, counts, active))
+        zero = counts == 0
+        counts = np.where(empty_terms(form, direction, zero, np.zeros(len(counts))), 0.0, counts)
+    positive = counts > 0
+    m = _with_signs(form, at_low, at_high, candidates, lambda active: _finite_multipliers(form, counts, active))
+    if np.abs(_residual(form, counts, m)).max(initial=0.0) > MULTIPLIERS.precise:
+        m = _with_rows_added(form, counts, m, at_low & candidates, at_high & candidates)
+        if np.abs(_residual(form, counts, m)).max(initial=0.0) > MULTIPLIERS.precise:
+            return np.full(form.shape[0], np.nan)
+    if positive.all():
         return m
-    exact = held.astype(float)
-    forces = _pressing(form, at_low, at_high, speaks, lambda takes_part: _forcing(tight, exact, takes_part))
+    support = positive.astype(float)
+    forces = _with_signs(form, at_low, at_high, candidates, lambda active: _zero_proof(tight, support, active))
     return np.where(forces != 0, np.copysign(np.inf, forces), m)
 
 
-def _pressing(
+def _with_signs(
     form: LinearForm,
     at_low: np.ndarray,
     at_high: np.ndarray,
-    speaks: np.ndarray,
-    found: Callable[[np.ndarray], np.ndarray],
+    candidates: np.ndarray,
+    multipliers: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Find a number a row, of rows at a side; inequalities that would press from an open side are left out."""
-    takes_part = (at_low | at_high) & speaks
+    """Find multipliers of active rows, removing inequalities whose multiplier has the wrong sign, until none has."""
+    active = (at_low | at_high) & candidates
     for _ in range(MULTIPLIERS.rounds):
-        m = found(takes_part)
+        m = multipliers(active)
         wrong = (
-            takes_part
+            active
             & ~form.is_equation
             & (((m > MULTIPLIERS.nothing) & ~at_low) | ((m < -MULTIPLIERS.nothing) & ~at_high))
         )
         if not wrong.any():
             break
-        takes_part = takes_part & ~wrong
+        active = active & ~wrong
     return m
 
 
-def _finite(form: LinearForm, counts: np.ndarray, takes_part: np.ndarray) -> np.ndarray:
-    """The smallest least-squares solution over the terms that are not empty."""
-    held, m = counts > 0, np.zeros(form.shape[0])
-    known = np.flatnonzero(takes_part[form.n_published :])
-    solve = newton_system(form).factor(held.astype(float), known, MULTIPLIERS.ridge)
-    with np.errstate(divide="ignore"):
-        aim = np.where(held, np.log(counts / form.weights) + 1, 0.0)
+def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """The least-squares solution of minimal norm over the terms that are positive."""
+    m = np.zeros(form.shape[0])
+    known = np.flatnonzero(active[form.n_published :])
+    factor = newton_system(form).at((counts > 0).astype(float), MULTIPLIERS.ridge)
     for _ in range(MULTIPLIERS.refinements):
-        off = np.where(held, aim - form.rmatvec(m), 0.0)
-        m = m + solve(np.where(takes_part, form.matvec(off), 0.0), MULTIPLIERS.precision)
+        gradient = np.where(active, form.matvec(_residual(form, counts, m)), 0.0)
+        m = m + factor.solve(gradient, known, MULTIPLIERS.precision)
     return m
 
 
-def _forcing(form: LinearForm, counts: np.ndarray, takes_part: np.ndarray) -> np.ndarray:
-    """A direction of multipliers that proves the nearly empty terms empty; its largest part is 1."""
+def _residual(form: LinearForm, counts: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Compute log(x / w) + 1 - A' m over the terms that are positive, and 0 for the others."""
+    with np.errstate(divide="ignore"):
+        return np.where(counts > 0, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
+
+
+def _with_rows_added(
+    form: LinearForm, counts: np.ndarray, m: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
+) -> np.ndarray:
+    """Reduce the residual of multipliers with the right signs by adding inequalities to the active rows.
+
+    Of inequalities that depend on each other :func:`_with_signs` may remove more than it must. The one with the largest
+    gradient is added, as by Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23); where a sign would
+    become wrong, the step ends, and the row is removed.
+    """
+    active = (m != 0) | (form.is_equation & (at_low | at_high))
+    for _ in range(MULTIPLIERS.rounds):
+        gradient = form.matvec(_residual(form, counts, m))
+        gradient = np.where(
+            active, 0.0, np.where(at_low, np.maximum(gradient, 0), 0) - np.where(at_high, np.minimum(gradient, 0), 0)
+        )
+        if not gradient.max(initial=0.0) > MULTIPLIERS.precise:
+            break
+        active[gradient.argmax()] = True
+        while True:
+            step = _finite_multipliers(form, counts, active) - m
+            beyond = m + step
+            wrong = active & ~form.is_equation & (((beyond > 0) & ~at_low) | ((beyond < 0) & ~at_high))
+            if not wrong.any():
+                m = beyond
+                break
+            share = np.divide(-m, step, out=np.zeros(len(m)), where=wrong & (step != 0))
+            first = np.flatnonzero(wrong)[share[wrong].argmin()]
+            m = m + share[first] * step
+            m[first], active[first] = 0.0, False
+    return m
+
+
+def _zero_proof(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """A direction of the multipliers that proves nearly zero terms zero; its largest component is 1 or -1."""
     direction = np.zeros(form.shape[0])
-    direction[takes_part] = facial_reduction(form.select(takes_part), counts)
+    direction[active] = facial_reduction(form.select(active), counts)
     direction /= max(np.abs(direction).max(initial=0.0), MULTIPLIERS.nothing)
     return np.where(np.abs(direction) > MULTIPLIERS.nothing, direction, 0.0)

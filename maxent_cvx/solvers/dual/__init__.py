@@ -1,1 +1,1 @@
-"""Solvers of the dual: Newton and L-BFGS, their line search, and terms that vanish on the way."""
+"""Methods for the dual problem: Newton and L-BFGS, the line search, and removal of terms that tend to zero."""

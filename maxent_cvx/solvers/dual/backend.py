@@ -1,4 +1,4 @@
-"""A solver of this package as a backend: a function of a linear form, by name."""
+"""The dual methods of this package as backends: a function of a linear form, and its name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arguments import flag, positive
 from ...errors import unknown_name, whole
+from ...errors.arguments import flag, positive
 from ..answer import Answer
 from ..program.linear_form import LinearForm
 
@@ -26,7 +26,7 @@ class DualBackend:
     name : str
         What users call it.
     function : callable
-        Takes the form and multipliers to start from.
+        ``function(form, start, *, option=...)``, which returns an :class:`Answer`.
     """
 
     name: str
@@ -37,10 +37,10 @@ class DualBackend:
     takes_convex: ClassVar[bool] = False
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the function does not have, and values that are none of theirs."""
-        has = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        if unknown := set(options) - set(has):
-            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), has)
+        """Refuse options that the function does not have, and values that they cannot have."""
+        names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        if unknown := set(options) - set(names):
+            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
         for name, value in options.items():
             if name == "verbose":
                 flag(value, name)

@@ -1,12 +1,12 @@
-"""The dual of maximum entropy: a convex function of the multipliers, a row each.
+"""The dual function of maximum entropy: a convex function of the multipliers, one for each row.
 
-With x = w exp(A' m - 1) for multipliers m, maximising sum x log(w / x) over low <= A x <= high is the
-same as minimising
+The Lagrangian of max sum x log(w / x) subject to low <= A x <= high is maximised by x = w exp(A' m - 1). The dual
+problem is to minimise
 
-    sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
+    g(m) = sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
 
-It is smooth but for a kink at m = 0 of every inequality. An inequality with m > 0 is tight at its low
-side, with m < 0 at its high side; one with m = 0 takes part only if x violates it.
+The multiplier of an inequality is positive only if the row is active at its low side, negative only if it is active at
+its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..parameters.dual_methods import DUAL_FUNCTION
 from ..presolve.zero_proofs import empty_terms
 from ..program.linear_form import LinearForm
-from ..tolerances import DUAL_FUNCTION
 
 __all__ = ["Dual", "Point"]
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """The dual function at multipliers m: its value and how precise that can be, x, and A x."""
+    """Multipliers m with the value of the dual function there, a bound on its rounding error, x(m), and A x(m)."""
 
     m: np.ndarray
     value: float
@@ -39,72 +39,89 @@ class Dual:
     Attributes
     ----------
     form : LinearForm
-    ranges : ndarray of int
-        The inequalities.
-    dropped : ndarray of bool
-        Terms that are zero in every solution, and take part no more.
+    is_inequality : ndarray of bool, one a row
+    inequalities : ndarray of int
+        Their rows.
+    low, high : ndarray
+        The sides of the inequalities.
+    equation_sides : ndarray, one a row
+        The right-hand sides of the equations; 0 for an inequality.
+    removed : ndarray of bool, one a term
+        Terms that are zero in every solution, and are left out of the function.
     proofs : list of ndarray
-        Directions of the multipliers that prove it, each given those before it.
+        Recession directions that prove it, each given the terms that earlier ones removed.
     """
 
     def __init__(self, form: LinearForm) -> None:
         self.form = form
-        self.is_range = ~form.is_equation
-        self.ranges = np.flatnonzero(self.is_range)
-        self.low, self.high = form.low[self.ranges], form.high[self.ranges]
-        self.value = np.where(self.is_range, 0.0, form.low)  # of the equations
+        self.is_inequality = ~form.is_equation
+        self.inequalities = np.flatnonzero(self.is_inequality)
+        self.low, self.high = form.low[self.inequalities], form.high[self.inequalities]
+        self.equation_sides = np.where(self.is_inequality, 0.0, form.low)
         self.removed = np.zeros(form.shape[1], dtype=bool)
         self.proofs: list[np.ndarray] = []
         self._offset = np.log(form.weights) - 1
 
-    def remove(self, proof: np.ndarray) -> None:
-        """Take the terms that a direction proves empty out of the function."""
+    def remove_zeros(self, proof: np.ndarray) -> None:
+        """Leave the terms that a recession direction proves to be zero out of the function."""
         self.removed = self.removed | empty_terms(self.form, proof, self.removed, np.zeros(len(self.removed)))
         self.proofs.append(proof)
         self._offset = np.where(self.removed, -np.inf, self._offset)
 
     def at(self, m: np.ndarray) -> Point:
-        """Evaluate the function, and its gradient A x - (low or high)."""
+        """Evaluate the function, and what its gradient is made of."""
         with np.errstate(over="ignore", invalid="ignore"):
             counts = np.exp(self.form.rmatvec(m) + self._offset)
-            people, linear_part = float(counts.sum()), self.linear_part(m)
-            # Sums that cancel: the value of few people whose multipliers are large is no more precise than these.
-            size = people + float(np.abs(self.value) @ np.abs(m)) if np.isfinite(people) else 0.0
-            rounding = max(DUAL_FUNCTION.rounding * max(abs(people - linear_part), 1.0), DUAL_FUNCTION.summed * size)
-            return Point(m, people - linear_part, rounding, counts, self.form.matvec(counts))
+            total, linear_part = float(counts.sum()), self.linear_part(m)
+            # The value is a difference. With few records and large multipliers the summands are far larger than it is,
+            # and it is no more precise than they are.
+            size = total + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(total) else 0.0
+            rounding = max(DUAL_FUNCTION.rounding * max(abs(total - linear_part), 1.0), DUAL_FUNCTION.summed * size)
+            return Point(m, total - linear_part, rounding, counts, self.form.matvec(counts))
 
     def linear_part(self, m: np.ndarray) -> float:
-        """What the sides contribute, low' max(m, 0) - high' max(-m, 0). An open side is never pressed."""
-        own = m[self.ranges]
+        """The linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over the sides that are finite."""
+        own = m[self.inequalities]
         sides = np.where(own > 0, self.low, np.where(own < 0, self.high, 0.0))
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(self.value @ m + np.where(own == 0, 0.0, sides) @ own)
+            return float(self.equation_sides @ m + np.where(own == 0, 0.0, sides) @ own)
 
-    def distance(self, point: Point) -> tuple[float, float]:
-        """Largest row residual, and the gap: slack of the inequalities times their multipliers, people."""
+    def residual_and_gap(self, point: Point) -> tuple[float, float]:
+        """The largest violation of a row, and the complementarity gap, sum |m| slack over the inequalities; records."""
         residual = np.maximum(self.form.low - point.activity, point.activity - self.form.high).max(initial=0.0)
-        m, activity = point.m[self.ranges], point.activity[self.ranges]
+        m, activity = point.m[self.inequalities], point.activity[self.inequalities]
         slack = np.where(m > 0, activity - self.low, np.where(m < 0, self.high - activity, 0.0))
         return float(residual), float(np.abs(m) @ np.maximum(slack, 0.0))
 
-    def active_sides(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
-        """Say which rows take part, and the sign that the multiplier of each must keep (0: any)."""
-        m, activity = point.m[self.ranges], point.activity[self.ranges]
+    def active_set(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the active rows, and the sign that the multiplier of each must keep (0: any).
+
+        An inequality is taken as active if its multiplier is not 0, or if it is violated.
+        """
+        m, activity = point.m[self.inequalities], point.activity[self.inequalities]
         violated = (activity < self.low).astype(float) - (activity > self.high)
         sign = np.zeros(len(point.m))
-        sign[self.ranges] = np.where(m != 0, np.sign(m), violated)
-        return ~self.is_range | (sign != 0), sign
+        sign[self.inequalities] = np.where(m != 0, np.sign(m), violated)
+        return ~self.is_inequality | (sign != 0), sign
 
-    def gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
-        """How far each row is below the side that it is pulled to; 0 for a row that takes no part."""
-        own = sign[self.ranges]
-        target = self.value.copy()
-        target[self.ranges] = np.where(own > 0, self.low, np.where(own < 0, self.high, point.activity[self.ranges]))
+    def negative_gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
+        """The active side of each row less its activity A x; 0 for an inactive row.
+
+        Parameters
+        ----------
+        point : Point
+        sign : ndarray, one a row
+            As :meth:`active_set` gives it: positive for the low side, negative for the high side.
+        """
+        own = sign[self.inequalities]
+        inactive = point.activity[self.inequalities]
+        target = self.equation_sides.copy()
+        target[self.inequalities] = np.where(own > 0, self.low, np.where(own < 0, self.high, inactive))
         return target - point.activity
 
-    def slope(self, point: Point, step: np.ndarray) -> float:
-        """Directional derivative."""
-        m, along = point.m[self.ranges], step[self.ranges]
-        side = np.where(m != 0, m, along)  # at a kink the step says to which side it goes
+    def directional_derivative(self, point: Point, step: np.ndarray) -> float:
+        """The one-sided derivative of the function along a step."""
+        m, along = point.m[self.inequalities], step[self.inequalities]
+        side = np.where(m != 0, m, along)  # at a kink, the sign of the step selects the smooth piece
         target = np.where(side < 0, self.high, self.low)
-        return float((point.activity - self.value) @ step - np.where(along != 0, target, 0.0) @ along)
+        return float((point.activity - self.equation_sides) @ step - np.where(along != 0, target, 0.0) @ along)

@@ -1,14 +1,14 @@
-"""DUAL_LBFGS: limited-memory quasi-Newton on the dual of maximum entropy, the papers' own solver.
+"""DUAL_LBFGS: a limited-memory quasi-Newton method on the dual of maximum entropy, the solver that the papers use.
 
 With x = w exp(A' m - 1) for multipliers m, it minimises
 
-    sum w exp(A' m - 1) - low' up + high' down - b' free,    up, down >= 0,
+    sum w exp(A' m - 1) - b' free - low' up + high' down,    up, down >= 0.
 
-where a row has a free multiplier if it is an equation, one that presses up if it has a low side, and
-one that presses down if it has a high side: a two-sided row has both, and m is their difference.
-Inequalities are bounds on multipliers (Kazama and Tsujii, 2003), which SciPy's L-BFGS-B keeps.
+An equation A x = b has one free multiplier. An inequality has a multiplier up >= 0 for its low side and a multiplier
+down >= 0 for its high side, where these are finite; its m is up - down (Kazama and Tsujii, 2003). SciPy's L-BFGS-B
+keeps the bounds on the multipliers.
 
-It needs no factorisation and little memory, and many more iterations than Newton's method.
+The method needs no factorisation and little memory, but many more iterations than Newton's method.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from ..answer import Answer, Status
+from ..parameters.dual_methods import DUAL_FUNCTION
 from ..program.linear_form import LinearForm
-from ..tolerances import DUAL_FUNCTION
 
 __all__ = ["lbfgs"]
 
@@ -44,41 +44,42 @@ def lbfgs(
     start : ndarray, optional
         Multipliers to start from.
     tolerance : float
-        Largest element of the projected gradient at which to stop, people: how far a row is from its value.
+        Largest element of the projected gradient at which to stop, records. An element of the gradient is the residual
+        of a row.
     max_iterations : int
     memory : int
-        Steps that are remembered (L-BFGS-B's m, SciPy's maxcor).
+        Corrections that are stored (m of L-BFGS-B, SciPy's ``maxcor``).
     verbose : bool
         Print a line an iteration.
 
     Notes
     -----
-    L-BFGS-B stops where the function falls no more in floating point, which is far from the tolerance
-    if the function is large. It is then started again, with the function measured from that point: the
-    difference keeps the digits that the function has lost. That goes on as long as the gradient halves.
+    L-BFGS-B stops when the function no longer decreases in floating point, which is far from the tolerance if the value
+    of the function is large. It is then restarted on the function less its value at that point: the difference keeps
+    the digits that the value itself loses to rounding. Restarts end when one does not halve the gradient.
     """
     begun = time.perf_counter()
     dual = BoundedDual(form, np.zeros(form.shape[0]) if start is None else start.astype(float))
-    status, iterations, before = Status.INACCURATE, 0, np.inf
+    status, iterations, last = Status.INACCURATE, 0, np.inf
 
     def watch(intermediate_result: OptimizeResult) -> None:
         value = dual.value + intermediate_result.fun
         if verbose:
-            gradient = dual.projected(intermediate_result.x, dual.at(intermediate_result.x)[1])
+            gradient = dual.projected_gradient(intermediate_result.x, dual.at(intermediate_result.x)[1])
             print(f"gradient {gradient:9.2e} people  dual {value:.10f}")
-        if value < dual.least:
+        if value < dual.lower_bound:
             raise StopIteration
 
-    while not (left := dual.projected(dual.origin, dual.at(dual.origin)[1])) <= tolerance:
-        if dual.value < dual.least:
+    while not (gradient := dual.projected_gradient(dual.origin, dual.at(dual.origin)[1])) <= tolerance:
+        if dual.value < dual.lower_bound:
             status = Status.INFEASIBLE
             break
         if iterations >= max_iterations:
             status = Status.LIMIT
             break
-        if not left <= before / 2:  # rounding has won
+        if not gradient <= last / 2:  # no further progress is possible in floating point
             break
-        before = left
+        last = gradient
         found = minimize(
             dual.at,
             dual.origin,
@@ -95,11 +96,11 @@ def lbfgs(
             },
         )
         iterations += found.nit
-        # A multiplier that a gradient step would take to its bound is there: else it costs its slack as a gap.
-        dual.measure_from(np.where(dual.bounded & (found.x < found.jac), 0.0, found.x))
+        # A multiplier that a gradient step would take to its bound is set to it: otherwise it times its slack is a gap.
+        dual.move_origin(np.where(dual.bounded & (found.x < found.jac), 0.0, found.x))
     else:
         status = Status.OPTIMAL
-    message = f"{status} after {iterations} iterations, gradient {left:.1e} people"
+    message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
     if status is Status.INFEASIBLE:
         return Answer(status, None, None, iterations, 0.0, time.perf_counter() - begun, message)
     m = dual.signs @ dual.origin
@@ -109,7 +110,19 @@ def lbfgs(
 
 
 class BoundedDual:
-    """The dual function of free multipliers and of ones >= 0, measured from a point of its own, the origin."""
+    """The dual function of free and of non-negative multipliers, less its value at a reference point, the origin.
+
+    Attributes
+    ----------
+    signs : csr_array, shape (rows, multipliers)
+        m is this times the free, upward and downward multipliers.
+    origin : ndarray
+        The reference point.
+    value : float
+        The dual function there.
+    lower_bound : float
+        The dual function is nowhere less than this if the rows are feasible.
+    """
 
     def __init__(self, form: LinearForm, start: np.ndarray) -> None:
         self.form = form
@@ -129,41 +142,42 @@ class BoundedDual:
         self.target = np.concatenate([form.low[free], form.low[up], -form.high[down]])
         self.bounded = np.arange(len(rows)) >= len(free)
         self.bounds = Bounds(np.where(self.bounded, 0.0, -np.inf), np.inf)
-        everybody = max(1.0, np.abs(self.target).sum())
-        self.most = DUAL_FUNCTION.linear_beyond + np.log(everybody)
-        # Counts that satisfy the rows have more entropy than this, and no more than the function (weak duality):
-        # where it is lower, there are no such counts.
-        self.least = everybody * (np.log(form.weights.min(initial=1.0)) - self.most)
-        self.measure_from(np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)]))
+        total = max(1.0, np.abs(self.target).sum())
+        self.largest_exponent = DUAL_FUNCTION.linear_beyond + np.log(total)
+        # Feasible counts have an entropy above this, and by weak duality no larger one than the dual function: where
+        # the dual function is less, the rows are infeasible.
+        self.lower_bound = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
+        self.move_origin(np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)]))
 
-    def measure_from(self, point: np.ndarray) -> None:
-        """Move the origin."""
+    def move_origin(self, point: np.ndarray) -> None:
+        """Take another point as the reference."""
         self.origin = point
         self.exponent = self.form.exponent(self.signs @ point)
-        self.term = self.terms(self.exponent)[0]
-        self.value = float(self.term.sum() - self.target @ point)
+        self.exponential = self.extended_exp(self.exponent)[0]
+        self.value = float(self.exponential.sum() - self.target @ point)
 
-    def terms(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Raise e to exponents, and give the slopes, which are counts.
+    def extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The exponential function, continued by its tangent beyond the largest exponent, and its derivative.
 
-        A line search may try exponents that overflow. Beyond the largest the tangent goes on: the function
-        stays convex, finite and smooth, and keeps its minimum, where no count is that large.
+        A line search may try exponents that overflow. So continued, the dual function remains convex, finite and
+        smooth, and has the same minimum, where no count is that large.
         """
-        within = np.minimum(exponent, self.most)
+        within = np.minimum(exponent, self.largest_exponent)
         counts = np.exp(within)
         return counts * (1 + exponent - within), counts
 
     def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
-        """Evaluate the function, less its value at the origin, and its gradient, people."""
+        """Evaluate the function, less its value at the origin, and its gradient, records."""
         step = point - self.origin
         change = self.transpose @ step
         exponent = self.exponent + change
-        term, counts = self.terms(exponent)
-        small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.most)
-        # x - x0 = x0 (exp(change) - 1), without the rounding of a difference of nearly equal numbers.
-        risen = np.where(small, self.term * np.expm1(np.where(small, change, 0.0)), term - self.term)
-        return float(risen.sum() - self.target @ step), self.matrix @ counts - self.target
+        exponential, counts = self.extended_exp(exponent)
+        small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.largest_exponent)
+        # x - x0 = x0 (exp(change) - 1), without the rounding error of a difference of nearly equal numbers.
+        by_expm1 = self.exponential * np.expm1(np.where(small, change, 0.0))
+        increase = np.where(small, by_expm1, exponential - self.exponential)
+        return float(increase.sum() - self.target @ step), self.matrix @ counts - self.target
 
-    def projected(self, point: np.ndarray, gradient: np.ndarray) -> float:
-        """Largest element of the gradient that a bound does not hold back, people."""
+    def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
+        """Largest element of the projected gradient, records: of a bounded multiplier, min(gradient, multiplier)."""
         return float(np.abs(np.where(self.bounded, np.minimum(gradient, point), gradient)).max(initial=0.0))

@@ -1,8 +1,8 @@
-"""DUAL_NEWTON: projected Newton's method on the dual of maximum entropy.
+"""DUAL_NEWTON: a projected Newton method on the dual of maximum entropy.
 
-Each iteration solves a Newton system over the equations and the inequalities that take part, and
-stops a multiplier that would change its sign at 0 (Bertsekas, 1982, for bounds; Kazama and Tsujii's
-treatment of inequalities). Cells that must vanish are dropped as soon as a step proves it.
+Each iteration solves a Newton system over the equations and the inequalities that are predicted to be active. A
+multiplier of an inequality that would change its sign is projected to 0 (Bertsekas, 1982, for bounds; inequalities are
+treated as by Kazama and Tsujii, 2003). Terms that are zero in every solution are removed as soon as a step proves it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 
 from ..answer import Answer, Status
 from ..linear_algebra.newton_system import System, newton_system
+from ..parameters.dual_methods import NEWTON
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
-from ..tolerances import NEWTON
 from .dual import Dual, Point
 from .line_search import line_search
-from .vanishing_terms import vanishing
+from .vanishing_terms import recession_direction
 
 __all__ = ["newton"]
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where rows contradict each other, multipliers diverge
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers diverge if the rows are infeasible
 def newton(
     form: LinearForm,
     start: np.ndarray | None = None,
@@ -38,9 +38,9 @@ def newton(
     ----------
     form : LinearForm
     start : ndarray, optional
-        Multipliers to start from; what would press from an open side is left out.
+        Multipliers to start from, by default 0; they are projected to the dual cone.
     tolerance : float
-        Largest row residual, and duality gap, at which to stop, people; not below what rounding allows.
+        Largest row residual, and complementarity gap, at which to stop, records; raised to what rounding allows.
     max_iterations : int
     verbose : bool
         Print a line an iteration.
@@ -51,76 +51,84 @@ def newton(
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)
-    before, best, at_best, stuck, log = 0.0, np.inf, start, 0, []
+    last_residual, best, best_m, stalled, log = 0.0, np.inf, start, 0, []
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
-        residual, gap = dual.distance(point)
-        distance, before = max(residual, gap), before or residual
+        residual, gap = dual.residual_and_gap(point)
+        error, last_residual = max(residual, gap), last_residual or residual
         log.append(
             {"iteration": iteration, "residual": residual, "gap": gap, "dual": point.value,
              "dropped": int(dual.removed.sum()), "products": system.products, "seconds": time.perf_counter() - begun}
         )  # fmt: skip
         if verbose:
             print("  ".join(f"{name} {value:<12.6g}" for name, value in log[-1].items()))
-        stuck = stuck + 1 if distance > 0.9 * best else 0
-        if distance < best:
-            best, at_best = distance, point.m
-        if distance <= tolerance or (stuck >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
+        stalled = stalled + 1 if error > 0.9 * best else 0
+        if error < best:
+            best, best_m = error, point.m
+        if error <= tolerance or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
             status = Status.OPTIMAL
             break
         if iteration == max_iterations:
             break
-        fell = residual / before if before else 0.0
-        precision = (
-            float(np.clip(fell**2, NEWTON.tightest, NEWTON.loosest)) if fell < 0.5 or iteration == 0 else NEWTON.careful
-        )
-        before = residual
+        precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
+        last_residual = residual
         for ridge in NEWTON.ridges:
-            step, active = direction(dual, point, system, ridge, precision)
-            moved, lengthened = line_search(dual, point, step)
-            if moved is not None:
+            step, active = newton_direction(dual, point, system, ridge, precision)
+            trial, lengthened = line_search(dual, point, step)
+            if trial is not None:
                 break
-        else:  # the dual function falls no further than its own rounding
+        else:  # no step decreases the dual function by more than its rounding error
             status = Status.OPTIMAL if best <= NEWTON.stalled * tolerance else Status.FAILED
             break
-        if lengthened and max(dual.distance(moved)) > tolerance:
-            proof = vanishing(dual, point, step, system, active)
+        if lengthened and max(dual.residual_and_gap(trial)) > tolerance:
+            proof = recession_direction(dual, point, step, system, active)
             if proof is not None:
-                dual.remove(proof)
-                moved = dual.at(moved.m)
-        point = moved
-    if not distance <= best:  # the last step may have led away again
-        point = dual.at(at_best)
-        residual = dual.distance(point)[0]
+                dual.remove_zeros(proof)
+                trial = dual.at(trial.m)
+        point = trial
+    if not error <= best:  # the last step may have increased the error
+        point = dual.at(best_m)
+        residual = dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
-    m, *proofs = (_put_back(vector, order) for vector in (point.m, *dual.proofs))
+    m, *proofs = (_in_original_order(vector, order) for vector in (point.m, *dual.proofs))
     schur = system.schur if form is posed else None
     return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log, schur)
 
 
-def direction(
+def forcing_term(reduction: float, iteration: int) -> float:
+    """The relative precision of the next step, from the last reduction of the residual (Eisenstat and Walker, 1996)."""
+    if reduction < 0.5 or iteration == 0:
+        return float(np.clip(reduction**2, NEWTON.tightest, NEWTON.loosest))
+    return NEWTON.careful
+
+
+def newton_direction(
     dual: Dual, point: Point, system: System, ridge: float, precision: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's direction over the equations and the inequalities that take part, and which knowledge does."""
-    active, sign = dual.active_sides(point)
-    gradient = dual.gradient(point, sign)
-    off = np.abs(gradient).max(initial=0.0)
-    curved = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * off * min(off, 1.0)))
+    """Newton's direction over the equations and the active inequalities, and which rows of knowledge are active.
+
+    An inequality whose multiplier is 0 and would get the wrong sign is made inactive, and the system is solved again.
+    """
+    active, sign = dual.active_set(point)
+    gradient = dual.negative_gradient(point, sign)
+    residual = np.abs(gradient).max(initial=0.0)
+    weights = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * residual * min(residual, 1.0)))
+    factor = system.at(weights, ridge)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
-        step = system.factor(curved, known, ridge)(np.where(active, gradient, 0.0), precision)
-        wrong = active & (point.m == 0) & (sign * step < 0)
-        if not wrong.any():
+        step = factor.solve(np.where(active, gradient, 0.0), known, precision)
+        wrong_sign = active & (point.m == 0) & (sign * step < 0)
+        if not wrong_sign.any():
             break
-        active &= ~wrong
+        active &= ~wrong_sign
     else:
-        step[wrong] = 0.0
+        step[wrong_sign] = 0.0
     return step, known
 
 
-def _put_back(vector: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Undo an order of the rows."""
+def _in_original_order(vector: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Undo a permutation of the rows."""
     found = np.empty_like(vector)
     found[order] = vector
     return found

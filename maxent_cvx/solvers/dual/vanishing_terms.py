@@ -1,8 +1,8 @@
-"""Cells that must vanish, recognised by the direction in which Newton's steps diverge.
+"""Terms that are zero in every solution, found from the recession direction that Newton's steps approach.
 
-A cell that every solution leaves empty shrinks by a factor e with every Newton step, for ever. What the
-steps have in common then is a direction that proves it (see :mod:`.presolve.zero_proofs`), once what they do
-to other cells has been taken out.
+Such a term shrinks by a factor e in every Newton step, without end. What successive steps have in common is a recession
+direction of the dual function that proves the term to be zero (see :mod:`.presolve.zero_proofs`), once its effect on
+the other terms has been removed.
 """
 
 from __future__ import annotations
@@ -10,26 +10,37 @@ from __future__ import annotations
 import numpy as np
 
 from ..linear_algebra.newton_system import System
+from ..parameters.dual_methods import VANISHING_TERMS
 from ..presolve.zero_proofs import empty_terms
-from ..tolerances import VANISHING_TERMS
 from .dual import Dual, Point
 
-__all__ = ["vanishing"]
+__all__ = ["recession_direction"]
 
 
-def vanishing(dual: Dual, point: Point, step: np.ndarray, system: System, active: np.ndarray) -> np.ndarray | None:
-    """Make of a Newton step a direction that proves some terms empty; None if there is nothing in it.
+def recession_direction(
+    dual: Dual, point: Point, step: np.ndarray, system: System, active: np.ndarray
+) -> np.ndarray | None:
+    """Turn a Newton step into a recession direction that proves some terms to be zero.
 
     Parameters
     ----------
     dual : Dual
     point : Point
     step : ndarray
-        The Newton step from there.
+        The Newton step from that point.
     system : System
-        What solved for it.
+        The Newton system that it solves.
     active : ndarray of int
-        The rows of knowledge that took part.
+        The rows of knowledge that were active in it.
+
+    Returns
+    -------
+    ndarray, one a row, or None
+        None if nothing is proved.
+
+    Notes
+    -----
+    Each round subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts.
     """
     form, alive = dual.form, ~dual.removed
     change = np.where(alive, form.rmatvec(step), 0.0)
@@ -37,14 +48,14 @@ def vanishing(dual: Dual, point: Point, step: np.ndarray, system: System, active
     if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
-    direction, before = step, VANISHING_TERMS.most_moved * np.abs(change).max()
+    factor = system.at(others, VANISHING_TERMS.ridge)
+    direction, largest_allowed = step, VANISHING_TERMS.most_moved * np.abs(change).max()
     for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)
-        if (left := np.abs(rest).max(initial=0.0)) <= VANISHING_TERMS.nothing * np.abs(change).max() or left > before:
+        largest = np.abs(rest).max(initial=0.0)
+        if largest <= VANISHING_TERMS.nothing * np.abs(change).max() or largest > largest_allowed:
             break
-        before = 0.1 * left
-        direction = direction - system.factor(others, active, VANISHING_TERMS.ridge)(
-            form.matvec(others * rest), VANISHING_TERMS.precision
-        )
+        largest_allowed = 0.1 * largest
+        direction = direction - factor.solve(form.matvec(others * rest), active, VANISHING_TERMS.precision)
         change = np.where(alive, form.rmatvec(direction), 0.0)
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None

@@ -1,1 +1,1 @@
-"""Linear and integer programs over the rows: bounds, feasibility, supports."""
+"""Linear and integer programs over the rows: bounds, feasibility, implied zeros."""

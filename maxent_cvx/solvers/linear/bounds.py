@@ -1,4 +1,4 @@
-"""The least and the largest value of a linear expression over everything that the rows allow: two linear programs."""
+"""The least and the largest value of a linear expression over the feasible set: two linear programs."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import Inaccurate, Infeasible, SolverError
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
-from ..program.weak_duality import proved
-from ..tolerances import LINEAR_PROGRAMS
+from ..program.weak_duality import dual_bound
 from .entropic_penalty import optima
 
 __all__ = ["linear_bounds"]
 
 
 def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
-    """Bound objective @ x over x >= 0 with low <= A x <= high, from outside.
+    """Outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality.
 
     Returns
     -------
     low, high : float
-        What is proved; it is attained, but for ``LINEAR_PROGRAMS.gap``.
+        Attained to within ``LINEAR_PROGRAMS.gap``.
 
     Raises
     ------
     Infeasible
         If no x satisfies the rows.
     Inaccurate
-        If what is proved is not attained.
+        If a bound that is proved is not attained.
     SolverError
-        If HiGHS does not come to an end.
+        If HiGHS fails.
     """
     size = np.abs(objective).max(initial=0.0)
     if size == 0:
         return 0.0, 0.0
-    ways = (objective / size, -objective / size)
+    directions = (objective / size, -objective / size)
     try:
-        least, most = (_least(form, way) for way in ways)
-    except Infeasible:  # by less than what a row is forgiven, maybe: wider rows bound from outside as well
+        least, most = (_least(form, direction) for direction in directions)
+    except Infeasible:  # perhaps by less than the feasibility tolerance: bounds over widened rows are valid as well
         wider = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
-        least, most = (_least(wider, way) for way in ways)
+        least, most = (_least(wider, direction) for direction in directions)
     return least * size, -most * size
 
 
@@ -51,7 +51,7 @@ def _least(form: LinearForm, objective: np.ndarray) -> float:
             raise Infeasible("the rows contradict each other")
         if not optimum.found:
             raise SolverError(f"HiGHS found no bound: {optimum.message}")
-        attained, bound = float(objective @ optimum.x), proved(form, objective, optimum.multipliers)
+        attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
         if abs(attained - bound) <= LINEAR_PROGRAMS.gap:
             return bound
     raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")

@@ -1,4 +1,4 @@
-"""Whether rows can hold at all, and what would have to give: one linear program."""
+"""Whether the rows are feasible, and the least change of the knowledge that makes them so: one linear program."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
-from ..program.weak_duality import proved
-from ..tolerances import LINEAR_PROGRAMS
+from ..program.weak_duality import dual_bound
 from .entropic_penalty import optima
 
 __all__ = ["ElasticRelaxation", "elastic_relaxation"]
@@ -18,16 +18,16 @@ __all__ = ["ElasticRelaxation", "elastic_relaxation"]
 
 @dataclass(frozen=True, eq=False)
 class ElasticRelaxation:
-    """What has to give.
+    """The least weighted violation of the rows, and the dual solution that proves it.
 
     Attributes
     ----------
     below, above : ndarray, one a row
-        How many people each row lacks of its low side, and has beyond its high side, >= 0; rounding is none. Zero
-        throughout: all can hold as they are.
+        By how many records each row falls short of its low side, and exceeds its high side, >= 0; violations within
+        the precision of the linear program are 0. All are 0 if the rows are feasible.
     direction : ndarray, one a row
-        Multipliers d that tell why: no x has d' A x as large as d' (sides), which every x that satisfied
-        the rows would have.
+        Multipliers d of the rows. If the rows are infeasible it is a Farkas certificate: d' A x is less than d' (sides)
+        for every x >= 0, and at least d' (sides) for every x that satisfies the rows.
     """
 
     below: np.ndarray
@@ -36,37 +36,37 @@ class ElasticRelaxation:
 
     @property
     def off(self) -> np.ndarray:
-        """By how many people each row is missed."""
+        """The violation of each row, records."""
         return self.below + self.above
 
 
-def elastic_relaxation(form: LinearForm, price: np.ndarray | None = None) -> ElasticRelaxation:
-    """Find the least total change of the knowledge, in people, that makes all rows hold together.
+def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> ElasticRelaxation:
+    """Minimise the weighted sum of violations of the knowledge, in records, subject to the hard constraints.
 
     Parameters
     ----------
     form : LinearForm
-        Facts never give way.
-    price : ndarray, one a row of knowledge, optional
-        What a change of one person costs, by default 1; what has an infinite price does not give way either.
+        Its first `n_facts` rows are hard constraints.
+    weights : ndarray, one a row of knowledge, optional
+        The penalty for a violation of one record, by default 1; a row of infinite weight is a hard constraint.
 
     Raises
     ------
     Infeasible
-        If the rows that do not give way contradict each other.
+        If the hard constraints contradict each other.
     SolverError
         If HiGHS cannot decide.
     """
     n_rows, n_terms = form.shape
-    price = np.ones(n_rows - form.n_facts) if price is None else price
+    weights = np.ones(n_rows - form.n_facts) if weights is None else weights
     below, above = np.zeros(n_rows), np.zeros(n_rows)
-    if len(price) == 0:
+    if len(weights) == 0:
         return ElasticRelaxation(below, above, below)
-    gives = np.flatnonzero(np.isfinite(price))
-    n = len(gives)
-    give = sp.csr_array((np.ones(n), (form.n_facts + gives, np.arange(n))), shape=(n_rows, n))
-    cost = np.concatenate([np.zeros(n_terms), np.tile(price[gives] / price[gives].max(initial=0.0), 2)])
-    matrix = sp.hstack([form.matrix, give, -give], format="csr")
+    soft = np.flatnonzero(np.isfinite(weights))
+    n, rows = len(soft), form.n_facts + soft
+    slacks = sp.csr_array((np.ones(n), (rows, np.arange(n))), shape=(n_rows, n))
+    cost = np.concatenate([np.zeros(n_terms), np.tile(weights[soft] / weights[soft].max(initial=0.0), 2)])
+    matrix = sp.hstack([form.matrix, slacks, -slacks], format="csr")
     sides = np.concatenate([form.low, form.high])
     precision = np.clip(
         LINEAR_PROGRAMS.share * np.abs(sides[np.isfinite(sides)]).max(initial=0.0),
@@ -74,17 +74,17 @@ def elastic_relaxation(form: LinearForm, price: np.ndarray | None = None) -> Ela
         LINEAR_PROGRAMS.coarsest,
     )
     elastic = replace(form, matrix=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
-    most = np.full(n_rows, np.inf)
-    most[form.n_facts + gives] = cost[n_terms : n_terms + n]
+    largest_multiplier = np.full(n_rows, np.inf)
+    largest_multiplier[rows] = cost[n_terms : n_terms + n]
     for optimum in optima(elastic, cost, float(precision)):
         if optimum.infeasible:
             raise Infeasible("the rows that do not give way contradict each other")
         if not optimum.found:
             raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
-        direction = np.clip(optimum.multipliers, -most, most)
+        direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
         attained = float(cost @ optimum.x)
-        if attained - proved(form, np.zeros(n_terms), direction) <= LINEAR_PROGRAMS.gap * max(attained, 1.0):
+        if attained - dual_bound(form, np.zeros(n_terms), direction) <= LINEAR_PROGRAMS.gap * max(attained, 1.0):
             break
-    given = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
-    below[form.n_facts + gives], above[form.n_facts + gives] = given[:n], given[n:]
+    violations = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
+    below[rows], above[rows] = violations[:n], violations[n:]
     return ElasticRelaxation(below, above, direction)

@@ -1,9 +1,9 @@
-"""Which of an answer's small terms are empty in every solution: all that one direction can prove, at once.
+"""Facial reduction: one recession direction that proves as many small terms as possible zero in every solution.
 
-Solutions x >= 0 of A x = b lie on a face where some terms are zero. A direction d of the multipliers that
-leaves all other terms alone, (A' d)_j = 0, and lowers those, (A' d)_j < 0, proves it (see
-:mod:`.presolve.zero_proofs`). Newton's steps come near such directions; where thousands of terms vanish, and some
-because others do, not near enough for a proof.
+The solutions x >= 0 of A x = b lie on a face of the orthant, where some terms are zero. A direction d of the
+multipliers with (A' d)_j < 0 for these terms and (A' d)_j = 0 for all others proves it (see
+:mod:`.presolve.zero_proofs`). Newton's steps approach such directions, but not closely enough for a proof if thousands
+of terms are zero, some of them because others are.
 """
 
 from __future__ import annotations
@@ -11,38 +11,42 @@ from __future__ import annotations
 import numpy as np
 
 from ..linear_algebra.newton_system import newton_system
+from ..parameters.dual_methods import FACIAL_REDUCTION
 from ..program.linear_form import LinearForm
-from ..tolerances import FACIAL_REDUCTION
 
 __all__ = ["facial_reduction"]
 
 
 def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
-    """Find a direction that lowers as many of the small terms as can be, and moves no other term.
+    """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
 
     Parameters
     ----------
     form : LinearForm
-    counts : ndarray
-        An answer, people, however imprecise; terms are judged by how small they are, and then by proof.
+    counts : ndarray, one a term
+        An answer, records; it may be imprecise. Small counts are candidates, which the direction then proves zero.
 
     Returns
     -------
     ndarray, one a row
-        Zeros if there is none. Inequalities take no part.
+        Zeros if there is no such direction. It is 0 for inequalities.
 
     Notes
     -----
-    Least squares, sum over small terms of LIGHT ((A' d)_j + 1)^2 + sum over all others of (A' d)_j^2; what comes
-    out hardly lowered joins the others, until all that are left are lowered.
+    The least-squares solution of
+
+        min  v sum over small terms ((A' d)_j + 1)^2  +  sum over all other terms (A' d)_j^2
+
+    with the weight v = ``FACIAL_REDUCTION.weight``. Small terms that d hardly lowers are counted among the others, and
+    the problem is solved again, until d lowers all small terms that remain.
     """
     system, small = newton_system(form), counts < FACIAL_REDUCTION.small
     equations = np.flatnonzero(form.is_equation[form.n_published :])
 
     def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
-        """The least-squares direction for (A' d)_j = aim_j."""
+        """The least-squares solution of (A' d)_j = aim_j."""
         right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
-        return system.factor(weights, equations, FACIAL_REDUCTION.ridge)(right, FACIAL_REDUCTION.precision)
+        return system.at(weights, FACIAL_REDUCTION.ridge).solve(right, equations, FACIAL_REDUCTION.precision)
 
     for _ in range(FACIAL_REDUCTION.rounds):
         if not small.any():

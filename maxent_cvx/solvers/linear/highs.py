@@ -1,4 +1,4 @@
-"""Linear programs over rows with two sides, by HiGHS through SciPy, with a multiplier for every row."""
+"""Linear programs over rows with two sides, by HiGHS through SciPy, with the multiplier of every row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from ..tolerances import LINEAR_PROGRAMS
+from ..parameters.tolerances import LINEAR_PROGRAMS
 
 __all__ = ["Optimum", "linear_program"]
 
@@ -19,13 +19,14 @@ class Optimum(NamedTuple):
     Attributes
     ----------
     found, infeasible : bool
-        Whether it came to an end, and whether it says that no x satisfies the rows.
+        Whether it has an optimum, and whether it claims that the rows are infeasible.
     message : str
-        Its own words.
-    x : ndarray
+        The solver's own words.
+    x : ndarray, one a term
         Empty if nothing was found, as `multipliers` are.
     multipliers : ndarray, one a row
-        d with A' d <= cost but for rounding, where x > 0 with equality; d > 0 presses from the low side.
+        A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active at its
+        low side, d < 0 where it is active at its high side.
     """
 
     found: bool
@@ -48,10 +49,13 @@ def linear_program(
 
     Parameters
     ----------
-    cost, matrix, low, high
+    cost : ndarray, one a term
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray, one a row
     upper : float or ndarray
+        Upper bounds of the terms.
     precision : float
-        How far a row may be off.
+        Largest violation of a row.
     """
     exact = low == high
     above, below = np.isfinite(high) & ~exact, np.isfinite(low) & ~exact

@@ -1,4 +1,4 @@
-"""What presolve may settle in a question about whole assignments: whole numbers of people only."""
+"""Which terms presolve may fix in a question about integer points: those whose values are integers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..presolve.reduce import Reduced
-from ..tolerances import INTEGER
+from ..parameters.tolerances import INTEGER
+from ..presolve.reduced import Reduced
 
 __all__ = ["settle_integers"]
 
 
 def settle_integers(reduced: Reduced) -> Reduced:
-    """Take for settled only those terms on which presolve finds a whole number of people, rounding taken off.
+    """Keep fixed only the terms whose values are integers up to rounding, which is removed.
 
-    A fraction of a person is where no whole assignment exists. Were such a term left settled, nobody would ask
-    whether there is one; left open, its rows are part of the integer program, which has no solution then.
+    If presolve fixes a term at a fraction of a record, no integer point is feasible. The integer program can find that
+    only if the term is not fixed, so that its rows are part of the program.
     """
     nearest = np.rint(reduced.counts)
     fixed = reduced.fixed & (np.abs(reduced.counts - nearest) <= INTEGER.near_integer)

@@ -1,8 +1,8 @@
-"""Which cells can be occupied at all: one linear program, for what bounds and Newton's method have not found.
+"""All implied zeros by one linear program, for those that neither bound propagation nor Newton's method has found.
 
-It proves at once what Newton's steps prove one after the other, and what they cannot: that a cell is
-empty because of others that are. Over all rows it may take minutes where they take seconds, so it comes
-last; over the knowledge alone, which falls into parts of one sensitive value each, it takes seconds.
+It proves at once what Newton's steps prove one after the other, and also what they cannot: terms that are zero because
+others are. Over all rows it may take minutes where Newton's method takes seconds, so it is tried last. Over the
+knowledge alone, which has independent components of one sensitive value each, it takes seconds.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.components import components
+from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
-from ..tolerances import LINEAR_PROGRAMS
+from ..rows.components import components
 from .highs import linear_program
 
 __all__ = ["local_proofs", "support_proof"]
 
 
 def support_proof(form: LinearForm) -> np.ndarray:
-    """Find one direction of the multipliers that proves all empty terms empty; see :mod:`.presolve.zero_proofs`.
+    """Find one direction of the multipliers that proves every implied zero; see :mod:`.presolve.zero_proofs`.
 
     Notes
     -----
-    Solutions x form a polyhedron. Over the cone above it, x = (u + v) / t with t >= 0,
+    The feasible set is a polyhedron, which is homogenised by x = (u + v) / t with t >= 0. Then
 
         max sum u,    0 <= u <= 1,  v >= 0,  low t <= A (u + v) <= high t,
 
@@ -33,7 +33,7 @@ def support_proof(form: LinearForm) -> np.ndarray:
     Returns
     -------
     ndarray, one a row
-        Zeros if HiGHS does not come to an end. Rounding is the business of whoever uses it.
+        Zeros if HiGHS fails. It is not free of rounding errors, which callers must take into account.
     """
     n_rows, n_terms = form.shape
     exact = form.is_equation
@@ -52,20 +52,20 @@ def support_proof(form: LinearForm) -> np.ndarray:
     direction = np.zeros(n_rows)
     if optimum.found:
         np.add.at(direction, rows, optimum.multipliers)
-    return whole(direction)
+    return rationalised(direction)
 
 
 def local_proofs(form: LinearForm) -> list[np.ndarray]:
-    """Find directions that prove terms empty by the knowledge alone, one for each independent part of it.
+    """Find directions that prove terms zero by the knowledge alone, one for each independent component of it.
 
-    Two rows that overlap and have one value say it: with P(s | Q) P(Q) = P(s | Q, R) P(Q, R), nobody
-    with Q and not R has s.
+    Two overlapping rows with the same value are an example: if P(s | Q) P(Q) = P(s | Q, R) P(Q, R), the terms of s with
+    Q and not R are zero.
     """
     known, n = form.known.distinct, form.n_published
     of_row, of_class = components(known)
     found = []
-    for part in np.flatnonzero(np.bincount(of_row) > 1):  # a row by itself says no more than its bounds
-        rows, classes = np.flatnonzero(of_row == part), np.flatnonzero(of_class == part)
+    for component in np.flatnonzero(np.bincount(of_row) > 1):  # bound propagation has found what one row implies
+        rows, classes = np.flatnonzero(of_row == component), np.flatnonzero(of_class == component)
         sides = form.low[n + rows], form.high[n + rows]
         direction = np.zeros(form.shape[0])
         direction[n + rows] = support_proof(LinearForm.plain(sp.csr_array(known[rows][:, classes]), *sides))
@@ -73,8 +73,11 @@ def local_proofs(form: LinearForm) -> list[np.ndarray]:
     return found
 
 
-def whole(direction: np.ndarray) -> np.ndarray:
-    """Free a direction of rounding where it is a multiple of whole numbers, which vertices mostly are."""
+def rationalised(direction: np.ndarray) -> np.ndarray:
+    """Round a direction to integers over a common denominator, as most vertices are; unchanged if it is not near any.
+
+    The direction is multiplied by that denominator, which proves the same.
+    """
     for denominator in range(1, LINEAR_PROGRAMS.largest_denominator + 1):
         rounded = np.rint(direction * denominator)
         if np.abs(rounded / denominator - direction).max(initial=0.0) <= LINEAR_PROGRAMS.near_fraction:

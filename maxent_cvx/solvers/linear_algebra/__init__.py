@@ -1,1 +1,1 @@
-"""Newton systems: blocks of buckets eliminated, a Schur complement of the knowledge, conjugate gradients."""
+"""Newton systems: block elimination of the buckets, conjugate gradients on the Schur complement of the knowledge."""

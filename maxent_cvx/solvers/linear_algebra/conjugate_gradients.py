@@ -1,4 +1,4 @@
-"""Preconditioned conjugate gradients, with the number of products that it took."""
+"""Preconditioned conjugate gradients, with the number of products that they took."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..tolerances import NEWTON_SYSTEM
+from ..parameters.size_limits import NEWTON_COSTS
 
-__all__ = ["Found", "conjugate_gradients"]
+__all__ = ["LinearSolution", "conjugate_gradients"]
 
 
 Product = Callable[[np.ndarray], np.ndarray]
 
 
-class Found(NamedTuple):
+class LinearSolution(NamedTuple):
     """A solution, the products that it took, and whether it met the tolerance."""
 
     solution: np.ndarray
@@ -30,29 +30,30 @@ def conjugate_gradients(
     tolerance: float,
     most: int,
     start: np.ndarray | None = None,
-) -> Found:
-    """Solve a positive definite system.
+) -> LinearSolution:
+    """Solve a system with a positive definite matrix.
 
     Parameters
     ----------
     matrix, precondition : callable
-        Products with the matrix, and with the inverse of something like it.
+        Products with the matrix, and with an approximation of its inverse.
     right : ndarray
+        The right-hand side.
     tolerance : float
-        On the residual, relative to `right`.
+        Of the residual, relative to `right`.
     most : int
-        Products at most; none is wasted on a system that will need more than twice as many.
+        The largest number of products. The method stops early if it estimates to need more than twice as many.
     start : ndarray, optional
 
     Notes
     -----
-    SciPy's does not tell how many products it took, nor that rounding made the matrix indefinite.
+    SciPy's version reports neither the number of products nor that rounding made the matrix indefinite.
     """
     solution = np.zeros_like(right) if start is None else start.copy()
     residual = right.copy() if start is None else right - matrix(solution)
     goal = tolerance * np.linalg.norm(right)
     if (first := np.linalg.norm(residual)) <= goal:
-        return Found(solution, 0, True)
+        return LinearSolution(solution, 0, True)
     z = precondition(residual)
     direction, rz = z.copy(), residual @ z
     rz_0 = rz
@@ -60,15 +61,15 @@ def conjugate_gradients(
         image = matrix(direction)
         curvature = direction @ image
         if not (curvature > 0 and rz > 0):
-            return Found(solution, used, False)
+            return LinearSolution(solution, used, False)
         solution += (rz / curvature) * direction
         residual -= (rz / curvature) * image
         if np.linalg.norm(residual) <= goal:
-            return Found(solution, used, True)
+            return LinearSolution(solution, used, True)
         z = precondition(residual)
         rz, before = residual @ z, rz
-        # In the preconditioned norm the residual falls by a factor a product, about.
-        if used in NEWTON_SYSTEM.checks and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
-            return Found(solution, used, False)
+        # The estimate: in the preconditioned norm each product reduces the residual by about the same factor.
+        if used in NEWTON_COSTS.checks and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
+            return LinearSolution(solution, used, False)
         direction = z + (rz / before) * direction
-    return Found(solution, most, False)
+    return LinearSolution(solution, most, False)

@@ -1,19 +1,26 @@
-"""The choice of how to solve the Newton systems of one problem."""
+"""The choice of a method for the Newton systems of one problem: block elimination, or a sparse factor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
+from ..parameters.size_limits import NEWTON_COSTS
 from ..program.linear_form import LinearForm
-from ..tolerances import NEWTON_SYSTEM
 from .block_system import BlockSystem
 from .schur_preconditioner import SchurComplement
 from .sparse_system import SparseSystem
 
-__all__ = ["System", "newton_system"]
+__all__ = ["Factor", "System", "newton_system"]
+
+
+class Factor(Protocol):
+    """A diag(x) A' at one x, factored."""
+
+    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
+        """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
+        ...
 
 
 class System(Protocol):
@@ -22,30 +29,30 @@ class System(Protocol):
     Attributes
     ----------
     products : int
-        Products with the system in conjugate gradients so far; 0 where it is solved directly.
-    corner : Corner or None
+        Products with the Schur complement in conjugate gradients so far; 0 where the system is solved directly.
+    schur : SchurComplement or None
         The Schur complement that preconditions them.
     """
 
     products: int
     schur: SchurComplement | None
 
-    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[..., np.ndarray]:
-        """Prepare for one x, and the knowledge rows that are active: ``solve(gradient, tolerance)``."""
+    def at(self, x: np.ndarray, ridge: float) -> Factor:
+        """The system at one x, its diagonal raised by a relative ridge."""
         ...
 
 
 def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> System:
-    """Eliminate the buckets as dense blocks, unless they are large: then factor sparsely.
+    """Choose block elimination with dense blocks, unless the blocks are large: then a sparse factor.
 
     Parameters
     ----------
     form : LinearForm
-    corner : Corner, optional
+    schur : SchurComplement, optional
         A Schur complement of nearly the same problem.
     may_form : bool
         Whether one may be formed; if not, a solution can be less precise than asked for.
     """
     blocks = BlockSystem(form, schur, may_form=may_form)
     cost = blocks.bucket_blocks.n_slots * float(blocks.bucket_blocks.width) ** 2
-    return blocks if cost <= NEWTON_SYSTEM.most_multiplications else SparseSystem(form)
+    return blocks if cost <= NEWTON_COSTS.most_multiplications else SparseSystem(form)

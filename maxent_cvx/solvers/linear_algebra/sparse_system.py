@@ -1,43 +1,53 @@
-"""Newton systems by a sparse LDL' factor, where there are no small blocks, or too much knowledge for a dense corner."""
+"""Newton systems by a sparse LDL' factor, for problems whose blocks are too large for dense factors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import qdldl
 import scipy.sparse as sp
 
+from ..parameters.dual_methods import NEWTON_SYSTEM
 from ..program.linear_form import LinearForm
-from ..tolerances import NEWTON_SYSTEM
 from .schur_preconditioner import SchurComplement
 
 __all__ = ["SparseSystem"]
 
 
 class SparseSystem:
-    """Solves A diag(x) A' d = g for any x."""
+    """Solves A diag(x) A' d = g at any x."""
 
     def __init__(self, form: LinearForm) -> None:
         self.matrix, self.n_published = form.matrix, form.n_published
         self.products = 0  # systems are solved directly
-        self.schur: SchurComplement | None = None  # and need no preconditioner
+        self.schur: SchurComplement | None = None  # without a preconditioner
 
-    def factor(self, x: np.ndarray, active: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
-        """Factor for the published rows and the active knowledge rows; the others get 0."""
+    def at(self, x: np.ndarray, ridge: float) -> SparseFactor:
+        """The system at one x, its diagonal raised by a relative ridge."""
+        return SparseFactor(self.matrix, self.n_published, x, ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFactor:
+    """A diag(x) A' at one x; it is factored for the rows that are active."""
+
+    matrix: sp.csr_array
+    n_published: int
+    x: np.ndarray
+    ridge: float
+
+    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+        """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
         rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
         matrix = self.matrix[rows]
-        factor = factorised(sp.csc_array(matrix @ sp.diags_array(x) @ matrix.T), ridge)
-
-        def solve(gradient: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-            direction = np.zeros(len(gradient))
-            direction[rows] = factor.solve(gradient[rows])
-            return direction
-
-        return solve
+        factor = ldl_factor(sp.csc_array(matrix @ sp.diags_array(self.x) @ matrix.T), self.ridge)
+        direction = np.zeros(len(gradient))
+        direction[rows] = factor.solve(gradient[rows])
+        return direction
 
 
-def factorised(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
-    """Factor a symmetric matrix whose diagonal is raised by a relative ridge."""
+def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
+    """The LDL' factor of a symmetric matrix whose diagonal is raised by a relative ridge."""
     raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), NEWTON_SYSTEM.smallest_diagonal))
     return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)

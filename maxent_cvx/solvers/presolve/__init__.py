@@ -1,1 +1,1 @@
-"""Presolve: bounds, redundant rows, terms that nothing tells apart aggregated, proofs that terms are zero."""
+"""Presolve: bound propagation, redundant rows, aggregation of interchangeable terms, certificates of implied zeros."""

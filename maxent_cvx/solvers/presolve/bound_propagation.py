@@ -1,4 +1,4 @@
-"""Activity bounds: what each row, by itself, implies for its terms, applied until nothing changes."""
+"""Bound propagation: every row tightens the bounds of its terms by its activity bounds, until nothing changes."""
 
 from __future__ import annotations
 
@@ -7,41 +7,43 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import EPS, FEASIBILITY, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row
-from ..tolerances import EPS, FEASIBILITY, PRESOLVE
-from .required import require
+from .required import require_feasible
 
 __all__ = ["activity", "term_bounds"]
 
 
 def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Bound every term, in people: ``lower <= x <= upper`` for every x that satisfies the rows as typed.
+    """Bound every term, records: ``lower <= x <= upper`` for every x >= 0 that satisfies the rows as typed.
 
-    A row with least activity L (each term at the bound that makes the row smallest) leaves a term
-    with coefficient a > 0 no more than lower + (high - L) / a; and so for the other side and sign.
-    That is the same for all terms of one column.
+    Let L be the least activity of a row, its value with every term at the bound that makes it smallest. A term with
+    coefficient a > 0 is then at most lower + (high - L) / a; likewise for the other side and the other sign. For rows
+    of knowledge the slack is computed once for all terms with the same column.
 
     Parameters
     ----------
     form : LinearForm
     n_records : float
     most : ndarray, optional
-        What is known of the terms for other reasons: no more people than so.
+        Upper bounds that are known for other reasons, records.
 
     Returns
     -------
     lower, upper : ndarray, one a term
+        Records.
 
     Raises
     ------
     Infeasible
-        If some row cannot hold within the bounds that the others imply.
+        If some row cannot hold within the bounds.
 
     Notes
     -----
-    Whatever rounding does, they are bounds: all are multiples of a unit so small that it does not matter, and so large
-    that sums of them are exact. They are rounded outwards, and each row is given the room of what was rounded in it.
+    The bounds are valid in spite of roundoff. All are multiples of a unit that is negligible, and yet so large that
+    sums of them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
+    rounding error.
     """
     n, known, tolerance = form.n_published, form.known, form.tolerance
     lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
@@ -57,60 +59,61 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     rounding = row_rounding(form, unit)
     for _ in range(PRESOLVE.propagation_rounds):
         low, high = within(lower, upper)
-        require(
+        require_feasible(
             form,
             (low <= form.high + FEASIBILITY.multiple * tolerance)
             & (high >= form.low - FEASIBILITY.multiple * tolerance),
             low,
             high,
         )
-        off = rounding(lower, upper)
-        # Room that a row leaves each of its terms above its lower and below its upper bound.
-        to_high, to_low = np.maximum(form.high - low, 0.0) + off, np.maximum(high - form.low, 0.0) + off
-        rise, fall = _least_room(form.published_by_term, to_high[:n], to_low[:n], unit)
-        by_class = _least_room(known.transposed, to_high[n:], to_low[n:], unit)
+        error = rounding(lower, upper)
+        # The slack of each row: by how much its value may rise from the least, and fall from the largest activity.
+        to_high, to_low = np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
+        rise, fall = _least_slack(form.published_by_term, to_high[:n], to_low[:n], unit)
+        by_class = _least_slack(known.transposed, to_high[n:], to_low[n:], unit)
         new_upper = np.ceil((lower + np.minimum(rise, by_class[0][known.of_term])) / unit) * unit
         new_lower = np.floor((upper - np.minimum(fall, by_class[1][known.of_term])) / unit) * unit
         new_upper = np.where(upper - new_upper > least_move, new_upper, upper)
         new_lower = np.where(new_lower - lower > least_move, new_lower, lower)
-        # Rounding must not make the two cross; a real crossing shows as a row that cannot hold.
+        # Roundoff must not make bounds cross. If they do cross, some row cannot hold and is found in the next round.
         new_lower = np.minimum(new_lower, new_upper)
-        still = np.array_equal(lower, new_lower) and np.array_equal(upper, new_upper)
+        unchanged = np.array_equal(lower, new_lower) and np.array_equal(upper, new_upper)
         lower, upper = new_lower, new_upper
-        if still:
+        if unchanged:
             break
     return lower, upper
 
 
 def row_rounding(form: LinearForm, unit: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Say how far a row's room can be off, as a function of the bounds: none, where it is a difference of whole units.
+    """Bound the rounding error of every row's slack, records, as a function of the bounds on terms.
 
-    Coefficients of 1 and -1 make exact sums; of others every product, and every sum of them, is rounded.
+    It is 0 where the sides are multiples of the unit and all coefficients are 1 or -1, whose sums are exact. With other
+    coefficients every product and every partial sum is rounded.
     """
-    uneven = np.concatenate([_uneven(form.published), _uneven(form.known.distinct)])
+    rounded = np.concatenate([_has_other_coefficients(form.published), _has_other_coefficients(form.known.distinct)])
     products = np.concatenate([np.diff(form.published.indptr), np.diff(form.known.distinct.indptr)])
     sides = np.stack([np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high)])
-    said = np.where(
+    of_sides = np.where(
         (np.rint(sides / unit) * unit == sides).all(axis=0) & (form.side_error == 0), 0.0, form.side_error + 2 * unit
     )
-    if not uneven.any():
-        return lambda lower, upper: said
+    if not rounded.any():
+        return lambda lower, upper: of_sides
     published, known = abs(form.published), abs(form.known.distinct)
 
-    def off(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def error(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         size = np.concatenate([published @ upper, known @ form.known.collect(upper)])
-        return said + np.where(uneven, EPS * (products + 2) * size, 0.0)
+        return of_sides + np.where(rounded, EPS * (products + 2) * size, 0.0)
 
-    return off
+    return error
 
 
-def _uneven(matrix: sp.csr_array) -> np.ndarray:
-    """Rows with other coefficients than 1 and -1."""
+def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
+    """Mark rows with coefficients other than 1 and -1."""
     return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
 
 
 def activity(form: LinearForm) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Give the least and the largest value of every row, as a function of lower and upper bounds on the terms."""
+    """Return a function from lower and upper bounds on the terms to the least and the largest value of every row."""
     positive, negative = _signs(form.published)
     known_positive, known_negative = _signs(form.known.distinct)
 
@@ -124,21 +127,21 @@ def activity(form: LinearForm) -> Callable[[np.ndarray, np.ndarray], tuple[np.nd
 
 
 def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
-    """Split a matrix into its positive and its negative entries."""
+    """Split a matrix into its positive and its negative part."""
     if (matrix.data > 0).all():
         return matrix, sp.csr_array(matrix.shape)
     return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
 
 
-def _least_room(
+def _least_slack(
     by_column: sp.csr_array, to_high: np.ndarray, to_low: np.ndarray, unit: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least that the rows of each column let it rise and fall; infinite for a column of no row."""
+    """Bound how far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows."""
     a, row = by_column.data, by_column.indices
     up = np.where(a > 0, to_high[row], to_low[row])
     down = np.where(a > 0, to_low[row], to_high[row])
-    if (np.abs(a) != 1).any():  # a quotient is rounded, and a coefficient may be off in its last places
+    if (np.abs(a) != 1).any():  # quotients are rounded, and coefficients may be too
         divided = np.abs(a) != 1
-        with np.errstate(over="ignore"):  # a coefficient of 1e-300 bounds nothing
-            up, down = (np.where(divided, room / np.abs(a) * (1 + 8 * EPS) + unit, room) for room in (up, down))
+        with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
+            up, down = (np.where(divided, slack / np.abs(a) * (1 + 8 * EPS) + unit, slack) for slack in (up, down))
     return least_by_row(up, by_column), least_by_row(down, by_column)

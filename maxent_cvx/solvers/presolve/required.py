@@ -1,4 +1,4 @@
-"""Rows that must be able to hold."""
+"""Rows that cannot hold, refused by name."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ import numpy as np
 from ...errors import Infeasible
 from ..program.linear_form import LinearForm
 
-__all__ = ["require"]
+__all__ = ["require_feasible"]
 
 
-def require(form: LinearForm, holds: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Raise if some row cannot hold, naming the first piece of knowledge and what is possible.
+def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """Raise if some row cannot hold, naming the first row of knowledge among them and its possible values.
 
     Parameters
     ----------
-    holds : ndarray of bool, one a row
-    low, high : ndarray
-        The least and largest value that each row can take, people.
+    form : LinearForm
+    feasible : ndarray of bool, one a row
+        Whether the row can hold.
+    low, high : ndarray, one a row
+        The least and the largest value that the row can have, records.
 
     Raises
     ------
     Infeasible
-        Facts are true: if only they cannot hold, other rows must be found to blame.
+        It names no row if only hard constraints cannot hold: some knowledge contradicts them then, and which one is
+        found by other means.
     """
-    if holds.all():
+    if feasible.all():
         return
-    bad = np.flatnonzero(~holds)
+    bad = np.flatnonzero(~feasible)
     if not (bad >= form.n_facts).any():
         raise Infeasible("the knowledge contradicts the published data")
     row = int(bad[bad >= form.n_facts][0])

@@ -1,12 +1,12 @@
-"""Cells that every solution leaves empty, proved by one direction of the multipliers.
+"""Certificates that terms are zero: one direction of the multipliers proves it, as in facial reduction.
 
-Take a direction d of the multipliers, and for every row the side that it presses from: its low side
-where d > 0, its high side where d < 0. Every x that satisfies the rows then has
+Let d be a direction of the multipliers, and b_i the low side of row i where d_i > 0 and its high side where d_i < 0.
+Every x that satisfies the rows then has
 
-    sum_j (A' d)_j x_j  =  d' A x  >=  beta,    beta = sum_i d_i (side)_i.
+    sum_j (A' d)_j x_j  =  d' A x  >=  beta,    beta = sum_i d_i b_i.
 
-If no (A' d)_j is positive and beta = 0, each x_j with (A' d)_j < 0 is zero; if beta > 0, there is no
-such x at all (Farkas).
+If no (A' d)_j is positive and beta = 0, then x_j = 0 wherever (A' d)_j < 0: d is a recession direction of the dual
+function. If beta > 0, there is no x >= 0 that satisfies the rows: d is a Farkas certificate.
 """
 
 from __future__ import annotations
@@ -16,75 +16,82 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..parameters.tolerances import EPS, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import exact_rmatvec
-from ..tolerances import EPS, PRESOLVE
 
-__all__ = ["empty_terms", "most_left", "moved_along_recession"]
+__all__ = ["empty_terms", "implied_upper_bounds", "moved_along_recession"]
 
 
-def empty_terms(form: LinearForm, direction: np.ndarray, settled: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Mark the terms that a direction proves to be empty, whatever rounding does; from the raw rows.
+def empty_terms(form: LinearForm, direction: np.ndarray, fixed: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Mark the terms that a direction proves to be zero; the proof is from the raw rows and includes roundoff.
 
-    A term is marked that is left no more than ``form.least`` people, or that part of the people whom the
-    published rows allow it. The parameters are those of :func:`most_left`.
+    A term is marked if its upper bound by :func:`implied_upper_bounds`, which takes the same parameters, is at most
+    ``form.zero_tolerance * form.count_scale``.
     """
-    return most_left(form, direction, settled, counts) <= form.zero_tolerance * form.count_scale
+    return implied_upper_bounds(form, direction, fixed, counts) <= form.zero_tolerance * form.count_scale
 
 
-def most_left(
+def implied_upper_bounds(
     form: LinearForm,
     direction: np.ndarray,
-    settled: np.ndarray,
+    fixed: np.ndarray,
     counts: np.ndarray,
     width: np.ndarray | None = None,
 ) -> np.ndarray:
-    """How many people each term can hold at most, by one direction; infinite if it does not say; from the raw rows.
+    """Bound every term from above, records, by one direction of the multipliers; infinite where it implies nothing.
 
     Parameters
     ----------
     form : LinearForm
     direction : ndarray, one a row
-    settled : ndarray of bool
-        Terms whose value is known already.
-    counts : ndarray
-        That value, people, for those terms.
-    width : ndarray, optional
-        How far that value may be off.
+    fixed : ndarray of bool, one a term
+        Terms whose value is known already. They get no bound.
+    counts : ndarray, one a term
+        The values of the fixed terms, records; others are not used.
+    width : ndarray, one a term, optional
+        A bound on the error of these values, records; 0 by default.
 
     Notes
     -----
-    In floating point (A' d)_j is only nearly 0 where it should be, and is known no better than to
-    rounding; so is beta. What that leaves for a term is found with all other terms as large as the published rows
-    allow.
+    In floating point, beta and the (A' d)_j are known to roundoff only, and some (A' d)_j that should be 0 are slightly
+    positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
+    rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
     """
-    change, off = exact_rmatvec(form, direction)
-    most = change + off
+    change, error = exact_rmatvec(form, direction)
+    largest = change + error
     active = np.flatnonzero(direction)
     along = direction[active]
     side = np.where(along > 0, form.low[active], form.high[active])
-    parts = np.concatenate([along * side, -change[settled] * counts[settled]])
-    size = np.abs(parts).sum()
-    beta = math.fsum(parts) if np.isfinite(size) else -np.inf  # what is left of rounding is that of each product
-    rises = ~settled & (most > 0)
+    products = np.concatenate([along * side, -change[fixed] * counts[fixed]])
+    size = np.abs(products).sum()
+    beta = math.fsum(products) if np.isfinite(size) else -np.inf  # fsum is exact: only the products are rounded
+    rises = ~fixed & (largest > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rest = (
-            most[rises] @ form.upper_bound[rises]
+        excess = (
+            largest[rises] @ form.upper_bound[rises]
             + max(-beta, 0.0)
             + EPS * size
             + np.abs(along) @ form.side_error[active]
         )
         if width is not None:
-            rest += (np.abs(change) + off)[settled] @ width[settled]
-        found = np.where(~settled & (most < 0), rest / -most, np.inf)
-    return np.where(np.isnan(found), np.inf, found)  # of no term where the rest is infinite or no number
+            excess += (np.abs(change) + error)[fixed] @ width[fixed]
+        found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
+    return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
 
 
 def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
-    """Move multipliers along the directions until w exp(A' m - 1) leaves nobody in the empty terms.
+    """Move multipliers along recession directions until w exp(A' m - 1) is negligible on the terms proved zero.
 
-    At the optimum those multipliers are infinite. The other terms stay as they are, but for the terms
-    that an earlier direction empties: so the last direction goes first.
+    At the optimum these multipliers are infinite. A step along a direction changes the terms that it proves zero, and
+    terms that an earlier direction has proved zero; the last direction is therefore taken first.
+
+    Parameters
+    ----------
+    form : LinearForm
+    multipliers : ndarray, one a row
+    proofs : sequence of ndarray, one a row each
+        Every one proves terms zero given those before it.
     """
     empty, found = np.zeros(form.shape[1], dtype=bool), []
     for proof in proofs:
@@ -93,6 +100,6 @@ def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Seq
     moved = multipliers
     for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
         if terms.any():
-            excess = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -(form.matrix.T @ proof)[terms]
-            moved = moved + max(float(excess.max()), 0.0) * proof
+            steps = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -(form.matrix.T @ proof)[terms]
+            moved = moved + max(float(steps.max()), 0.0) * proof
     return moved

@@ -1,1 +1,1 @@
-"""The problem: maximise sum x log(w / x) over low <= A x <= high, and how its matrix is laid out."""
+"""The entropy program: maximise sum x log(w / x) over low <= A x <= high, x >= 0, and the structure of its matrix."""

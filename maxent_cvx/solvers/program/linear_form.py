@@ -1,4 +1,4 @@
-"""The linear form of a model: its rows as one sparse system in people."""
+"""The linear constraints of a model as one sparse system over counts of records."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import FEASIBILITY
+from ..rows.components import components
 from ..rows.exact_products import exact_matvec
 from ..rows.origin import RowOrigin
 from ..rows.row_operations import RowOperations
 from ..rows.sparse import entry_rows, least_by_row
-from ..tolerances import FEASIBILITY
 from .bucket_blocks import BucketBlocks
-from .components import components
 from .shared_columns import SharedColumns
 
 __all__ = ["LinearForm"]
@@ -22,36 +22,37 @@ __all__ = ["LinearForm"]
 
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """``low <= matrix @ x <= high`` over the counts x = N p, people.
+    """``low <= matrix @ x <= high`` over the counts x = N p, records.
 
-    Every row is scaled so that its largest coefficient is 1: an invariant, or P(S | Q) = c times
-    P(Q), then speaks of people, whatever the unit it was typed in.
+    Every row is scaled so that its largest coefficient is 1. Its sides and residuals are then in records, whether it
+    was typed as a joint or as a conditional probability. Rows of knowledge that were rewritten (`operations`) or
+    rescaled by presolve may have a largest coefficient other than 1.
 
     Attributes
     ----------
     matrix : csr_array, shape (rows, terms)
     low, high : ndarray
-        People. Equal for an equation, infinite where a side is open.
+        Records. Equal for an equation, infinite where there is no such side.
     scale, shift : ndarray
-        A value v as typed is v * scale - shift people.
-    doubt : ndarray
-        How far off a row may be for having been rounded while it was built, people: its value less its sides.
-    blur : ndarray
-        How far off any coefficient of a row may be for that reason.
+        A side of value v as typed is v * scale - shift records.
+    side_error : ndarray
+        A bound on the error of a row's residual that comes from rounding while the row was built, records.
+    coefficient_error : ndarray
+        A bound on the error of any coefficient of a row that comes from the same rounding.
     origin : RowOrigin, optional
-        Where all rows come from, also those that were not selected: their names, and what they were as typed.
+        Names of the rows and their numbers as typed, for all rows of the system that this one was selected from.
     n_published : int
-        How many leading rows come from the published view: they link the terms of a bucket, and no others.
+        The number of leading rows that come from the published view. Their connected components are the buckets.
     n_facts : int
-        How many leading rows are true, whatever is known: those, and that named people are there.
+        The number of leading rows that are hard constraints: the published ones, and those that state the presence
+        of named people. All further rows are knowledge, of which any may be wrong.
     zero_tolerance : float
-        What is as good as nobody: people, or part of those that there is room for. A term that is proved to hold no
-        more is taken for empty.
+        A term that is proved to hold at most this many times `count_scale` is taken for zero.
     weights : ndarray
-        w > 0, one a term: the objective is sum x log(w / x), which is entropy where they are 1, and
-        minus the relative entropy to a prior w elsewhere.
+        w > 0, one a term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the
+        entropy relative to the prior w.
     operations : RowOperations, optional
-        What was done to rows so that they are in scale; of all rows, and not of some that were selected.
+        The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
     """
 
     matrix: sp.csr_array
@@ -77,13 +78,13 @@ class LinearForm:
     def plain(
         cls, matrix: sp.csr_array, low: np.ndarray, high: np.ndarray, weights: np.ndarray | None = None
     ) -> LinearForm:
-        """Take rows over counts as they are, from nowhere in particular and without names."""
+        """Make a form of rows over counts that have no names, no published rows among them, and no rounding errors."""
         n_rows, n_terms = matrix.shape
         weights = np.ones(n_terms) if weights is None else weights
         return cls(matrix, low, high, np.ones(n_rows), None, 0, 0, weights)
 
     def select(self, rows: np.ndarray) -> LinearForm:
-        """Keep some of the rows, in the order given, published ones first; names are those of the whole.
+        """Keep some rows, in the order given, which must have published rows first; `origin` is that of all rows.
 
         Parameters
         ----------
@@ -107,21 +108,21 @@ class LinearForm:
             operations=None,
         )
         if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
-            object.__setattr__(smaller, "known", self.known)  # all of it, so that it need not be found again
+            object.__setattr__(smaller, "known", self.known)  # all knowledge is kept: reuse its distinct columns
         return smaller
 
-    def among(self, rows: np.ndarray) -> LinearForm:
-        """Keep the facts, and some rows of the knowledge by their numbers, in their order."""
+    def select_knowledge(self, rows: np.ndarray) -> LinearForm:
+        """Keep all hard constraints, and the rows of knowledge with the given numbers, in ascending order."""
         return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
 
     def relax_published(self) -> LinearForm:
-        """Take for facts only the first block of published rows, the records of QI tuples: others may be to blame."""
+        """Keep only the first block of published rows hard, the records of QI tuples; the others become knowledge."""
         n = 0 if self.origin is None else int(self.origin.starts[1])
         return replace(self, n_published=n, n_facts=n)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and terms."""
+        """The number of rows, and of terms."""
         return self.matrix.shape
 
     @property
@@ -131,7 +132,7 @@ class LinearForm:
 
     @property
     def tolerance(self) -> np.ndarray:
-        """Rounding, in people, that each row is forgiven."""
+        """The feasibility tolerance of each row, records."""
         size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
         return FEASIBILITY.relative * np.maximum(size, 1.0) + self.side_error
@@ -148,71 +149,71 @@ class LinearForm:
 
     @cached_property
     def known(self) -> SharedColumns:
-        """The rows of knowledge, a column kept once for all terms that it is the same for."""
+        """The rows that are not published, each distinct column stored once."""
         return SharedColumns(self.matrix[self.n_published :])
 
     @cached_property
     def bucket(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number the buckets, which published rows link: for each published row, and each term."""
+        """Number the buckets, the components of the published rows: for each published row, and for each term."""
         return components(self.published)
 
     @cached_property
     def bucket_blocks(self) -> BucketBlocks:
-        """The published rows, laid out bucket by bucket."""
+        """The published rows, as blocks of a block-diagonal matrix."""
         return BucketBlocks(self.published, self.published_by_term, self.bucket[0])
 
     def components(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Number the independent parts: for each row, and each term.
+        """Number the connected components, which are independent subproblems: for each row, and for each term.
 
         Parameters
         ----------
         terms : ndarray of bool, optional
-            Only these terms link rows.
+            Only these terms connect rows.
         """
         if terms is not None and not terms.all():
             return components(sp.csr_array(self.matrix @ sp.diags_array(terms.astype(float))))
-        # Terms of a bucket are linked already, so that a column of knowledge links buckets.
+        # A bucket is connected already: it suffices to connect buckets with the classes of columns of knowledge.
         of_row, of_term = self.bucket
         known = self.known
         touched = known.touched
-        n_components, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
+        n_buckets, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
         pairs = (np.ones(touched.sum()), (of_term[touched], known.of_term[touched]))
-        links = sp.csr_array(pairs, shape=(n_components, n_classes))
-        part = components(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
-        return np.concatenate([part[of_row], part[n_components:]]), part[of_term]
+        links = sp.csr_array(pairs, shape=(n_buckets, n_classes))
+        component = components(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
+        return np.concatenate([component[of_row], component[n_buckets:]]), component[of_term]
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
-        """The matrix @ x."""
+        """Compute A x."""
         return np.concatenate([self.published @ x, self.known.matvec(x)])
 
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
-        """Which rows are about any of some terms."""
-        some = abs(self.published) @ terms.astype(float), abs(self.known.distinct) @ self.known.collect(terms)
-        return np.concatenate(some) > 0
+        """Which rows have a coefficient on any of some terms."""
+        sums = abs(self.published) @ terms.astype(float), abs(self.known.distinct) @ self.known.collect(terms)
+        return np.concatenate(sums) > 0
 
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
-        """The transposed matrix @ multipliers, one number a term."""
+        """Compute A' multipliers, one number a term."""
         n = self.n_published
         return self.published_by_term @ multipliers[:n] + self.known.rmatvec(multipliers[n:])
 
     def project_to_dual_cone(self, multipliers: np.ndarray) -> np.ndarray:
-        """Leave out what presses from an open side, where there is nothing to press from."""
+        """Set to 0 the multipliers m > 0 of rows without a low side, and m < 0 of rows without a high side."""
         least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
         return np.clip(multipliers, least, most)
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
-        """The logarithm of x = w exp(matrix' m - 1), the counts that multipliers stand for; from the raw rows."""
+        """Compute log x for the primal point x = w exp(A' m - 1) of some multipliers, from the raw rows."""
         exponent = self.matrix.T @ multipliers - 1
         return exponent + np.log(self.weights) if self.is_weighted else exponent
 
     @cached_property
     def is_weighted(self) -> bool:
-        """Whether some weight is not 1."""
+        """Whether some weight differs from 1."""
         return bool((self.weights != 1).any())
 
     @cached_property
     def upper_bound(self) -> np.ndarray:
-        """The most people that any one published row leaves for each term; infinite if none says."""
+        """The least upper bound on each term that a single published row implies, records; infinite if none does."""
         published, by_term = self.published, self.published_by_term
         subtracts = np.bincount(entry_rows(published), published.data < 0, self.n_published) > 0
         high = np.where(subtracts, np.inf, self.high[: self.n_published])
@@ -220,32 +221,32 @@ class LinearForm:
 
     @cached_property
     def count_scale(self) -> np.ndarray:
-        """How many people a term's rounding is to be compared with: those there is room for, or one if that is less."""
+        """The magnitude that the roundoff of each term is relative to, records: its upper bound, but at least one."""
         return np.where(np.isfinite(self.upper_bound), np.maximum(self.upper_bound, 1.0), 1.0)
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
-        """How many people each row is away from holding, >= 0."""
+        """The violation of each row, records, >= 0."""
         value = exact_matvec(self.matrix, counts)
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
 
     def name(self, row: int) -> str:
-        """The label of a row."""
+        """The name of a row in messages."""
         return f"row {row}" if self.origin is None else self.origin.name(row)
 
     def remedy(self, row: int) -> str:
-        """What can be done about a row that contradicts others."""
+        """What a user can do about a row that contradicts others."""
         known = self.origin is not None and row < self.origin.starts[-1]
         return self.origin.remedy(row) if known else "correct it, or remove it"  # type: ignore[union-attr]
 
-    def written(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rows as they were written, from those of the rows as they stand here."""
-        return multipliers if self.operations is None else self.operations.back(multipliers)
+    def original_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows before `operations`, from those of the rows here."""
+        return multipliers if self.operations is None else self.operations.restore_multipliers(multipliers)
 
-    def standing(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rows as they stand here, from those of the rows as they were written."""
-        return multipliers if self.operations is None else self.operations.there(multipliers)
+    def transformed_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows here, from those of the rows before `operations`."""
+        return multipliers if self.operations is None else self.operations.transform_multipliers(multipliers)
 
     def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        """Divide a number a row by the labels of the rows, in order."""
+        """Split an array with one number a row by the labels of the blocks of rows."""
         labels = {} if self.origin is None else self.origin.labels
         return {label: values[rows] for label, rows in labels.items()}

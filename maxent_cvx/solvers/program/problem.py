@@ -1,4 +1,4 @@
-"""The problem that is solved: maximise sum x log(w / x) over rows, with what is known of the answer beforehand."""
+"""The problem that is solved: maximise sum x log(w / x) over rows, with the solution to the published rows alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ClosedForm", "Convex", "Groups", "Problem", "Settled"]
 
 
 class ClosedForm(NamedTuple):
-    """The answer to the published rows alone.
+    """The solution in closed form to the problem with the published rows only.
 
     Attributes
     ----------
@@ -31,14 +31,14 @@ class ClosedForm(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Whose conditional distributions are asked for: P(s | q), q being a group.
+    """The groups q whose conditional distributions P(s | q) are asked for.
 
     Attributes
     ----------
     of_term : ndarray of int
         The group of every term.
     records : ndarray
-        Records in each group.
+        The number of records of each group.
     """
 
     of_term: np.ndarray
@@ -46,13 +46,13 @@ class Groups(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Terms that every solution agrees on.
+    """Terms whose value is the same in every feasible point, as far as `width` says.
 
     Attributes
     ----------
     fixed : ndarray of bool, one a term
     width : ndarray, one a term
-        How far the value of a fixed term may be from its count, records.
+        A bound on the distance between a fixed term's true value and its count, records.
     """
 
     fixed: np.ndarray
@@ -66,7 +66,7 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """Constraints that are convex and not affine, on the variable of all counts."""
+    """Convex constraints that are not affine, on a CVXPY variable of all counts."""
 
     variable: cp.Variable
     constraints: Sequence[Any]
@@ -83,7 +83,7 @@ class Problem:
     closed_form : ClosedForm
     groups : Groups
     convex : Convex, optional
-        Constraints beside the rows.
+        Constraints in addition to the rows.
     """
 
     form: LinearForm
@@ -93,20 +93,20 @@ class Problem:
 
     @property
     def n_records(self) -> float:
-        """N, the number of records: no term holds more."""
+        """The number of records N, an upper bound on every term."""
         return float(self.groups.records.sum())
 
     @property
     def start(self) -> np.ndarray:
-        """Multipliers of all rows to start from: those of the closed form, and 0 for knowledge."""
+        """Multipliers of all rows to start from: those of the closed form for published rows, and 0 for knowledge."""
         return np.concatenate([self.closed_form.multipliers, np.zeros(self.form.shape[0] - self.form.n_published)])
 
     def with_rows(self, form: LinearForm) -> Problem:
-        """The same problem with other rows of knowledge; its published rows are the same."""
+        """Replace the rows of knowledge; the published rows must be the same."""
         return replace(self, form=form)
 
     def relax_published(self) -> Problem:
-        """Take the published rows for knowledge, all but those that count the records of QI tuples."""
+        """Treat the published rows as knowledge, all but those that give the number of records of each QI tuple."""
         form = self.form.relax_published()
         counts, multipliers = self.closed_form
         return replace(self, form=form, closed_form=ClosedForm(counts, multipliers[: form.n_published]))

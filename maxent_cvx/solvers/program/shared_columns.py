@@ -1,7 +1,7 @@
-"""Rows whose columns repeat: many terms, few different columns.
+"""A sparse matrix with many identical columns: each distinct column is stored once.
 
-Knowledge about men says the same of every man. A column is therefore kept once for all terms that
-share it, and a product with the matrix costs one pass over the terms, however many rows there are.
+A statement about all men has the same coefficient on every term of a man. Storing the distinct columns makes a product
+with the matrix cost one pass over the terms and one over the entries of the distinct columns.
 """
 
 from __future__ import annotations
@@ -14,27 +14,28 @@ __all__ = ["SharedColumns", "column_classes"]
 
 
 def column_classes(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Number the different columns of a matrix: for each column its class, and for each class one column.
+    """Number the distinct columns of a matrix: the class of every column, and one column of every class.
 
-    Columns are told apart by their product with a random vector. Equal columns add up the same
-    numbers in the same order, so they are never separated; two different ones are confused with a
-    probability of about 1e-16, and every answer is checked against the whole matrix anyway.
+    Columns are compared by their product with a random vector. Equal columns add up the same numbers in the same
+    order and always get the same class. Two different columns get the same class with probability about 1e-16; every
+    answer is checked against the full matrix, so that this would be noticed.
     """
-    mark = matrix.T @ np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
-    of_column, classes = pd.factorize(mark)
+    hashes = matrix.T @ np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
+    of_column, classes = pd.factorize(hashes)
     example = np.empty(len(classes), dtype=np.int64)
     example[of_column] = np.arange(len(of_column))
     return of_column, example
 
 
 class SharedColumns:
-    """A matrix whose columns are those of a smaller one, ``matrix[:, t] == distinct[:, of_term[t]]``.
+    """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``.
 
     Attributes
     ----------
     distinct : csr_array, shape (rows, classes)
     transposed : csr_array, shape (classes, rows)
     of_term : ndarray of int, one a term
+        The class of each term's column.
     """
 
     def __init__(self, matrix: sp.csr_array) -> None:
@@ -47,22 +48,22 @@ class SharedColumns:
             self.transposed = sp.csr_array((len(example), 0))
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
-        """The matrix @ x."""
+        """Compute A x."""
         return self.distinct @ self.collect(x)
 
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
-        """The transposed matrix @ multipliers, one number a term."""
+        """Compute A' multipliers, one number a term."""
         return (self.transposed @ multipliers)[self.of_term]
 
     def collect(self, x: np.ndarray) -> np.ndarray:
-        """Add up x over the terms of each class."""
+        """Sum x over the terms of each class of identical columns."""
         return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
 
     def squares(self, x: np.ndarray) -> np.ndarray:
-        """The diagonal of matrix @ diag(x) @ matrix'."""
+        """The diagonal of A diag(x) A'."""
         return self.distinct.power(2) @ self.collect(x)
 
     @property
     def touched(self) -> np.ndarray:
-        """Which terms are in some row."""
+        """Which terms have a coefficient in some row."""
         return (np.diff(self.transposed.indptr) > 0)[self.of_term]

@@ -1,1 +1,1 @@
-"""Rows over probabilities made into rows over counts, each rounded once; numbers an entry of a sparse matrix."""
+"""Rows of a linear system: where they come from, exact rational arithmetic on them, reductions over their entries."""

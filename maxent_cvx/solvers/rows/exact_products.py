@@ -1,4 +1,4 @@
-"""Products that lose nothing in a long sum."""
+"""Matrix-vector products whose long sums are free of roundoff."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import scipy.sparse as sp
 
 __all__ = ["exact_matvec"]
 
-#: Records: multiples of it add up exactly as long as there are fewer than 2^33 of them, 8 * 10^9 records.
+#: Records: sums of multiples of it are exact as long as they are below 2^33, about 8 * 10^9 records.
 UNIT = 2.0**-20
 
 
 def exact_matvec(matrix: sp.csr_array, x: np.ndarray) -> np.ndarray:
-    """The matrix @ x without the rounding of a long sum, where coefficients are 1 or -1.
+    """Compute A x without the roundoff of long sums, where all coefficients are 1 or -1.
 
-    Multiples of :data:`UNIT` add up exactly, and what is left of each number is small.
+    x is split into multiples of :data:`UNIT`, whose sums are exact, and remainders of at most half a unit, whose
+    sums are small and so is their roundoff.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         multiples = np.rint(x / UNIT) * UNIT

@@ -11,47 +11,47 @@ import numpy as np
 __all__ = ["Coefficients", "RowOrigin"]
 
 
-#: The different coefficients of a row, and the terms that each is of.
+#: The distinct coefficients of a row, each with the terms that have it.
 Coefficients = tuple[tuple[Fraction, np.ndarray], ...]
 
 
 class RowOrigin(Protocol):
-    """What the solver is told of the rows that it is handed, by their numbers in the whole system.
+    """What the solver knows of the rows beyond their numbers; rows are numbered as in the whole system.
 
-    Rows come in blocks; those of one block say the same of different people.
+    Rows come in blocks: those of one block state the same relation for different groups of people.
     """
 
     @property
     def starts(self) -> np.ndarray:
-        """The number of the first row of each block and, last, the number of rows."""
+        """The number of the first row of each block and, last, the number of all rows."""
         ...
 
     @property
     def labels(self) -> Mapping[str, slice]:
-        """The rows of each block, by its label, in order."""
+        """The rows of each block by its label, in the order of the blocks."""
         ...
 
     @property
     def typed(self) -> np.ndarray:
-        """The numbers of the rows whose coefficients were typed as rational numbers."""
+        """The numbers of the rows whose coefficients are available as rational numbers."""
         ...
 
     def name(self, row: int) -> str:
-        """What messages call a row."""
+        """The name of a row in messages."""
         ...
 
     def remedy(self, row: int) -> str:
-        """What to do about a row that contradicts others."""
+        """What a user can do about a row that contradicts others."""
         ...
 
     def coefficients(self, row: int) -> Coefficients:
-        """The coefficients of a row as it was typed, of probabilities."""
+        """The coefficients of a row over probabilities, as typed."""
         ...
 
     def sides(self, row: int) -> tuple[float, float]:
-        """The low and the high side as typed, probabilities; infinite where it is open."""
+        """The lower and the upper side of a row over probabilities, as typed; infinite where there is none."""
         ...
 
     def is_exact(self, row: int) -> bool:
-        """Whether coefficients and sides are what is meant, and not rounded by whoever wrote the row."""
+        """Whether the stored coefficients and sides are the intended ones; False if whoever wrote the row rounded."""
         ...

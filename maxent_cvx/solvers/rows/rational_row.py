@@ -1,4 +1,4 @@
-"""One row in rational numbers, as it was typed, and what subtracting multiples of equations makes of it."""
+"""One row in rational arithmetic: as typed, and after multiples of equations are subtracted from it."""
 
 from __future__ import annotations
 
@@ -18,90 +18,92 @@ __all__ = ["RationalRow"]
 
 @dataclass(frozen=True, eq=False)
 class RationalRow:
-    """``low <= sum over i of values[of_term[i]] * x[terms[i]] <= high`` over counts x.
+    """``low <= sum over i of values[value_index[i]] * x[terms[i]] <= high`` over the counts x.
 
     Attributes
     ----------
     terms : ndarray of int
-        The terms that have a coefficient, ascending.
-    of_term : ndarray of int
-        Which of the values each of them has.
+        The terms with a coefficient, ascending.
+    value_index : ndarray of int, one a term
+        The position of each term's coefficient in `values`.
     values : list of Fraction
-        The different coefficients.
+        The distinct coefficients.
     low, high : Fraction or None
-        None for an open side.
+        The sides, records; None where there is none.
     constant : Fraction
-        What has been subtracted from both sides.
+        The constant that has been subtracted from both sides, records.
     """
 
     terms: np.ndarray
-    of_term: np.ndarray
+    value_index: np.ndarray
     values: list[Fraction]
     low: Fraction | None
     high: Fraction | None
     constant: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, origin: RowOrigin, row: int, n_records: float) -> RationalRow:
-        """Take a row over probabilities as it was typed; doubles are the rational numbers that they are."""
+    def from_origin(cls, origin: RowOrigin, row: int, n_records: float) -> RationalRow:
+        """Convert a row over probabilities, as typed, to counts; every double is the rational number that it is."""
         typed = origin.coefficients(row)
         terms = np.concatenate([np.empty(0, dtype=np.int64), *(at for _, at in typed)])
-        of_term = np.repeat(np.arange(len(typed)), [len(at) for _, at in typed])
+        value_index = np.repeat(np.arange(len(typed)), [len(at) for _, at in typed])
         order, n = np.argsort(terms), Fraction(n_records)
         low, high = (Fraction(side) * n if math.isfinite(side) else None for side in origin.sides(row))
-        return cls(terms[order], of_term[order], [a for a, _ in typed], low, high)
+        return cls(terms[order], value_index[order], [a for a, _ in typed], low, high)
 
-    def at(self, term: int) -> Fraction:
-        """The coefficient of a term; 0 for one that has none."""
+    def coefficient(self, term: int) -> Fraction:
+        """The coefficient of a term, 0 if it has none."""
         i = int(np.searchsorted(self.terms, term))
-        return self.values[self.of_term[i]] if i < len(self.terms) and self.terms[i] == term else Fraction(0)
+        return self.values[self.value_index[i]] if i < len(self.terms) and self.terms[i] == term else Fraction(0)
 
-    def less(self, multiples: Sequence[Fraction], counts: Sequence[Fraction], equations: sp.csr_array) -> RationalRow:
-        """Subtract multiples of equations.
+    def minus_equations(
+        self, multiples: Sequence[Fraction], counts: Sequence[Fraction], equations: sp.csr_array
+    ) -> RationalRow:
+        """Subtract ``multiples[k]`` times equation k, ``equations[k] @ x == counts[k]``, for every k.
 
         Parameters
         ----------
         multiples, counts : sequence of Fraction, one an equation
-            How often each is subtracted, and what the counts of its terms add up to.
-        equations : csr_array
-            Which terms each of them has, all with coefficient 1, and none of them in two.
+        equations : csr_array, shape (equations, terms)
+            Every entry is 1, and no term is in two equations.
         """
         distinct = [Fraction(0), *dict.fromkeys(multiples)]
         number = {a: i for i, a in enumerate(distinct)}
         terms, place = np.unique(np.concatenate([self.terms, equations.indices]), return_inverse=True)
-        own, taken = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms), dtype=np.int64)
-        own[place[: len(self.terms)]] = self.of_term + 1
+        own, subtracted = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms), dtype=np.int64)
+        own[place[: len(self.terms)]] = self.value_index + 1
         of_equation = np.array([number[a] for a in multiples], dtype=np.int64)
-        taken[place[len(self.terms) :]] = of_equation[entry_rows(equations)]
-        pairs, of_term = np.unique(own * len(distinct) + taken, return_inverse=True)
+        subtracted[place[len(self.terms) :]] = of_equation[entry_rows(equations)]
+        # A term's new coefficient depends on the pair (its own coefficient, the multiple) only.
+        pairs, value_index = np.unique(own * len(distinct) + subtracted, return_inverse=True)
         before = [Fraction(0), *self.values]
         values = [before[pair // len(distinct)] - distinct[pair % len(distinct)] for pair in pairs.tolist()]
         constant = sum((a * n for a, n in zip(multiples, counts, strict=True)), Fraction(0))
-        return replace(self, terms=terms, of_term=of_term, values=values).shifted(constant)
+        return replace(self, terms=terms, value_index=value_index, values=values).shifted(constant)
 
     def shifted(self, by: Fraction) -> RationalRow:
-        """Subtract a number from both sides."""
+        """Subtract a constant from both sides."""
         low, high = (None if side is None else side - by for side in (self.low, self.high))
         return replace(self, low=low, high=high, constant=self.constant + by)
 
-    def times(self, by: Fraction) -> RationalRow:
-        """Multiply it by a positive number."""
+    def scaled(self, by: Fraction) -> RationalRow:
+        """Multiply the row by a positive number."""
         low, high = (None if side is None else side * by for side in (self.low, self.high))
-        return RationalRow(self.terms, self.of_term, [a * by for a in self.values], low, high, self.constant * by)
+        return RationalRow(self.terms, self.value_index, [a * by for a in self.values], low, high, self.constant * by)
 
     @property
     def coefficients(self) -> np.ndarray:
-        """The coefficients, one for each of :attr:`terms`, each rounded once."""
-        return np.array([float(a) for a in self.values], dtype=float)[self.of_term]
+        """The coefficients of :attr:`terms` as doubles, each rounded once."""
+        return np.array([float(a) for a in self.values], dtype=float)[self.value_index]
 
     @property
     def sides(self) -> tuple[float, float]:
-        """The sides, rounded; infinite where they are open."""
+        """The sides as doubles, each rounded once; infinite where there is none."""
         return -math.inf if self.low is None else float(self.low), math.inf if self.high is None else float(self.high)
 
     @property
-    def rounding(self) -> tuple[np.ndarray, float]:
-        """How far each of :attr:`coefficients`, and the worse of :attr:`sides`, is off."""
-        off = np.array([float(abs(Fraction(float(a)) - a)) for a in self.values], dtype=float)[self.of_term]
+    def rounding_error(self) -> tuple[np.ndarray, float]:
+        """The absolute rounding error of each of :attr:`coefficients`, and the larger one of :attr:`sides`."""
+        errors = np.array([float(abs(Fraction(float(a)) - a)) for a in self.values], dtype=float)[self.value_index]
         sides = [side for side in (self.low, self.high) if side is not None]
-        return off, float(max((abs(Fraction(float(side)) - side) for side in sides), default=0))
+        return errors, float(max((abs(Fraction(float(side)) - side) for side in sides), default=0))

@@ -1,4 +1,4 @@
-"""What was done to rows of knowledge as a whole: multiples of published equations subtracted, and a new scale."""
+"""Elementary row operations on rows of knowledge: multiples of published equations subtracted, and a new scale."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ __all__ = ["RowOperations"]
 
 @dataclass(frozen=True, eq=False)
 class RowOperations:
-    """Row i became ``by[i] * (row i - sum over k of times[i, k] * row k)``; the problem is the same.
+    """Row i became ``factors[i] * (row i - sum over k of multiples[i, k] * row k)``; the feasible set is the same.
 
     Attributes
     ----------
-    times : csr_array, shape (rows, rows)
-        Of no row k that is rewritten itself.
-    by : ndarray, one a row
+    multiples : csr_array, shape (rows, rows)
+        Non-zero only for rows k that are not rewritten themselves.
+    factors : ndarray, one a row
+        Positive.
     """
 
-    times: sp.csr_array
-    by: np.ndarray
+    multiples: sp.csr_array
+    factors: np.ndarray
 
-    def there(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rewritten rows, from those of the rows as they were."""
-        return (multipliers + self.times.T @ multipliers) / self.by
+    def transform_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rewritten rows, from those of the original rows."""
+        return (multipliers + self.multiples.T @ multipliers) / self.factors
 
-    def back(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rows as they were, from those of the rewritten rows."""
-        own = multipliers * self.by
-        return own - self.times.T @ own
+    def restore_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the original rows, from those of the rewritten rows."""
+        scaled = multipliers * self.factors
+        return scaled - self.multiples.T @ scaled

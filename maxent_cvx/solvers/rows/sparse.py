@@ -1,4 +1,4 @@
-"""Numbers an entry of a sparse matrix, and what each row makes of its own."""
+"""Reductions over the entries of each row of a sparse matrix."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ __all__ = ["entry_rows", "least_by_row", "most_by_row"]
 
 
 def entry_rows(matrix: sp.csr_array) -> np.ndarray:
-    """The row of every entry."""
+    """The row index of every stored entry."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """The least of the numbers that the entries of each row have; infinite for a row without any."""
+    """The minimum over the entries of each row of numbers given one an entry; infinite for an empty row."""
     found = np.full(matrix.shape[0], np.inf)
-    touched = np.diff(matrix.indptr) > 0
+    nonempty = np.diff(matrix.indptr) > 0
     if len(of_entry):
-        found[touched] = np.minimum.reduceat(of_entry, matrix.indptr[:-1][touched])
+        found[nonempty] = np.minimum.reduceat(of_entry, matrix.indptr[:-1][nonempty])
     return found
 
 
 def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """The largest of the numbers >= 0 that the entries of each row have; 0 for a row without any."""
+    """The maximum over the entries of each row of numbers >= 0 given one an entry; 0 for an empty row."""
     return np.maximum(-least_by_row(-of_entry, matrix), 0.0)

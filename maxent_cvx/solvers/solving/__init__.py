@@ -1,1 +1,1 @@
-"""One solve: presolve, a backend, the way back and the certificate, in one way after the other."""
+"""One solve: presolve, a backend, postsolve and the certificate, in as many attempts as it takes."""

@@ -1,10 +1,8 @@
-"""One attempt at an answer: the backend solves what presolve has left, and the whole answer is certified."""
+"""One attempt: a backend solves the reduced problem, postsolve restores the solution, and it is certified."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,86 +11,32 @@ from ..backends.registry import Backend
 from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.projection import project
 from ..cvxpy.linearization import with_tangents
-from ..decompose import solve_by_components
 from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
-from ..presolve.reduce import Reduced
+from ..parameters.tolerances import CONVEX_CONSTRAINTS
+from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem, Settled
-from ..tolerances import CONVEX_CONSTRAINTS
+from .decompose import solve_by_components
 from .presolving import NEWTON, presolved
+from .request import Request
+from .solution import Solution
 
-__all__ = ["Attempt", "Request", "Solution", "attempt"]
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """An answer to the whole problem, with its certificate and the name of the solver.
-
-    Attributes
-    ----------
-    answer : Answer
-        Counts of all terms, records, and multipliers of all rows.
-    certificate : Certificate
-        How far any P(s | q) can be off.
-    solver : str
-        The solver's name.
-
-    Examples
-    --------
-    >>> from maxent_cvx.solvers.solving.solve import solve
-    >>> import maxent_cvx as mx
-    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
-    >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
-    >>> solve(model.posed, mx.solvers.find("auto")).solver
-    'DUAL_NEWTON'
-    """
-
-    answer: Answer
-    certificate: Certificate
-    solver: str
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """How a problem is to be solved.
-
-    Attributes
-    ----------
-    backend : Backend
-    start : ndarray
-        Multipliers to start from, one a row of the problem.
-    presolve : bool
-        Whether what needs no solver is taken out before.
-    polish : bool
-        Whether Newton's method goes on from the backend's answer.
-    options : mapping
-        The backend's.
-    """
-
-    backend: Backend
-    start: np.ndarray
-    presolve: bool = True
-    polish: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def exactly(self) -> Request:
-        """The same to the last places, unless another tolerance is asked for."""
-        return replace(self, options={"tolerance": 0.0, **self.options})
+__all__ = ["Attempt", "attempt"]
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """One way to an answer.
+    """The result of one attempt.
 
     Attributes
     ----------
     reduced : Reduced
-        What presolve left of the problem.
+        The reduced problem.
     solved : Answer
-        The answer to that.
+        The answer to the reduced problem.
     solution : Solution
-        The answer to the whole problem.
+        The answer to the original problem.
     """
 
     reduced: Reduced
@@ -101,7 +45,7 @@ class Attempt:
 
     @property
     def bound(self) -> float:
-        """How far any P(s | q) can be off."""
+        """The certified bound on the error of every P(s | q)."""
         return self.solution.certificate.bound
 
     @property
@@ -111,7 +55,7 @@ class Attempt:
 
 
 def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Attempt:
-    """Solve what presolve has left, restore the whole answer, and certify it.
+    """Solve the reduced problem, restore the solution of the original problem, and certify it.
 
     Parameters
     ----------
@@ -119,12 +63,12 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     request : Request
     reduced : Reduced
     start : ndarray, optional
-        Multipliers of the reduced problem to go on from; by default the request's.
+        Multipliers of the reduced problem to start from; by default those of the request.
 
     Raises
     ------
     Infeasible, SolverError
-        If the backend has no answer.
+        If the backend returns no answer.
     """
     if start is None:
         form = reduced.form
@@ -138,7 +82,7 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
 
 
 def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray) -> tuple[Answer, str]:
-    """Ask the backend; also say which solver it was in the end."""
+    """Solve the reduced problem with the backend; also return the name of what solved it."""
     backend = request.backend
     if not reduced.terms.any():
         return Answer(
@@ -153,7 +97,7 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
 
 
 def _polished(form: LinearForm, answer: Answer) -> Answer:
-    """Go on from a solver's multipliers with Newton's method on the dual."""
+    """Continue from a solver's multipliers with Newton's method on the dual."""
     assert answer.multipliers is not None
     final = solve_by_components(NEWTON, form, answer.multipliers)
     return replace(
@@ -165,14 +109,14 @@ def _polished(form: LinearForm, answer: Answer) -> Answer:
 
 
 def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
-    """Put the answer to what was left into the whole problem's."""
+    """Postsolve: the answer to the original problem, from that to the reduced problem."""
     assert solved.counts is not None
     assert solved.multipliers is not None
     counts, multipliers = reduced.restore(solved.counts, solved.multipliers)
     return replace(
         solved,
         counts=counts,
-        # A conic solver's dual value of a row that is inactive may be 1e-19 on the side that is open: that is none.
+        # A conic solver's multiplier of an inactive row may be 1e-19, with the sign of a side that the row lacks.
         multipliers=form.project_to_dual_cone(multipliers),
         proofs=reduced.restore_directions(solved.proofs),
         corner=reduced.restore_schur(solved.corner),
@@ -180,21 +124,21 @@ def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
 
 
 def _certified(problem: Problem, backend: Backend, reduced: Reduced, answer: Answer) -> Certificate:
-    """Certify an answer to the whole problem."""
+    """Certify an answer to the original problem."""
     assert answer.counts is not None
     certificate = _certificate(problem, reduced.settled, answer)
     if certificate.holds or reduced.fixed.any():
         return certificate
-    # A solver without presolve has something left where rows leave nothing: what these force is known.
-    forced = presolved(problem, backend)
-    if not forced.fixed.any():
+    # Without presolve, terms that are forced to zero are positive in the answer; presolve tells the certificate which.
+    reduced = presolved(problem, backend)
+    if not reduced.fixed.any():
         return certificate
-    told = _certificate(problem, forced.settled_beside(answer.counts), answer)
-    return min(certificate, told, key=lambda one: one.bound)
+    with_zeros = _certificate(problem, reduced.settled_for(answer.counts), answer)
+    return min(certificate, with_zeros, key=lambda one: one.bound)
 
 
 def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certificate:
-    """Certify an answer, given which terms are settled."""
+    """Certify an answer, given the terms that are fixed."""
     form, groups = problem.form, problem.groups
     counts, multipliers = answer.counts, answer.multipliers
     assert counts is not None
@@ -204,8 +148,9 @@ def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certific
     posed = with_tangents(form, multipliers, problem.convex, counts)
     if posed is None:
         return uncertified(form, counts)
-    # Where the tangents hold, the constraints are off by the square of the way there; tangents at that point by
-    # that of a way that is no longer than rounding. What is left is no theorem of the constraints as written.
+    # Where the linearised constraints hold, the convex ones are violated to second order in the distance to the point
+    # of linearisation. After one more linearisation, at the projection, that distance is of the order of roundoff. The
+    # bound is then no theorem for the convex constraints as written, which `backward` reports.
     near = project(posed[0], np.maximum(counts, 0.0), settled.fixed)
     if near is not None:
         posed = with_tangents(form, multipliers, problem.convex, near) or posed

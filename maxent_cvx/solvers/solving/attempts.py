@@ -1,4 +1,4 @@
-"""The ways to an answer: as asked, and where that is not precise enough, others, one after the other."""
+"""The sequence of attempts: first as requested, then in other ways where that was not precise enough."""
 
 from __future__ import annotations
 
@@ -13,77 +13,80 @@ from ...errors import Infeasible, SolverError
 from ..answer import Status
 from ..backends.registry import SOLVERS
 from ..diagnosis.failure import failure
-from ..presolve.reduce import Reduced
+from ..parameters.size_limits import ATTEMPT_SIZES
+from ..parameters.tolerances import ATTEMPTS
+from ..presolve.reduced import Reduced
 from ..program.problem import Problem
-from ..tolerances import ATTEMPTS
-from .attempt import Attempt, Request, attempt
+from .attempt import Attempt, attempt
 from .forced_zeros import zeros_after_solve
 from .presolving import NEWTON, presolved
+from .request import Request
 
 __all__ = ["attempts"]
 
-#: An interior-point method goes on where rows with coefficients of very different size make Newton's method on the dual
-#: crawl; on no more terms than this, which takes seconds.
-INTERIOR = SOLVERS["CLARABEL"]
+#: The interior-point method for problems on which Newton's method on the dual reaches its iteration limit, as with
+#: badly scaled rows.
+INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
-    """Solve as asked; then, with the default solver, in all other ways, until whoever asks has an answer.
+    """Yield attempts, until the caller is satisfied: first as requested, then, with the default solver, in other ways.
 
-    To the last places; without terms that are proved empty only now; with terms that nearly are; without presolve.
+    These are: by an interior-point method, if Newton's method reached its iteration limit; at full precision; without
+    terms that can be proved zero from an uncertified answer; with a stricter tolerance for zeros; without presolve.
 
     Raises
     ------
     Infeasible
-        If rows that no answer was found to satisfy contradict each other.
+        If no certified answer was found because rows contradict each other.
     """
     if problem.convex or not request.presolve:
-        reduced = Reduced.whole(problem.form)
+        reduced = Reduced.identity(problem.form)
     else:
         reduced = presolved(problem, request.backend)
     yield (first := attempt(problem, request, reduced))
     if problem.convex or request.backend is not NEWTON:
         return
-    for one in _on_same_rows(problem, request, first):
-        first = one if one.bound <= first.bound else first  # of two without a bound the later one got further
-        yield one
-    limited = first.solved.status is Status.LIMIT  # no linear program for who wants it short
+    for later in _on_same_problem(problem, request, first):
+        first = later if later.bound <= first.bound else first  # if both bounds are infinite, prefer the later one
+        yield later
+    limited = first.solved.status is Status.LIMIT  # a user who limits iterations does not want linear programs, either
     if request.presolve and not first.holds and not limited:
-        yield from _without_more_terms(problem, request, first)
-    if problem.form.shape[1] <= ATTEMPTS.largest_whole and "max_iterations" not in request.options:
-        yield from _strictly(problem, request.exactly())
+        yield from _without_proved_zeros(problem, request, first)
+    if problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options:
+        yield from _with_strict_zeros(problem, request.at_full_precision())
 
 
-def _on_same_rows(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
-    """Go on from an interior-point answer, where Newton's method came to no end, and to the last places."""
+def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
+    """Start from an interior-point answer, if Newton's method reached its limit; then continue at full precision."""
     reduced = first.reduced
-    crawled = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
-    if crawled and reduced.form.shape[1] <= ATTEMPTS.largest_conic and INTERIOR.installed:
+    limited = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
+    if limited and reduced.form.shape[1] <= ATTEMPT_SIZES.largest_conic and INTERIOR_POINT.installed:
         with suppress(SolverError):
-            first = attempt(problem, replace(request, backend=INTERIOR, polish=True, options={}), reduced)
+            first = attempt(problem, replace(request, backend=INTERIOR_POINT, polish=True, options={}), reduced)
             yield first
     if first.solved.status is Status.OPTIMAL and reduced.terms.any():
-        yield attempt(problem, request.exactly(), reduced, first.solved.multipliers)
+        yield attempt(problem, request.at_full_precision(), reduced, first.solved.multipliers)
 
 
-def _without_more_terms(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
-    """Take out terms that an answer leaves nearly empty, and that are; every round settles one at least."""
+def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
+    """Fix terms that are nearly zero in an answer and can be proved zero; every round fixes at least one more."""
     failed = failure(problem, request.backend.name, first.solved, first.solution.certificate)
     if isinstance(failed, Infeasible):
         raise failed
     for number in itertools.count():
-        reduced, quick = first.reduced, first.reduced.form.shape[1] <= ATTEMPTS.quick_linear
-        zeros = zeros_after_solve(problem.form, reduced, first.solved, last=number == 0 or quick)
+        reduced, is_small = first.reduced, first.reduced.form.shape[1] <= ATTEMPT_SIZES.quick_linear
+        zeros = zeros_after_solve(problem.form, reduced, first.solved, by_linear_program=number == 0 or is_small)
         if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
             return
-        reduced = presolved(problem, request.backend, np.minimum(zeros, reduced.most))
+        reduced = presolved(problem, request.backend, np.minimum(zeros, reduced.upper_bounds_of_zeros))
         yield (first := attempt(problem, request, reduced))
 
 
-def _strictly(problem: Problem, request: Request) -> Iterator[Attempt]:
-    """Keep terms that hold next to nobody; at last without any presolve."""
+def _with_strict_zeros(problem: Problem, request: Request) -> Iterator[Attempt]:
+    """Solve again with a stricter tolerance for zeros; if that is not certified, also without presolve."""
     problem = problem.with_rows(replace(problem.form, zero_tolerance=ATTEMPTS.strict_zero))
-    whole = Reduced.whole(problem.form)
-    yield (first := attempt(problem, request, presolved(problem) if request.presolve else whole))
+    unreduced = Reduced.identity(problem.form)
+    yield (first := attempt(problem, request, presolved(problem) if request.presolve else unreduced))
     if request.presolve and not first.holds:
-        yield attempt(problem, request, whole)
+        yield attempt(problem, request, unreduced)

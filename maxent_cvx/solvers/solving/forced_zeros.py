@@ -1,4 +1,4 @@
-"""Terms that are empty in every solution although bounds leave them open: looked for before a solve, and after it."""
+"""Implied zeros that bound propagation does not find: searched for before a solve, and after it."""
 
 from __future__ import annotations
 
@@ -7,37 +7,49 @@ import numpy as np
 from ..answer import Answer
 from ..linear.facial_reduction import facial_reduction
 from ..linear.support import local_proofs, support_proof
-from ..presolve.reduce import Reduced, reduce
+from ..parameters.size_limits import ATTEMPT_SIZES
+from ..presolve.reduce import reduce
+from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import ATTEMPTS
 
 __all__ = ["zeros_after_solve", "zeros_before_solve"]
 
 
 def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
-    """Take out terms that much knowledge empties by itself, many of them because of others, before any solver begins.
+    """Fix terms that the knowledge alone forces to zero, where there is much knowledge, before the solve.
 
-    Newton's method proves them as it goes, one after the other.
+    New zeros may force further ones, so that this is repeated. Newton's method would prove them, too, but one after
+    the other.
     """
-    while smaller.form.shape[0] - smaller.form.n_facts >= ATTEMPTS.much_knowledge:
-        most = smaller.proved(problem.form, local_proofs(smaller.form))
-        if not np.isfinite(most).any():
+    while smaller.form.shape[0] - smaller.form.n_facts >= ATTEMPT_SIZES.much_knowledge:
+        upper = smaller.proved_zeros(problem.form, local_proofs(smaller.form))
+        if not np.isfinite(upper).any():
             break
-        smaller = reduce(problem, np.minimum(most, smaller.most))
+        smaller = reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
     return smaller
 
 
-def zeros_after_solve(form: LinearForm, smaller: Reduced, answer: Answer, *, last: bool) -> np.ndarray:
-    """Terms that an answer which is not certified leaves nearly empty, and that are; or, at last, any that are.
+def zeros_after_solve(form: LinearForm, smaller: Reduced, answer: Answer, *, by_linear_program: bool) -> np.ndarray:
+    """Find terms that are nearly zero in an uncertified answer and can be proved zero.
+
+    Parameters
+    ----------
+    form : LinearForm
+        The original problem.
+    smaller : Reduced
+    answer : Answer
+        The answer to the reduced problem.
+    by_linear_program : bool
+        Whether to find all implied zeros by a linear program if the answer suggests none.
 
     Returns
     -------
     ndarray, one a term
-        The most people that each can hold; infinite where nothing is proved.
+        Upper bounds of the zeros, records; infinite for all other terms.
     """
     assert answer.counts is not None
-    most = smaller.proved(form, [*answer.proofs, facial_reduction(smaller.form, answer.counts)])
-    if last and not np.isfinite(most).any():
-        return smaller.proved(form, [support_proof(smaller.form)])
-    return most
+    upper = smaller.proved_zeros(form, [*answer.proofs, facial_reduction(smaller.form, answer.counts)])
+    if by_linear_program and not np.isfinite(upper).any():
+        return smaller.proved_zeros(form, [support_proof(smaller.form)])
+    return upper

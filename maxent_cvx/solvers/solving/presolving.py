@@ -1,4 +1,4 @@
-"""Presolve for a backend: what bounds see, and the zeros that it would not find by itself."""
+"""Presolve for a backend: the reductions, and the implied zeros that the backend would not find by itself."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 
 from ...errors import Infeasible
 from ..backends.registry import SOLVERS, Backend
-from ..decompose import solve_by_components
 from ..diagnosis.failure import contradiction
-from ..presolve.reduce import Reduced, reduce
+from ..presolve.reduce import reduce
+from ..presolve.reduced import Reduced
 from ..program.problem import Problem
+from .decompose import solve_by_components
 from .forced_zeros import zeros_before_solve
 
 __all__ = ["NEWTON", "presolved"]
@@ -18,18 +19,30 @@ NEWTON = SOLVERS["DUAL_NEWTON"]
 
 
 def presolved(problem: Problem, backend: Backend = NEWTON, most: np.ndarray | None = None) -> Reduced:
-    """Presolve for a backend; a contradiction that bounds see is told in full.
+    """Presolve a problem for a backend.
 
-    Newton's method proves terms empty as it goes. Other solvers are far off where rows force zeros, and conic ones
-    call it optimal, so that they get what Newton's method has proved.
+    Newton's method proves implied zeros during the solve. Other solvers are inaccurate where rows force zeros, and
+    conic ones report such answers as optimal; for them, the zeros that Newton's method proves are fixed beforehand.
+
+    Parameters
+    ----------
+    problem : Problem
+    backend : Backend
+    most : ndarray, optional
+        Upper bounds of terms that are known already, records.
+
+    Raises
+    ------
+    Infeasible
+        If presolve finds a contradiction; it is explained by an irreducible set of rows.
     """
     try:
         smaller = zeros_before_solve(problem, reduce(problem, most))
         if backend is not NEWTON and smaller.terms.any():
-            ended = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
-            zeros = smaller.proved(problem.form, ended.proofs)
+            by_newton = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+            zeros = smaller.proved_zeros(problem.form, by_newton.proofs)
             if np.isfinite(zeros).any():
-                smaller = reduce(problem, np.minimum(zeros, smaller.most))
+                smaller = reduce(problem, np.minimum(zeros, smaller.upper_bounds_of_zeros))
         return smaller
     except Infeasible as error:
         raise contradiction(problem) or error from None

@@ -1,4 +1,4 @@
-"""One solve: presolve, a backend, the way back, and the certificate, attempted until the answer is precise."""
+"""One solve: attempts of presolve, backend, postsolve and certificate, until the answer is precise."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 from ...errors import Infeasible, SolverError
 from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
+from ..parameters.tolerances import ATTEMPTS
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..tolerances import ATTEMPTS
-from .attempt import Request, Solution
 from .attempts import attempts
+from .request import Request
+from .solution import Solution
 
 __all__ = ["Solution", "solve"]
 
@@ -28,7 +29,7 @@ def solve(
     start: np.ndarray | None = None,
     **options: Any,
 ) -> Solution:
-    """Maximise sum x log(w / x) over the rows of a problem, and certify the answer.
+    """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer.
 
     Parameters
     ----------
@@ -37,13 +38,13 @@ def solve(
     presolve, polish, allow_inaccurate, options
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
-        Multipliers to start from, one a row; by default those of the closed form.
+        Multipliers to start from, one a row; by default those of :attr:`.Problem.start`.
 
     Raises
     ------
     Infeasible, Inaccurate, SolverError
     """
-    require_able(backend, problem.form, bool(problem.convex))
+    require_supported(backend, problem.form, bool(problem.convex))
     if problem.convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
@@ -61,8 +62,8 @@ def solve(
     return best.solution
 
 
-def require_able(backend: Backend, form: LinearForm, convex: bool) -> None:
-    """Refuse a problem that a backend says it does not take, with those that do.
+def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
+    """Refuse a problem with constraints that a backend does not support, naming the backends that do.
 
     Raises
     ------
@@ -70,11 +71,11 @@ def require_able(backend: Backend, form: LinearForm, convex: bool) -> None:
     """
     inequalities = np.flatnonzero(~form.is_equation)
     if convex and not backend.takes_convex:
-        able, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
+        capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
     elif len(inequalities) and not backend.takes_inequalities:
-        able, takes = "takes_inequalities", "equations"
+        capability, takes = "takes_inequalities", "equations"
         holds = f"{len(inequalities)} inequalities, {form.name(int(inequalities[0]))!r} among them"
     else:
         return
-    others = [one.name for one in registered() if getattr(one, able) and one.installed]
+    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
     raise SolverError(f"{backend.name} takes {takes} only, and the model holds {holds}; choose one of {others}")

@@ -1,1 +1,1 @@
-"""Rows in which a large coefficient hides the others, rewritten by published equations."""
+"""Badly scaled rows, in which a large coefficient hides the others, rewritten by substituting published equations."""

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import BadProbability, StatementError, number, shown
+from ...errors import BadProbability, StatementError, arguments, number, shown
 from ...rules import find_values, records_of_scores
 from ...tables.selection import choose
 from ...terms.rows import Rows
@@ -131,14 +130,14 @@ class PublishedRuleList(Source):
                 raise StatementError(f"rule {names[-1]!r} decides for nobody: those before it do; leave it out")
             members.append(decided)
             left &= ~decided
-        told = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
-        if not len(told):
+        scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
+        if not len(scored):
             return
-        cells = sp.csr_array(np.array(members)[told].astype(float))
-        values = pd.Series([self.rules[i][1] for i in told], index=[names[i] for i in told], dtype=object)
+        covered = sp.csr_array(np.array(members)[scored].astype(float))
+        values = pd.Series([self.rules[i][1] for i in scored], index=[names[i] for i in scored], dtype=object)
         s = find_values(values, view.sensitive_values, f"value of {view.sa!r}")
-        n_q = np.asarray(cells @ view.n_q).astype(np.int64)
-        score = np.array([self.rules[i][2] for i in told], dtype=float)
+        n_q = np.asarray(covered @ view.n_q).astype(np.int64)
+        score = np.array([self.rules[i][2] for i in scored], dtype=float)
         low, high = records_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
         share = 1 / space.n_records
-        yield Rows(space.joint(cells, s), low * share, high * share, "rule", values.index, view)
+        yield Rows(space.joint(covered, s), low * share, high * share, "rule", values.index, view)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from ... import arguments
-from ...errors import Infeasible, StatementError, shown
+from ...errors import Infeasible, StatementError, arguments, shown
 from ...rules import NonRules, Patterns, count_patterns, non_rules, records_of_scores, rule_patterns
 from ...rules.rule_set import RuleSet
 from ...rules.scores import decimals_of

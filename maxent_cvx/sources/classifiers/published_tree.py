@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import StatementError, shown
+from ...errors import StatementError, arguments, shown
 from ...rules import find_values
 from ...terms.rows import Rows
 from ...terms.space import Space
@@ -51,7 +50,7 @@ class PublishedTree(Source):
     Examples
     --------
     A tree of one split, fitted on five people; its leaves say that three of those below 40 earn 30, and one of the
-    others. Ages within a leaf it does not tell apart:
+    others. Ages within one leaf are interchangeable:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from sklearn.tree import DecisionTreeClassifier

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ... import arguments
+from ...errors import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import Release
@@ -72,6 +72,15 @@ class BucketInvariants(PublishedCounts):
         ------
         Rows
             P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> of_tuples, of_values = mx.BucketInvariants(release).rows(mx.MaxEnt(release).space)
+        >>> of_values.name(0), of_values.low[0].item()
+        ('P(Disease, Bucket): Breast Cancer, 1', 0.1)
         """
         of_people, of_values = super().rows(space)
         yield of_people
@@ -91,9 +100,9 @@ class BucketInvariants(PublishedCounts):
         Returns
         -------
         counts : ndarray, one a term
-            N P(q, s, b), people; NaN in buckets with counterfeits.
+            N P(q, s, b), records; NaN in buckets with counterfeits.
         multipliers : ndarray, one a row of :meth:`rows`
-            With x = w exp(A' multipliers - 1) for the rows A x = b in people: log n(q, b) + 1 for
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records: log n(q, b) + 1 for
             QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
 
         Examples
@@ -116,7 +125,7 @@ class BucketInvariants(PublishedCounts):
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of QI tuples and values, one a bucket, can hold, people.
+        """Add up what rectangles of QI tuples and values, one a bucket, can hold, records.
 
         Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
         together (Frechet).
@@ -131,7 +140,7 @@ class BucketInvariants(PublishedCounts):
         Returns
         -------
         low, high : float
-            People.
+            Records.
 
         Examples
         --------

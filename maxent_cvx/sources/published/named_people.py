@@ -1,4 +1,4 @@
-"""What there is to know of people who have a name, beyond the buckets: that each is one person of the release."""
+"""The hard constraints of named people, beside those of the view: each of them has one record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a prior rules out."""
+"""The zeros of a prior, which are zeros of the posterior."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from ... import arguments
+from ...errors import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import View
@@ -76,6 +76,17 @@ class PublishedCounts(PublishedRows):
         multipliers : ndarray, one a row
             With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
             if it were alone, and 0 for the others.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.sources import PublishedCounts
+        >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+        >>> source, space = PublishedCounts(table), mx.MaxEnt(table).space
+        >>> source.closed_form(space)[0].tolist()                     # half of four women, half of six men
+        [2.0, 2.0, 3.0, 3.0]
+        >>> source.closed_bounds(space, space.row("Flu", {"Gender": "male"}).indices)
+        (0.0, 6.0)
         """
         counts = [self.view.published[by].to_numpy() for by in self.tables]
         row = self._rows_of(space)

@@ -14,12 +14,12 @@ __all__ = ["PublishedRows"]
 class PublishedRows(Source):
     """Rows that are true of whatever was published, and what they say alone, without a solver, where that is known.
 
-    The first rows that are emitted shall be those of people's quasi-identifiers, which are never to blame where what is
-    published contradicts itself.
+    The first rows that are emitted shall be those of people's quasi-identifiers, which are no part of an irreducible
+    infeasible subsystem where what is published contradicts itself.
     """
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """The maximum-entropy answer when nothing else is known: people a term, and a multiplier a row.
+        """The maximum-entropy answer when nothing else is known: records a term, and a multiplier a row.
 
         By default none is known.
 
@@ -31,14 +31,14 @@ class PublishedRows(Source):
         Returns
         -------
         counts : ndarray, one a term
-            People; NaN where no closed form is known. Where there is one, all that is published is consistent.
+            Records; NaN where no closed form is known. Where there is one, all that is published is consistent.
         multipliers : ndarray, one a row
             As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
         """
         return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """The least and the most people that some terms can hold together, when nothing else is known.
+        """The least and the most records that some terms can hold together, when nothing else is known.
 
         Asked only where there is a closed form.
 
@@ -51,7 +51,7 @@ class PublishedRows(Source):
         Returns
         -------
         low, high : float
-            People.
+            Records.
 
         Raises
         ------

@@ -39,9 +39,9 @@ class QIConstraints(PublishedCounts):
         Returns
         -------
         counts : ndarray, one a term
-            N P(q, x), people.
+            N P(q, x), records.
         multipliers : ndarray, one a QI tuple
-            With x = w exp(A' multipliers - 1) for the rows A x = b in people.
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records.
         """
         n_q = self.table.n_q
         among = np.where(space.people.unnamed < n_q, n_q, 1)

@@ -19,6 +19,9 @@ from .published_rows import PublishedRows
 
 __all__ = ["OtherRelations", "SeriesConstraints"]
 
+#: What to do about releases that contradict each other.
+REMEDY = "correct it, give people with new values new pseudonyms, or remove it"
+
 
 class SeriesConstraints(PublishedRows):
     """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap.
@@ -57,7 +60,7 @@ class SeriesConstraints(PublishedRows):
         Returns
         -------
         counts : ndarray, one a term
-            N P(i, s), people; NaN where buckets overlap.
+            N P(i, s), records; NaN where buckets overlap.
         multipliers : ndarray, one a row of :meth:`rows`
             Those of the first release that somebody is in, as if it were alone.
         """
@@ -162,7 +165,7 @@ class _Relations(NamedTuple):
         low = np.where(self.with_counterfeits[self.bucket[kept]], -np.inf, high)
         s = space.view.sensitive_values[self.value[kept]].to_flat_index()
         index = pd.MultiIndex.from_arrays([self.names[self.bucket[kept]], s], names=["bucket", "value"])
-        return Rows(matrix, low, high, self.label, index, space.view)
+        return Rows(matrix, low, high, self.label, index, space.view, remedy=REMEDY)
 
 
 def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:

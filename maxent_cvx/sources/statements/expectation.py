@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...arguments import text
 from ...errors import BadProbability, LabelMismatch, StatementError, listing, number, shown, unknown_name
+from ...errors.arguments import text
 from ...tables.selection import Choice, written
 from ...terms.axes import level_of
 from .probability import P, Probability

@@ -159,12 +159,12 @@ def _names(who: object) -> frozenset[object]:
 class Probability:
     """A linear combination of probabilities P(value | given), plus a constant.
 
-    Made by :func:`P` and :func:`Count`, and by sums, differences and multiples of these.
+    Made by :func:`~maxent_cvx.P` and :func:`~maxent_cvx.Count`, and by sums, differences and multiples of these.
 
     Attributes
     ----------
     terms : dict of Event to float
-        What is spoken of, and its coefficient.
+        The events, and the coefficient of each.
     constant : float
         Added to it.
 
@@ -271,12 +271,12 @@ class Probability:
         return dict(self.terms) == dict(other.terms) and self.constant == other.constant
 
     def about(self, value: float, eps: float) -> Statement:
-        """|self - value| <= eps; a side that lies outside what is possible says nothing, and is left out.
+        """``|self - value| <= eps``; a side that lies outside what is possible says nothing, and is left out.
 
         Parameters
         ----------
         value : float
-            A probability, or a number of people of a :func:`Count`.
+            A probability, or a number of people of a :func:`~maxent_cvx.Count`.
         eps : float
             The vagueness, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
 
@@ -309,7 +309,7 @@ class Probability:
         Parameters
         ----------
         low, high : float
-            Probabilities, or numbers of people of a :func:`Count`.
+            Probabilities, or numbers of people of a :func:`~maxent_cvx.Count`.
 
         Returns
         -------

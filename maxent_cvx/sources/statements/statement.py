@@ -25,7 +25,7 @@ __all__ = ["Event", "Statement", "combination"]
 
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), P(value | a person), or how many of several people have the value: what is spoken of.
+    """P(value | given), P(value | a person), or how many of several people have the value: what a statement is about.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Event:
     given : frozenset of (str, Choice)
         QI attributes and their values.
     who : frozenset, optional
-        Names of people, who are spoken of instead of `given`.
+        Names of people, who are the condition instead of `given`.
     """
 
     value: frozenset[tuple[str | None, Choice]]

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import BadProbability, StatementError, number, shown, unknown_name
+from ...errors import BadProbability, StatementError, arguments, number, shown, unknown_name
 from ...tables.numbers import numbers_of, one_or_several
 from ...tables.selection import choose, written
 from ...terms.axes import level_of
@@ -17,8 +16,8 @@ from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import OUTSIDE
 from ..base import Source
+from .integer_counts import integer_counts
 from .noise import Noise, noise_interval
-from .whole_counts import whole_counts
 
 __all__ = ["AnsweredQueries"]
 
@@ -102,12 +101,12 @@ class AnsweredQueries(Source):
             raise StatementError(f"a query is {{attribute: value}}, not {shown(bad[0])}")
         arguments.choice(of, "of", KINDS)
         arguments.flag(integer, "integer")
-        told, several = one_or_several(answers), one_or_several(eps)
-        if len(told) == 1 and told[0] is answers:
+        listed, half_widths = one_or_several(answers), one_or_several(eps)
+        if len(listed) == 1 and listed[0] is answers:
             raise StatementError(f"answers must be a list of numbers, not {shown(answers)}")
-        self.answers = np.array([number(one, f"answer {i}") for i, one in enumerate(told, 1)], dtype=float)
-        several = several * len(self.queries) if len(several) == 1 else several
-        self.eps = np.array([number(one, "eps") for one in several], dtype=float)
+        self.answers = np.array([number(one, f"answer {i}") for i, one in enumerate(listed, 1)], dtype=float)
+        half_widths = half_widths * len(self.queries) if len(half_widths) == 1 else half_widths
+        self.eps = np.array([number(one, "eps") for one in half_widths], dtype=float)
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
                 f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
@@ -196,7 +195,7 @@ class AnsweredQueries(Source):
         """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
         vague = low < high
         if self.integer:
-            low, high = whole_counts(low, high, names, "an answer to")
+            low, high = integer_counts(low, high, names, "an answer to")
         return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
     def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:

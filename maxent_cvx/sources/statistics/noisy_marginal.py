@@ -9,16 +9,15 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import TableError, listing, shown, unknown_name
+from ...errors import TableError, arguments, listing, shown, unknown_name
 from ...tables.numbers import as_numbers
 from ...terms.block import Block
 from ...terms.rows import Rows
 from ...terms.space import Space
-from ...views import OUTSIDE, Release
+from ...views import OUTSIDE
 from ..base import Source
+from .integer_counts import integer_counts
 from .noise import Noise, noise_interval
-from .whole_counts import whole_counts
 
 __all__ = ["NoisyMarginal"]
 
@@ -93,7 +92,7 @@ class NoisyMarginal(Source):
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; cells that nobody can be in emit one only if the noise does not explain them.
+        """Emit a row a cell; a cell without terms emits one only if the noise does not explain its count.
 
         Parameters
         ----------
@@ -127,7 +126,7 @@ class NoisyMarginal(Source):
         noisy = self.counts.to_numpy(dtype=float)
         low, high = noisy - self.most, noisy - self.least
         if self.integer:
-            low, high = whole_counts(low, high, self.counts.index, "within the noise of")
+            low, high = integer_counts(low, high, self.counts.index, "within the noise of")
         at = block.index.get_indexer(self.counts.index)
         known = np.flatnonzero(at >= 0)
         pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
@@ -141,9 +140,8 @@ class NoisyMarginal(Source):
     def _block(self, space: Space) -> Block:
         """P(by), of those in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
-        columns = [*view.qi, *view.sensitive, *([view.bucket] if isinstance(view, Release) else [])]
-        if strangers := [name for name in names if name not in columns]:
-            raise unknown_name(f"attribute of the {view.noun}", strangers[0], columns)
+        if strangers := [name for name in names if name not in view.columns]:
+            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
         block = space.marginal(names)
         for name in names:
             found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)

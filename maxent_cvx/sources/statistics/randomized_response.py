@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ... import arguments
-from ...errors import BadProbability, StatementError, TableError, listing, number, shown, unknown_name
+from ...errors import BadProbability, StatementError, TableError, arguments, listing, number, shown, unknown_name
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
@@ -167,20 +166,20 @@ class RandomizedResponse(Source):
         view = space.view
         sensitive = view.sensitive[0]
         true = space.marginal([*by, sensitive])
-        told = space.marginal([*by, sensitive, self.reported])
+        reported = space.marginal([*by, sensitive, self.reported])
         n, r = len(true), len(self.transition.columns)
         labels = true.index.to_frame(index=False)
         every = labels.loc[np.repeat(np.arange(n), r)].reset_index(drop=True)
         every[self.reported] = np.tile(np.asarray(self.transition.columns, dtype=object), n)
         wanted = pd.MultiIndex.from_frame(every.astype(object))
-        at = pd.MultiIndex.from_frame(told.index.to_frame().astype(object)).get_indexer(wanted)
+        at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(wanted)
         pick = sp.csr_array(
-            (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(told))
+            (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
         )
         of = self.transition.index.get_indexer(pd.Index(labels[sensitive]))
         share = self.matrix[of].ravel()
         repeat = sp.csr_array((share, (np.arange(n * r), np.repeat(np.arange(n), r))), shape=(n * r, n))
-        matrix = sp.csr_array(pick @ told.matrix - repeat @ true.matrix)
+        matrix = sp.csr_array(pick @ reported.matrix - repeat @ true.matrix)
         people = np.full(n, float(space.n_records))
         if by:
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()

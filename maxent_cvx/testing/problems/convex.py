@@ -25,7 +25,7 @@ def near(value: float, eps: float) -> Callable[[Space], object]:
 
 @known
 def within_a_parabola() -> Problem:
-    """(P(s1 | q1) - 0.2)^2 <= 0.01 presses P(s1 | q1) = 0.5 down to 0.3, which is x = 1.2."""
+    """(P(s1 | q1) - 0.2)^2 <= 0.01 lowers P(s1 | q1) from 0.5 to 0.3, which is x = 1.2."""
     return Problem(SQUARE, [near(0.2, 0.1)], square(1.2))
 
 

@@ -12,7 +12,7 @@ __all__ = ["INEQUALITIES"]
 INEQUALITIES: list[Problem] = []
 known = into(INEQUALITIES)
 x = p("s1", "q1")
-#: Multipliers of rows that press x from 2, where it is by itself, down to 1.6 and up to 2.4: below and above zero.
+#: Multipliers of rows that lower x from 2, its value without them, to 1.6, and raise it to 2.4: below and above zero.
 DOWN, UP = square_dual(1.6), square_dual(2.4)
 
 
@@ -54,13 +54,13 @@ def no_such_term_about_0() -> Problem:
 
 @known
 def active_at_most() -> Problem:
-    """0.5 by Eq. (9) is above 0.4: the row binds, and the answer is the equation's. It presses down: m < 0."""
+    """0.5 by Eq. (9) is above 0.4: the row binds, and the answer is the equation's. Its upper side is active: m < 0."""
     return Problem(SQUARE, [x <= 0.4], square(1.6), [DOWN])
 
 
 @known
 def active_at_least() -> Problem:
-    """0.5 by Eq. (9) is below 0.6: the row binds, and the answer is the equation's. It presses up: m > 0."""
+    """0.5 by Eq. (9) is below 0.6: the row binds, and the answer is the equation's. Its lower side is active: m > 0."""
     return Problem(SQUARE, [x >= 0.6], square(2.4), [UP])
 
 
@@ -90,7 +90,7 @@ def active_and_inactive() -> Problem:
 
 @known
 def at_most_half_as_likely() -> Problem:
-    """n(q1, s1) = x <= (1 - x) / 2 presses down to x = 1/3.
+    """n(q1, s1) = x <= (1 - x) / 2 is active at x = 1/3.
 
     The row is n(q1,s1) - n(q2,s1) / 2, and log 1/4 = m + m / 2.
     """

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ... import arguments
-from ...errors import StatementError
+from ...errors import StatementError, arguments
 from ...model.maxent import MaxEnt
 from ...priors import QIDistribution
 from ...solvers.backends.registry import find as find_backend
@@ -41,6 +40,10 @@ class Problem:
     dual : sequence of float, or None
         The multipliers m of the statements' rows, each scaled so that its largest coefficient on the counts is 1, where
         x = w exp(A' m - 1). None: there is none (a forced zero), or more than one.
+    view : function
+        From the buckets to what is published of them; by default a release.
+    prior : function, optional
+        Gives what is believed beforehand.
 
     Examples
     --------
@@ -59,7 +62,7 @@ class Problem:
     dual: Sequence[float] | None = None
     name: str = ""
     origin: str = ""
-    view: Callable[[Buckets], View] = publish
+    view: Callable[[Buckets], View] = field(default_factory=lambda: publish)
     prior: Callable[[], QIDistribution] | None = None
 
     def model(self) -> MaxEnt:

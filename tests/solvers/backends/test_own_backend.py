@@ -1,4 +1,4 @@
-"""A solver of one's own, from outside the package: registered or handed over, refused in words, certified like any."""
+"""A solver from outside the package: registered or given as an object, validated, and certified like any other."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def test_by_name(model, scaling):
     np.testing.assert_allclose(post.counts, model.solve().counts, atol=1e-6)
     assert mx.solvers.available().loc["SCALING", "installed"]
     assert mx.compare_solvers(model, ["SCALING", "DUAL_NEWTON"]).loc["SCALING", "certified"]
-    assert mx.solvers.register(scaling) is scaling  # once more is no harm
+    assert mx.solvers.register(scaling) is scaling  # to register it twice is no error
 
 
 def test_as_an_object(model):
-    """It may be handed over without being registered."""
+    """It can be used without being registered."""
     assert model.solve(solver=Scaling()).certificate.holds
     assert "SCALING" not in SOLVERS
 
@@ -81,7 +81,7 @@ def test_what_it_does_not_take(model):
     ],
 )
 def test_what_is_no_solver(backend, says):
-    """What has no name, or does not solve, or has the name of another, is not registered."""
+    """An object without a name or without solve, or with the name of another solver, is not registered."""
     with refused(SolverError, says):
         mx.solvers.register(backend)
 
@@ -101,14 +101,14 @@ def test_what_is_no_solver(backend, says):
     ],
 )
 def test_what_is_no_answer(model, answer, error, says):
-    """Whatever comes back is checked: an answer that is none is told, a wrong one is not certified."""
+    """Every answer is checked: one of a wrong type or shape is an error, a wrong one is not certified."""
     backend = type("X", (), {"name": "X", "solve": lambda self, form, start=None: answer(form)})()
     with refused(error, says):
         model.solve(backend)
 
 
 def test_answers_from_anywhere_are_certified(model):
-    """The bound of given counts is no less than how far they are, with multipliers or without."""
+    """The certified error of given counts is no less than their actual error, with multipliers or without."""
     post = model.solve()
     exact = post.conditional().to_numpy()
     for off in (0.0, 1e-6, 1e-3):
@@ -134,7 +134,7 @@ def test_what_are_no_counts(model, counts):
 
 
 def test_solvers_of_cvxpy_by_name():
-    """Whatever takes exponential cones is a solver by its name, installed or not; whatever does not is none."""
+    """Each solver of CVXPY that takes exponential cones is found by its name, installed or not; no other is."""
     for name, solver in SOLVER_MAP_CONIC.items():
         if name in SOLVERS:
             continue
@@ -150,7 +150,7 @@ def test_solvers_of_cvxpy_by_name():
 
 
 def test_a_solver_without_a_license(monkeypatch):
-    """One that is installed and raises whatever it is asked says so in the list, with its own words."""
+    """A solver that is installed but always raises is listed as unusable, with its own message."""
 
     class Unlicensed:
         name = "UNLICENSED"

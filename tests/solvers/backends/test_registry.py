@@ -1,4 +1,4 @@
-"""The table of solvers: every name finds its solver, and what is no name, or not here, is refused in words."""
+"""The registry: every name finds its solver; an unknown name and a missing solver are typed errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Own:
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> dict[str, Backend]:
-    """The table of solvers, which is as it was afterwards."""
+    """The registry, restored after the test."""
     before = dict(SOLVERS)
     yield SOLVERS
     SOLVERS.clear()
@@ -35,7 +35,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> dict[str, Backend]:
 
 
 def test_names():
-    """Every solver stands under its own name, the default first; CVXPY's names are those of CVXPY."""
+    """Every solver is registered by its own name, the default first; CVXPY's solvers have CVXPY's names."""
     assert [backend.name for backend in SOLVERS.values()] == list(SOLVERS)
     assert next(iter(SOLVERS)) == find("auto").name == "DUAL_NEWTON"
     assert {"DUAL_LBFGS", "CLARABEL", "ECOS", "SCS", "MOSEK"} <= set(SOLVERS)
@@ -44,7 +44,7 @@ def test_names():
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_find(name: str):
-    """A name finds what stands under it, which is found as itself, too, and says what it takes."""
+    """A name and the solver itself both find the solver, which declares its capabilities."""
     found = find(name)
     assert found is SOLVERS[name]
     assert find(found) is found
@@ -56,7 +56,7 @@ def test_find(name: str):
 
 @pytest.mark.parametrize("name", INSTALLED)
 def test_options_that_do_not_exist(name: str):
-    """An option that a solver does not have is refused before any work, wherever it stands."""
+    """An option that a solver does not have is refused before any work, by its check and by a solve."""
     if name.startswith("DUAL"):
         with refused(UnknownName, "'toleranse'", "tolerance"):
             find(name).check({"toleranse": 1e-9})
@@ -75,7 +75,7 @@ def test_options_that_do_not_exist(name: str):
     ],
 )
 def test_unknown_names(name: str, says: str):
-    """What is no solver is refused with those that may have been meant, or with all that there are."""
+    """An unknown name is refused with similar names, or with all names."""
     with refused(UnknownName, f"{name!r} is not a solver", says):
         find(name)
 
@@ -88,7 +88,7 @@ def test_what_is_no_name(wrong: object):
 
 
 def test_not_installed(table: dict[str, Backend]):
-    """A solver that is known and not here is listed as such, not found, and those that are here are named."""
+    """A solver that is known but not installed is listed as such; to use it is an error that names installed ones."""
 
     class Missing(Own):
         installed = False
@@ -101,7 +101,7 @@ def test_not_installed(table: dict[str, Backend]):
 
 
 def test_available():
-    """Each solver once, in the order of the table; those that have no entry, after them, are CVXPY's and installed."""
+    """Each solver is listed once, in the order of the registry, then those that only CVXPY finds installed."""
     table = available()
     assert list(table.columns) == ["installed", "note"]
     assert table.index.name == "solver"
@@ -116,7 +116,7 @@ def test_available():
 
 
 def test_register(table: dict[str, Backend]):
-    """What is registered is found by its name until it is taken out; twice is once, and no name is taken over."""
+    """A registered solver is found until it is removed; it is registered once, and replaces no other."""
     mine = Own()
     assert register(mine) is mine
     assert register(mine) is mine
@@ -132,7 +132,7 @@ def test_register(table: dict[str, Backend]):
 
 
 def test_put_into_the_table_by_hand(table: dict[str, Backend]):
-    """An object that somebody put there without asking is a backend all the same, with all that it does not say."""
+    """An object put directly into the registry is adapted as a backend, with defaults for what it lacks."""
     table["BY_HAND"] = Own("BY_HAND")
     found = find("BY_HAND")
     assert (found.installed, found.trouble, found.takes_inequalities, found.takes_convex) == (True, "", True, False)
@@ -143,7 +143,7 @@ def test_put_into_the_table_by_hand(table: dict[str, Backend]):
 
 
 class Unlicensed(Own):
-    """One that is installed, and needs a license to do anything."""
+    """A solver that is installed but has no license."""
 
     trouble = "license expired"
 
@@ -152,7 +152,7 @@ class Unlicensed(Own):
 
 
 def test_without_a_license(table: dict[str, Backend]):
-    """It is found, the list says what is the matter, a solve says so in the solver's words, and others are compared."""
+    """It is found, listed with the reason, fails with the solver's message, and does not stop a comparison."""
     register(Unlicensed("UNLICENSED"))
     assert find("UNLICENSED").trouble == "license expired"
     row = available().loc["UNLICENSED"]
@@ -164,12 +164,12 @@ def test_without_a_license(table: dict[str, Backend]):
     compared = mx.compare_solvers(model, ["UNLICENSED", "DUAL_NEWTON"])
     assert compared["certified"].fillna(False).to_list() == [False, True]
     assert compared.index.to_list() == ["UNLICENSED", "DUAL_NEWTON"]
-    with pytest.raises(Infeasible):  # what cannot be is found out without it
+    with pytest.raises(Infeasible):  # infeasibility is found without it
         problem("two values").model().solve("UNLICENSED")
 
 
 def test_a_table_of_ones_own():
-    """The list is a new table each time: what is done to it is nobody else's matter."""
+    """Each call returns a new table, so that changes of one do not affect another."""
     first = available()
     first["installed"] = False
     pd.testing.assert_frame_equal(available(), available())

@@ -1,4 +1,4 @@
-"""The certificate is honest: no answer, however it came about, is further from the exact one than it says."""
+"""The certificate is honest: no answer, wherever it comes from, is further from the exact one than its bound."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from support.depot import CONTRADICTORY, SOLVABLE, Case, square_dual
 from support.random_models import Exact, from_multipliers
 from support.solving import examples, solution
 
-#: The gap is a sum known to 1e-16 or so of its terms, and the bound its square root.
+#: The gap is known to about 1e-16 of its terms, and the bound is its square root.
 ROUNDING = 1e-12
-#: Which of the two by two's terms is (q1, s1).
+#: The indicator of the term (q1, s1) of the two by two.
 FIRST = np.array([1, 0, 0, 0])
 seeds = st.integers(0, 10**6)
-#: From a rounding error to more than everybody.
+#: From roundoff to more than all records.
 sizes = st.floats(-9, 1).map(lambda exponent: 10**exponent)
 KINDS = ("nothing", "cycle", "feasible", "anywhere", "negative", "multipliers", "cycle and multipliers")
 
@@ -36,16 +36,16 @@ def solved_by_hand(name: str) -> Exact:
 
 
 def spoil(exact: Exact, kind: str, size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Change an answer: along a cycle of four cells, within the rows, anyhow, below zero; or its multipliers."""
+    """Perturb counts in the null space of published rows or all rows, arbitrarily, or below zero; or multipliers."""
     rng = np.random.default_rng(seed)
     x, m = exact.counts.copy(), exact.multipliers.copy()
     if "cycle" in kind:  # q1 takes more of s1, and less of s2; q2 the other way round
         published = exact.form.matrix[: exact.form.n_published].toarray()
         for null in rng.permutation(null_vectors(published))[:1]:
-            x += null * min(size, 0.9 * room(x, null))
+            x += null * min(size, 0.9 * longest_step(x, null))
     if kind == "feasible":
         for null in rng.permutation(null_vectors(exact.form.matrix.toarray()))[:1]:
-            x += null * min(size, 0.9 * room(x, null))
+            x += null * min(size, 0.9 * longest_step(x, null))
     if kind == "anywhere":
         x *= np.exp(size * rng.normal(size=len(x)))
     if kind == "negative":
@@ -56,21 +56,21 @@ def spoil(exact: Exact, kind: str, size: float, seed: int) -> tuple[np.ndarray, 
 
 
 def null_vectors(matrix: np.ndarray) -> np.ndarray:
-    """Directions along which no row changes, one a row, the largest entry 1."""
+    """A basis of the null space, one vector a row, with largest entry 1."""
     _, values, vectors = np.linalg.svd(matrix)
     null = vectors[(values > 1e-9).sum() :]
     return null / np.abs(null).max(axis=1, keepdims=True)
 
 
-def room(x: np.ndarray, direction: np.ndarray) -> float:
-    """How far x can go before a cell is negative."""
+def longest_step(x: np.ndarray, direction: np.ndarray) -> float:
+    """The longest step along a direction before a term is negative."""
     return float(min(x[direction < 0] / -direction[direction < 0], default=0.0))
 
 
 @examples(150)
 @given(seed=seeds, kind=st.sampled_from(KINDS), size=sizes)
 def test_honest(seed: int, kind: str, size: float):
-    """Whatever is done to an answer, no P(s | q) is further from the exact one than the bound."""
+    """However an answer is perturbed, no P(s | q) is further from the exact one than the bound."""
     exact = from_multipliers(seed)
     counts, multipliers = spoil(exact, kind, size, seed)
     certificate = exact.certify(counts, multipliers)
@@ -81,7 +81,7 @@ def test_honest(seed: int, kind: str, size: float):
 @examples(15)
 @given(kind=st.sampled_from(KINDS), size=sizes, seed=seeds)
 def test_honest_on_the_depot(name: str, kind: str, size: float, seed: int):
-    """So it is where the exact answer has zeros, redundant rows, or buckets of very different sizes."""
+    """The same where the exact answer has zeros, redundant rows, or buckets of very different sizes."""
     exact = solved_by_hand(name)
     counts, multipliers = spoil(exact, kind, size, seed)
     certificate = exact.certify(counts, multipliers)
@@ -91,13 +91,13 @@ def test_honest_on_the_depot(name: str, kind: str, size: float, seed: int):
 @examples(50)
 @given(seed=seeds)
 def test_useful(seed: int):
-    """The exact answer is certified, to well below the threshold; being honest by refusing everything is no use."""
+    """The exact answer is certified, with a bound well below the threshold: honesty is not achieved by refusing all."""
     exact = from_multipliers(seed)
     certificate = exact.certify(exact.counts, exact.multipliers)
     assert certificate.holds
-    # Divergences are no differences: rounding is squared in them. Of inequalities that depend on each other, some hold
-    # within their sides, by rounding; that is a slack, which the bound is the square root of.
-    assert certificate.bound <= 1e-6
+    # Divergences are of second order in roundoff. Of inequalities that depend on each other some are inactive by
+    # roundoff, which is a slack; the bound is the square root of the gap divided by the records of a group.
+    assert certificate.bound <= 1e-6 / np.sqrt(min(1.0, exact.n_q.min()))
     assert certificate.gap <= 1e-12
     assert certificate.clipped == 0
 
@@ -105,10 +105,10 @@ def test_useful(seed: int):
 @examples(50)
 @given(seed=seeds, size=st.floats(-6, -3).map(lambda exponent: 10**exponent))
 def test_proportionate(seed: int, size: float):
-    """Multipliers that are off by d leave a gap of the order of d squared: the bound falls with the error."""
+    """Multipliers with an error d have a gap of order d^2: the bound is proportional to the error."""
     exact = from_multipliers(seed)
     _, multipliers = spoil(exact, "multipliers", size, seed)
-    multipliers = np.where(exact.multipliers == 0, 0.0, multipliers)  # pressing on a row with room is another matter
+    multipliers = np.where(exact.multipliers == 0, 0.0, multipliers)  # inactive rows keep the multiplier 0
     certificate = exact.certify(exact.counts, multipliers)
     # With e = A' d, the gap is sum x (exp(e) - 1 - e), at most sum x e^2 for |e| < 1.
     e = exact.form.matrix.T @ (multipliers - exact.multipliers)
@@ -118,7 +118,7 @@ def test_proportionate(seed: int, size: float):
 @examples(50)
 @given(seed=seeds, size=st.floats(0.5, 100))
 def test_badly_violated(seed: int, size: float):
-    """An answer for other numbers of people is not certified, whatever its multipliers."""
+    """An answer for other published counts is not certified, whatever its multipliers."""
     exact = from_multipliers(seed)
     certificate = exact.certify(exact.counts * (1 + size), exact.multipliers)
     assert not certificate.holds
@@ -127,7 +127,7 @@ def test_badly_violated(seed: int, size: float):
 
 @pytest.mark.parametrize("case", CONTRADICTORY, ids=lambda case: case.name)
 def test_nothing_satisfies_contradictions(case: Case):
-    """Where no distribution satisfies the rows the bound is infinite: there is nothing to be close to."""
+    """Where no distribution satisfies the rows the bound is infinite."""
     model = case.model()
     problem = model.posed
     certificate = certify(problem.form, problem.groups, problem.closed_form.counts, problem.start)
@@ -137,7 +137,7 @@ def test_nothing_satisfies_contradictions(case: Case):
 
 @pytest.mark.parametrize("worthless", [np.nan, 0.0, -1.0, np.inf])
 def test_worthless_answers(worthless: float):
-    """A solver that returns no numbers, nobody, or everybody is not certified, and nothing else breaks."""
+    """Counts that are NaN, zero, negative or infinite are not certified, without an exception."""
     exact = from_multipliers(1)
     certificate = exact.certify(np.full(len(exact.counts), worthless), exact.multipliers)
     assert not certificate.holds
@@ -148,7 +148,7 @@ def test_worthless_answers(worthless: float):
 @examples(30)
 @given(seed=seeds, size=sizes)
 def test_clipped(seed: int, size: float):
-    """A negative count is set to zero, and its size is told."""
+    """A negative count is set to zero, and its size is reported."""
     exact = from_multipliers(seed)
     counts = exact.counts.copy()
     counts[seed % len(counts)] = -size
@@ -159,10 +159,10 @@ def test_clipped(seed: int, size: float):
 
 
 @pytest.mark.parametrize("x", [1.21, 1.6, 1.99, 2.01, 2.4, 2.79])
-def test_taken_for_tight(x: float):
-    """An inequality with room is not to be taken for an equation: 1.2 <= x <= 2.8 is no reason for x to be 1.6 or 2.4.
+def test_inactive_taken_for_active(x: float):
+    """A multiplier of an inactive inequality is charged: 1.2 <= x <= 2.8 is no reason for x to be 1.6 or 2.4.
 
-    Then counts and multipliers match exactly, and nothing but the room times the multiplier shows the error.
+    Counts and multipliers match exactly; only the violation of complementary slackness shows the error.
     """
     exact = solved_by_hand("inactive between")
     counts = np.array([x, 4 - x, 3 - x, x - 1])
@@ -173,13 +173,13 @@ def test_taken_for_tight(x: float):
     certificate = exact.certify(counts, multipliers)
     assert certificate.residual <= 1e-9
     assert exact.error(counts) <= certificate.bound + ROUNDING
-    # The gap is |m| times the room to the side that m presses from.
+    # The gap is |m| times the slack of the side that the sign of m refers to.
     assert certificate.gap == pytest.approx(abs(m) * (x - 1.2 if m > 0 else 2.8 - x), rel=1e-6)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_pressing_from_an_open_side(sign: int):
-    """A multiplier that presses from a side where its row has none proves nothing, however close the answer."""
+def test_a_multiplier_with_the_wrong_sign(sign: int):
+    """A multiplier with the sign of a side that its row lacks proves nothing, however close the answer."""
     exact = solved_by_hand("active at most" if sign > 0 else "active at least")
     multipliers = exact.multipliers.copy()
     multipliers[-1] = sign * 1e-9

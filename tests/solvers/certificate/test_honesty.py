@@ -1,4 +1,4 @@
-"""The bound is a theorem: no P(s | q) is further from the exact answer than it says, whatever is typed.
+"""The bound is a theorem: no P(s | q) is further from the exact solution for the rows as typed.
 
 The exact answer is that of an oracle in extended precision, to which every typed double is the rational that it is.
 ``python -m tests.benchmarks.honesty --number 5000`` draws as many models of each kind as it is asked for.
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.certificate.existence import Part, relative_moves
+from maxent_cvx.solvers.certificate.existence import Component, relative_moves
 from maxent_cvx.solvers.certificate.modular import PRIMES, dependent_rows, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
@@ -28,20 +28,20 @@ EVERY_TIME = {"wide": 50, "tame": 30, "views": 30, "convex": 10, "cancelling": 3
 
 @pytest.mark.parametrize("kind", SPREAD)
 def test_no_bound_is_exceeded(kind: str):
-    """Coefficients of 1e-9 to 1e9, tame ones, other views and own rows, convex constraints: none is off by more."""
+    """For coefficients from 1e-9 to 1e9, for tame ones, other views and own rows, and convex constraints."""
     cases = [case for seed in range(EVERY_TIME[kind]) if (case := drawn(kind, seed)) is not None]
     outcomes = [judged(case) for case in cases]
     assert not [outcome for outcome in outcomes if outcome.word == "WRONG"]
     posed = [outcome for outcome in outcomes if outcome.moves < WELL_POSED]
     limit = ANSWERED if kind == "tame" else 1e-4
     answered = [outcome for outcome in posed if outcome.word == "right" and outcome.bound <= limit]
-    assert len(answered) >= 0.9 * len(posed) > 0  # being honest by refusing everything is no use
+    assert len(answered) >= 0.9 * len(posed) > 0  # honesty is not achieved by refusing all
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SPREAD)
 def test_no_bound_is_exceeded_by_many(kind: str):
-    """So it is of many more."""
+    """The same for many more models."""
     for seed in range(1_000, 1_500):
         if (case := drawn(kind, seed)) is not None:
             outcome = judged(case)
@@ -56,17 +56,17 @@ def hospital(statement: mx.Statement) -> MaxEnt:
 
 @pytest.mark.parametrize("c", [1.0, 1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 1e-15])
 def test_beside_a_constant(c: float):
-    """That c P(Flu | male) + P(any disease) is 1 + 0.2 c says P(Flu | male) = 0.2, but for how that is rounded."""
+    """As P(any disease) = 1, c P(Flu | male) + P(any disease) = 1 + 0.2 c means P(Flu | male) = 0.2, up to rounding."""
     flu = P("Flu", given={"Gender": "male"})
     said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
-    exact = (Fraction(said.low) - 1) / Fraction(c)  # P(any disease) is 1: the other number is what was typed
+    exact = (Fraction(said.low) - 1) / Fraction(c)  # the side as typed, without P(any disease) = 1
     post = hospital(said).solve()
     assert abs(post.prob(flu) - float(exact)) <= post.certificate.bound <= 1e-8
     assert post.certificate.backward == 0
 
 
 def test_beside_a_constant_that_hides_all():
-    """1 + 0.2e-17 is 1: as typed, P(Flu | male) is 0, which no release with these buckets is of."""
+    """1 + 0.2e-17 is 1 in doubles: as typed, P(Flu | male) = 0, which the buckets exclude."""
     flu, c = P("Flu", given={"Gender": "male"}), 1e-17
     said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
     with pytest.raises(mx.Infeasible):
@@ -75,7 +75,7 @@ def test_beside_a_constant_that_hides_all():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_where_a_solve_begins_makes_no_difference(seed: int):
-    """Warm or cold, two answers are no further apart than their bounds together."""
+    """The distance of a warm-started and a cold answer is at most the sum of their bounds."""
     case = drawn("wide", seed)
     try:
         cold = case.model.solve()
@@ -88,14 +88,14 @@ def test_where_a_solve_begins_makes_no_difference(seed: int):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_tame_random_models_are_proved(seed: int):
-    """What small models of ordinary size are certified by is a theorem of the rows as typed, and precise."""
+    """For small models with ordinary coefficients the bound is proved for the rows as typed, and small."""
     certificate = random_model(seed)[0].solve().certificate
     assert certificate.backward == 0
     assert certificate.bound <= 1e-6
 
 
 def test_named_as_almost_certain():
-    """P(flu | Alice) = 1 - 1e-9 leaves a billionth for the rest, which is somebody."""
+    """P(flu | Alice) = 1 - 1e-9 leaves a billionth for the other values, which is not rounded to zero."""
     people = pd.DataFrame({"Q": list("aab"), "S": ["flu", "hiv", "cold"], "B": 1})
     release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
     model = MaxEnt(release, people={"Alice": {"Q": "a"}}).add(P("flu", who="Alice") == 1 - 1e-9)
@@ -109,7 +109,7 @@ def test_named_as_almost_certain():
 
 @pytest.mark.parametrize("off", [2e-9, -2e-9, 1e-12])
 def test_the_last_digits_of_what_is_fixed(off: float):
-    """A value that the release fixes, typed with nine digits, is an answer: by how much rows are moved is told."""
+    """A value that the release determines may be typed with nine digits; `backward` reports the change of the rows."""
     people = pd.DataFrame({"Q": list("aaab"), "S": ["flu", "flu", "hiv", "cold"], "B": [1, 1, 1, 2]})
     release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
     post = MaxEnt(release).add(P("flu", given={"Q": "a"}) == 2 / 3 + off).solve()
@@ -121,7 +121,7 @@ def test_the_last_digits_of_what_is_fixed(off: float):
 
 
 def test_dependent_rows_are_exact():
-    """Thirds add up to one, and a tenth and two tenths do not make three tenths: in rational numbers as typed."""
+    """Linear dependence is decided in rational numbers: thirds add up to one, and the doubles 0.1 + 0.2 are not 0.3."""
     third = Fraction(1, 3)
     rows = [[third, third, third], [1, 1, 1], [1, 2, 3], [Fraction(0.1), Fraction(0.2), Fraction(0.3)]]
     by_prime = [np.array([[residues_of_fraction(Fraction(a), p) for a in row] for row in rows]) for p in PRIMES]
@@ -132,19 +132,19 @@ def test_dependent_rows_are_exact():
 
 @pytest.mark.parametrize("number", [0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0])
 def test_residues(number: float):
-    """A double is a fraction with a power of two below, and has the residue of that."""
+    """The residue of a double is that of the rational number that it is."""
     for prime in PRIMES:
         assert residues(np.array([number, 1.0]), prime)[0] == residues_of_fraction(Fraction(number), prime)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_there_is_an_exact_point(seed: int):
-    """Where moves are bounded, rows hold exactly at a point within them: a solution in rational numbers is one."""
+    """The change to a point where the rows hold, for residuals up to the given ones, is within the bounds."""
     rng = np.random.default_rng(seed)
     matrix = rng.integers(-2, 3, (3, 7)).astype(float)
     x, off = rng.uniform(0.5, 2, 7), 10 ** rng.uniform(-12, -3, 3)
-    part = Part(matrix, x, off, 3, np.zeros(3), [None] * 3)
-    found = relative_moves(part)
+    component = Component(matrix, x, off, 3, np.zeros(3), [None] * 3)
+    found = relative_moves(component)
     if np.isinf(found.moves).any():
         assert np.linalg.matrix_rank(matrix) < 3 or off.max() > 1e-6
         return
@@ -155,11 +155,11 @@ def test_there_is_an_exact_point(seed: int):
         assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
 
 
-# -- what a referee broke --------------------------------------------------------------------------------------------
+# -- cases that were once wrong ---------------------------------------------------------------------------------------
 
 
 def of_men(young: int, old: int, women: int) -> Release:
-    """One bucket: men of 20 and of 40 with flu, HIV and gout alike, some women with flu and one with HIV."""
+    """One bucket: as many men of 20 with flu as with HIV and gout, and so of 40; some women with flu, one with HIV."""
     values = ["Flu", "HIV", "Gout"]
     counts = {
         ("m", 20): dict.fromkeys(values, young),
@@ -177,8 +177,8 @@ def flu_of_men(**more: int) -> mx.sources.Probability:
 
 @pytest.mark.parametrize(("young", "old", "women"), [(7, 9, 3), (1, 7, 3), (21, 43, 7)])
 @pytest.mark.parametrize("relation", ["==", "<="])
-def test_what_cancels_is_gone(young: int, old: int, women: int, relation: str):
-    """The law of total probability says nothing, however its coefficients are rounded."""
+def test_terms_that_cancel(young: int, old: int, women: int, relation: str):
+    """The law of total probability changes no answer, however its coefficients are rounded."""
     release, share = of_men(young, old, women), young / (young + old)
     average = share * flu_of_men(Age=20) + (1 - share) * flu_of_men(Age=40)
     said = flu_of_men() == average if relation == "==" else flu_of_men() <= average
@@ -187,8 +187,8 @@ def test_what_cancels_is_gone(young: int, old: int, women: int, relation: str):
 
 
 @pytest.mark.parametrize("c", [1e2, 1e4, 1e6, 1e8, 2e8])
-def test_the_same_said_with_what_cancels(c: float):
-    """One statement beside itself and a large multiple of nothing is the statement."""
+def test_a_statement_plus_terms_that_cancel(c: float):
+    """A statement plus a large multiple of an expression that is 0 is the same statement."""
     release, hiv = of_men(6, 10, 3), P("HIV", given={"Sex": "m"})
     nothing = c * flu_of_men() - 0.375 * c * flu_of_men(Age=20) - 0.625 * c * flu_of_men(Age=40)
     once = MaxEnt(release).add(hiv == 0.3125).solve()
@@ -199,7 +199,7 @@ def test_the_same_said_with_what_cancels(c: float):
 
 @pytest.mark.parametrize("e", [1e-17, 1e-20, 1e-30])
 def test_rows_that_differ_by_less_than_a_unit_in_the_last_place(e: float):
-    """Two own rows that differ by e (P(b) - 3 P(g)) = 0 say P(b) = 3 P(g): refused, or answered like that."""
+    """Two own rows that differ by e (P(b) - 3 P(g)) = 0 imply P(b) = 3 P(g): refused, or answered accordingly."""
     people = pd.DataFrame({"Sex": list("mmmmffff")})
     model = MaxEnt(mx.QITable(people, qi=["Sex"], sa="S", sa_values=["Flu", "HIV", "Gout"]))
     flu, hiv, gout = (model.space.row(s, {"Sex": "m"}).toarray() for s in ("Flu", "HIV", "Gout"))
@@ -214,9 +214,9 @@ def test_rows_that_differ_by_less_than_a_unit_in_the_last_place(e: float):
     assert off <= post.certificate.bound
 
 
-@pytest.mark.parametrize("room", [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10])
-def test_little_room(room: float):
-    """An inequality with hardly any room, which the others imply, refuses nothing."""
+@pytest.mark.parametrize("slack", [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10])
+def test_little_slack(slack: float):
+    """A redundant inequality with hardly any slack does not prevent a certificate."""
     hiv, flu = P("HIV", given={"Sex": "m"}), flu_of_men(Age=20)
-    model = MaxEnt(of_men(4, 5, 2)).add(1.7 * hiv + 0.3 * flu == 0.6).add(1.7 * hiv + 0.3 * flu <= 0.6 + room)
+    model = MaxEnt(of_men(4, 5, 2)).add(1.7 * hiv + 0.3 * flu == 0.6).add(1.7 * hiv + 0.3 * flu <= 0.6 + slack)
     assert model.solve().certificate.bound <= 1e-6

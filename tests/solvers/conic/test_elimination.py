@@ -1,4 +1,4 @@
-"""Elimination: what is left of a problem has the same optimum, and the columns taken out are what it says they are."""
+"""Elimination: the remaining problem has the same optimum, and eliminated variables have the values that it gives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Program:
         return eliminate(sp.csr_array(self.rows), self.right, self.cost, self.n_kept, self.n_equations)
 
     def optimum(self) -> tuple[float, int]:
-        """By a linear program, kept columns from 0 to 1: the value, and how it ended (0 well, 2 infeasible)."""
+        """Value and status (0 optimal, 2 infeasible) by a linear program, with kept columns between 0 and 1."""
         bounds = [(0, 1)] * self.n_kept + [(None, None)] * (len(self.cost) - self.n_kept)
         n = self.n_equations
         found = linprog(
@@ -42,10 +42,10 @@ class Program:
 
 
 def chain(seed: int, named: int, epigraphs: int) -> Program:
-    """Draw kept columns, some that equations name, and some that an inequality is pressed against; in any order.
+    """Draw kept columns, columns that equations define, and epigraph variables; in any order.
 
-    A named column is a combination of kept and of earlier ones. An epigraph t is pressed down on t >= a combination,
-    and stands nowhere else.
+    A named column is a combination of kept and of earlier ones. An epigraph variable t has a cost that makes one
+    inequality t >= (a combination) active, and is in no other row.
     """
     rng = np.random.default_rng(seed)
     n_kept, n_others = int(rng.integers(2, 5)), named + epigraphs
@@ -66,7 +66,7 @@ def chain(seed: int, named: int, epigraphs: int) -> Program:
         row[column[i]] = -sign * rng.choice([1.0, 2.0])  # sign t >= ..., and sign t is to be small
         inequalities.append(row)
         cost[column[i]] = sign * rng.uniform(0.1, 2)
-    for _ in range(int(rng.integers(0, 3))):  # what the kept and the named must satisfy besides
+    for _ in range(int(rng.integers(0, 3))):  # further rows over the kept and the named
         row = np.zeros(n)
         row[:n_kept] = rng.integers(-2, 3, n_kept)
         row[column[:named]] = rng.integers(-1, 2, named)
@@ -86,7 +86,7 @@ def restored(out: Elimination, kept: np.ndarray) -> np.ndarray:
 @examples(30)
 @given(seed=seeds)
 def test_the_same_optimum(named: int, epigraphs: int, seed: int):
-    """The linear program over what is left has the same value, and the point that it stands for has it, too."""
+    """The remaining linear program has the same value, and so has the point restored from its solution."""
     program = chain(seed, named, epigraphs)
     out = program.eliminated()
     assert not len(out.left)
@@ -108,7 +108,7 @@ def test_the_same_optimum(named: int, epigraphs: int, seed: int):
 @examples(30)
 @given(seed=seeds)
 def test_every_point_is_restored(seed: int):
-    """Whatever the kept columns are: the rows that were used hold with equality, and the others say what they said."""
+    """For any kept columns, rows that determined a column hold with equality, and the residuals of the others agree."""
     program = chain(seed, 2, 1)
     out = program.eliminated()
     kept = np.random.default_rng(seed).normal(0, 3, program.n_kept)
@@ -123,18 +123,18 @@ def test_every_point_is_restored(seed: int):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_entropies_of_what_is_kept(seed: int):
-    """With entropies of the kept columns, CVXPY's own solve of the whole is that of what is left."""
+    """With entropies of the kept columns, CVXPY finds the same value for the original and the remaining problem."""
     program = chain(seed, 2, 2)
     out, n = program.eliminated(), program.n_equations
     z, k = cp.Variable(len(program.cost)), cp.Variable(program.n_kept)
     a, b = program.rows, program.right
     first = z[: program.n_kept]
-    whole = cp.Problem(
+    original = cp.Problem(
         cp.Maximize(cp.sum(cp.entr(first)) - program.cost @ z), [a[:n] @ z == b[:n], a[n:] @ z <= b[n:], first <= 1]
     )
     g, h = out.rows.toarray(), out.right
     left = cp.Problem(cp.Maximize(cp.sum(cp.entr(k)) - out.cost @ k), [g[:n] @ k == h[:n], g[n:] @ k <= h[n:], k <= 1])
-    value, rest = whole.solve(solver="CLARABEL"), left.solve(solver="CLARABEL")
+    value, rest = original.solve(solver="CLARABEL"), left.solve(solver="CLARABEL")
     constant = program.cost[program.n_kept :] @ out.constant
     assert rest - constant == pytest.approx(value, rel=1e-6, abs=1e-6)
     np.testing.assert_allclose(k.value, first.value, atol=1e-3)
@@ -142,7 +142,7 @@ def test_entropies_of_what_is_kept(seed: int):
 
 
 def test_an_absolute_value():
-    """|x1 - x2| <= t <= 1, t without a cost: it may as well be 1, and both sides are said of x."""
+    """In |x1 - x2| <= t <= 1 with t without a cost, t is set to 1, and |x1 - x2| <= 1 remains."""
     rows = np.array([[1.0, -1, -1], [-1, 1, -1], [0, 0, 1]])
     out = Program(rows, np.array([0.0, 0, 1]), np.zeros(3), 2, 0).eliminated()
     assert out.used.tolist() == [2]
@@ -152,7 +152,7 @@ def test_an_absolute_value():
 
 
 def test_equations_before_inequalities():
-    """A column that an equation gives is what the equation says, though it is pressed against an inequality, too."""
+    """A column that an equation determines is eliminated by it, even if an inequality would determine it too."""
     rows = np.array([[1.0, -1], [-1, -2]])  # t = x, and t >= -x / 2
     out = Program(rows, np.zeros(2), np.array([0.0, 1]), 1, 1).eliminated()
     assert out.used.tolist() == [0]
@@ -164,15 +164,15 @@ def test_equations_before_inequalities():
 @pytest.mark.parametrize(
     ("rows", "cost", "left", "unbounded"),
     [
-        ([[1, -1], [-1, -1]], [0, 1], [0], []),  # t >= |x|: two rows stop it, and none gives it
-        ([[1, 1], [1, -1]], [0, 0], [], []),  # between two rows and without a cost it is given by one of them
-        ([[1, 0]], [0, 1], [], [0]),  # in no row, and yet it costs: as little as one likes
-        ([[1, 0]], [0, 0], [], []),  # in no row, for nothing: 0
-        ([[1, 1]], [0, 1], [0], []),  # pressed down, where nothing stops it
+        ([[1, -1], [-1, -1]], [0, 1], [0], []),  # t >= |x|: two rows bound it, and none determines it
+        ([[1, 1], [1, -1]], [0, 0], [], []),  # between two rows and without a cost, one of them determines it
+        ([[1, 0]], [0, 1], [], [0]),  # in no row, with a cost: unbounded
+        ([[1, 0]], [0, 0], [], []),  # in no row, without a cost: 0
+        ([[1, 1]], [0, 1], [0], []),  # its cost lowers it, and no row bounds it below
     ],
 )
 def test_what_nothing_gives(rows: list[list[float]], cost: list[float], left: list[int], unbounded: list[int]):
-    """A column that no row gives is named: it may have an optimum of its own, or none."""
+    """Columns that no row determines are returned, those with an unbounded objective apart."""
     matrix = np.array(rows, float)
     out = Program(matrix, np.ones(len(matrix)), np.array(cost, float), 1, 0).eliminated()
     assert (out.left.tolist(), out.unbounded.tolist()) == (left, unbounded)

@@ -1,4 +1,4 @@
-"""CVXPY as the language of the model and as the road to other solvers: its words, its limits, its signs."""
+"""The model as a CVXPY problem, and other solvers through CVXPY: statuses, limits, signs of multipliers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_problem_is_plain(case: Case):
     assert [variable.id for variable in model.problem.variables()] == [model.space.counts.id]
     assert model.problem.is_dcp()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # with 60,000 people a solver is not sure
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # a status at 60,000 records
         value = model.problem.solve(solver="CLARABEL")
     share = case.expected(model.space) / model.view.n_records
     assert value == pytest.approx(-(share * np.log(share)).sum(), abs=1e-6)
@@ -54,7 +54,7 @@ def test_problem_is_plain(case: Case):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_problem_of_a_random_model(seed: int):
-    """So it is with inequalities and zeros, where a solver's own value is less precise."""
+    """The same with inequalities and zeros, where the value of a solver is less precise."""
     model, _ = random_model(seed)
     assert model.problem.solve(solver="CLARABEL") == pytest.approx(model.solve().entropy, abs=1e-5)
 
@@ -67,7 +67,7 @@ def test_entropy_by_hand():
 
 
 def test_problem_can_be_extended():
-    """A constraint put into the plain problem does what it does in the model."""
+    """A constraint added to the CVXPY problem has the same effect as in the model."""
     model = MaxEnt(publish(SQUARE))
     extra = model.space.prob("s1", {"Q": "q1"}) <= 0.4
     extended = cp.Problem(model.problem.objective, [*model.problem.constraints, extra])
@@ -95,7 +95,7 @@ def words() -> set[str]:
 
 
 def test_every_word_is_known():
-    """Each of CVXPY's status words means something here, and only "optimal" means optimal."""
+    """Each of CVXPY's statuses has a meaning here, and only "optimal" means optimal."""
     assert len(words()) >= 8
     assert words() <= set(STATUS), words() - set(STATUS)
     assert [word for word, meaning in STATUS.items() if meaning is Status.OPTIMAL] == [cvxpy.settings.OPTIMAL]
@@ -103,7 +103,7 @@ def test_every_word_is_known():
 
 @pytest.mark.parametrize("word", sorted({*STATUS, "a_word_of_tomorrow"} - {cvxpy.settings.OPTIMAL}))
 def test_almost_is_never_optimal(word: str, monkeypatch: pytest.MonkeyPatch):
-    """Whatever else a solver says is kept as its word; an answer that is certified is one nevertheless."""
+    """Any other status is kept as the message; a certified answer is accepted nevertheless."""
     monkeypatch.setattr(cp.Problem, "status", property(lambda self: word))
     case = hard()
     post = case.model().solve("CLARABEL")
@@ -126,7 +126,7 @@ def test_limits(solver: str):
 
 @limited
 def test_contradictions_at_the_limit(solver: str):
-    """A contradiction is one even to a solver that had no time to see it."""
+    """A contradiction is reported even if the solver stopped before it could find it."""
     with pytest.raises(Infeasible):
         MaxEnt(publish(CUBE)).add(p(["s1", "s2"], "q1") == 0.9, p("s3", "q1") >= 0.2).solve(
             solver, presolve=False, **LIMITS[solver]
@@ -145,7 +145,7 @@ def test_unknown_solver(typed: str, meant: str):
 
 @pytest.mark.parametrize("typed", ["clarabel", "Gurobi", ""])
 def test_unknown_solver_without_near_miss(typed: str):
-    """Where nothing is near, everything there is gets listed."""
+    """If no name is similar, all names are listed."""
     with pytest.raises(UnknownName, match="CLARABEL"):
         hard().model().solve(typed)
 
@@ -184,7 +184,7 @@ def test_unknown_option(buckets: tuple):
 
 @pytest.mark.parametrize("solver", CONIC)
 def test_unknown_option_of_a_conic_solver(solver: str):
-    """So it is for a solver behind CVXPY, in that solver's words."""
+    """The same for a solver behind CVXPY, with that solver's message."""
     with pytest.raises(SolverError, match="max_iteration"):
         hard().model().solve(solver, max_iteration=3)
 
@@ -195,7 +195,7 @@ def test_unknown_option_of_a_conic_solver(solver: str):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("solver", INSTALLED)
 def test_multipliers(solver: str, seed: int):
-    """Every solver's multipliers make x = exp(A' m - 1), and press up from a low side, down from a high one."""
+    """With every solver's multipliers x = exp(A' m - 1); they are positive at a low side, negative at a high side."""
     exact = from_multipliers(seed)
     form, n = exact.form, exact.form.n_published
     answer = SOLVERS[solver].solve(form)

@@ -1,4 +1,4 @@
-"""Contradictions: an irreducible set of statements, and the least change that mends them."""
+"""Contradictions: an irreducible infeasible set of statements, and the least change that resolves them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
 
 def holds(model: MaxEnt, labels: list[str]) -> bool:
-    """Whether statements can hold beside the published data, by a linear program of this test's own."""
+    """Whether statements are consistent with the published data, by a linear program of this test."""
     some = MaxEnt(model.view).add(*(model.knowledge[label] for label in labels))
     form = some.form
     sides = [(form.matrix, form.high), (-form.matrix, -form.low)]
@@ -34,7 +34,7 @@ def holds(model: MaxEnt, labels: list[str]) -> bool:
 @examples(60)
 @given(seed=st.integers(0, 10_000))
 def test_irreducible(seed: int):
-    """What is found cannot hold as a set, and can without any one of its statements; published rows are not in it."""
+    """The set is infeasible, and feasible without any one of its statements; published rows are not in it."""
     model = contradictory_model(seed)
     clash = model.diagnose()
     assume(len(clash))
@@ -62,7 +62,7 @@ def test_diagnosis_agrees_with_the_solver(seed: int):
 @examples(60)
 @given(seed=st.integers(0, 10_000))
 def test_moves(seed: int):
-    """Each statement's move is the least with which the set can hold: a little more does it, a little less does not."""
+    """The table has each statement's range where the others hold, and its distance from what was stated."""
     model = contradictory_model(seed)
     clash = model.diagnose()
     assume(len(clash))
@@ -80,7 +80,7 @@ def test_moves(seed: int):
 @examples(60)
 @given(seed=st.integers(0, 10_000))
 def test_relaxed(seed: int):
-    """The relaxed model can be solved, nothing but the changes told is different, and less does not do."""
+    """The relaxed model can be solved, differs by the reported changes only, and their total is minimal."""
     model = contradictory_model(seed)
     relaxed = model.relax()
     relaxed.model.solve()
@@ -95,22 +95,22 @@ def test_relaxed(seed: int):
 
 
 def least_total(model: MaxEnt) -> float:
-    """The least total change of the knowledge, people, by a linear program of this test's own."""
+    """The least total change of the knowledge, records, by a linear program of this test."""
     form = model.form
     n_rows, n = form.shape
-    give = np.zeros((n_rows, n_rows - form.n_facts))
-    give[form.n_facts :] = np.eye(n_rows - form.n_facts)
-    matrix = np.hstack([form.matrix.toarray(), give, -give])
+    change = np.zeros((n_rows, n_rows - form.n_facts))
+    change[form.n_facts :] = np.eye(n_rows - form.n_facts)
+    matrix = np.hstack([form.matrix.toarray(), change, -change])
     rows = np.vstack([matrix[np.isfinite(form.high)], -matrix[np.isfinite(form.low)]])
     values = np.concatenate([form.high[np.isfinite(form.high)], -form.low[np.isfinite(form.low)]])
-    cost = np.concatenate([np.zeros(n), np.ones(2 * give.shape[1])])
+    cost = np.concatenate([np.zeros(n), np.ones(2 * change.shape[1])])
     return float(linprog(cost, A_ub=rows, b_ub=values, method="highs").fun)
 
 
 @examples(40)
 @given(seed=st.integers(0, 10_000))
 def test_consistent_knowledge(seed: int):
-    """Of what is true nothing is blamed, and nothing is moved."""
+    """True knowledge has no contradiction, and relaxing it changes nothing."""
     model, _ = random_model(seed)
     assert model.diagnose().empty
     relaxed = model.relax()
@@ -120,14 +120,14 @@ def test_consistent_knowledge(seed: int):
 
 @pytest.fixture
 def rumours(release) -> MaxEnt:
-    """Flu cannot be that frequent, and Grace's bucket leaves no choice of lung cancer."""
+    """Two statements that together claim more flu than is published, and one about a named person."""
     model = MaxEnt(release, people={"Alice": {"Gender": "female", "Degree": "college"}})
     model.add("P(Flu | Gender=male) = 0.4", "P(HIV | Alice) >= 0.1")
     return model.add("P(Flu | Gender=female) = 0.4", label="gossip")
 
 
 def test_table(rumours):
-    """Three of ten have flu: 0.4 of six men and 0.4 of four women are four, so that one of the two has to give."""
+    """Three of ten have flu, but 0.4 of six men and 0.4 of four women are four: one of the two must be changed."""
     clash = rumours.diagnose()
     assert list(clash.columns) == ["low", "high", "least", "most", "move"]
     assert clash.loc["gossip"].tolist() == pytest.approx([0.4, 0.4, 0.15, 0.15, 0.25])
@@ -149,7 +149,7 @@ def test_message(rumours):
 
 
 def test_one_statement_alone(release):
-    """What the published data alone rule out is told as such."""
+    """A statement that contradicts the published data alone is reported alone."""
     model = MaxEnt(release).add("P(Lung Cancer | Degree=junior) = 0.1", "P(HIV | Gender=male) = 0.1")
     with refused(
         Infeasible,
@@ -167,7 +167,7 @@ def test_people_are_counted(release):
 
 
 def test_priorities(rumours):
-    """What is held firmly stays, and the rest gives way."""
+    """Statements of infinite priority are kept, and the others are changed."""
     firm = rumours.relax({"gossip": math.inf})
     assert firm.changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
     assert firm.changes["new_low"].iloc[0] == pytest.approx(7 / 30, abs=1e-8)
@@ -183,7 +183,7 @@ def test_priorities(rumours):
 
 
 def test_rows_of_a_source_are_relaxed(hospital, release):
-    """Of a source with many rows, those that must move do, and the source keeps its name."""
+    """Of a source with many rows, only those that must are changed, and the source keeps its name."""
     model = MaxEnt(release).add(mx.StrongestAssociations(hospital, positive=3, negative=3, min_support=1))
     (name,) = model.knowledge
     model.add(lambda space: space.conditional("Disease", given="Gender") <= 0.45)
@@ -216,7 +216,7 @@ def test_three_of_five_hundred():
 
 
 def test_priorities_that_cannot_be_weighed(rumours):
-    """Beyond a factor of a million a linear program no longer sees the smaller ones."""
+    """Priorities beyond a factor of a million are refused: a linear program cannot resolve the smaller ones."""
     with refused(BadProbability, "too far apart", "inf to what must not move"):
         rumours.relax({"gossip": 1e15})
     assert rumours.relax({"gossip": np.float64(1e5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
@@ -224,7 +224,7 @@ def test_priorities_that_cannot_be_weighed(rumours):
 
 
 def test_two_statements_that_become_one(release):
-    """Two statements that are moved to say the same stay two."""
+    """Two statements that become the same by relaxation stay two."""
     relaxed = MaxEnt(release).add("P(HIV) <= 0.1", "P(HIV) <= 0.05").relax()
     assert len(relaxed.changes) == 2
     assert len(relaxed.model.knowledge) == 2
@@ -232,8 +232,8 @@ def test_two_statements_that_become_one(release):
 
 
 @pytest.mark.parametrize(("value", "end"), [(0.2222222, "0.222222222222"), (0.222, "0.22222222"), (0.2, "0.222222")])
-def test_the_end_is_told_from_what_it_was(value, end):
-    """A small move is told with as many digits as it takes to see it."""
+def test_digits_of_a_small_move(value, end):
+    """A small move is reported with enough digits for the values to differ."""
     table = pd.DataFrame({"A": list("aabbbabab"), "S": list("xyzzzxyzz"), "B": 1})
     model = MaxEnt(mx.Release.from_buckets(table, qi="A", sa="S", bucket="B")).add(mx.P("x") == value)
     with refused(Infeasible, f"to {end}. Correct it"):

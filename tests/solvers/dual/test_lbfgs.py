@@ -1,4 +1,4 @@
-"""DUAL_LBFGS, the papers' own solver: bounds on multipliers, how it ends, and arithmetic that keeps its digits."""
+"""DUAL_LBFGS, the solver that the papers use: bounds on multipliers, statuses, and precision in floating point."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ OPEN = np.inf
 
 @pytest.fixture(autouse=True)
 def _no_overflow():
-    """NumPy has nothing to warn of, whatever a line search tries."""
+    """NumPy gives no warning, whatever points a line search tries."""
     with np.errstate(all="raise", under="ignore"):
         yield
 
 
 def rows(matrix: list[list[float]], low: list[float], high: list[float], weights: list[float] | None = None):
-    """A linear form, typed."""
+    """A linear form from lists."""
     array = sp.csr_array(np.array(matrix, dtype=float))
     return LinearForm.plain(array, np.array(low), np.array(high), None if weights is None else np.array(weights))
 
 
 def test_by_hand():
-    """Ten people over two cells, one of them at most 4: x = (4, 6), and e.g. 6 = exp(m1 - 1)."""
+    """Ten records in two terms, one of them at most 4: x = (4, 6), and for example 6 = exp(m1 - 1)."""
     answer = lbfgs(rows([[1, 1], [1, 0]], [10, -OPEN], [10, 4]))
     assert answer.status is Status.OPTIMAL
     np.testing.assert_allclose(answer.counts, [4, 6], atol=1e-8)
@@ -52,7 +52,7 @@ def test_weights():
      (2.4, 2.6, 2.4), (1.9, 2.1, 2), (2.4, 2.4, 2.4)],
 )  # fmt: skip
 def test_sides(low, high, x):
-    """A side that presses has a multiplier of its sign, the log odds ratio; any other row has none at all."""
+    """An active side has a multiplier of its sign, the log odds ratio; the multiplier of an inactive row is 0."""
     form = MaxEnt(publish(SQUARE)).add(p("s1", "q1") == x / 4).form
     form.low[-1], form.high[-1] = low, high
     answer = lbfgs(form)
@@ -65,7 +65,7 @@ def test_sides(low, high, x):
 @pytest.mark.parametrize("presolve", [True, False])
 @pytest.mark.parametrize("seed", range(20))
 def test_as_precise_as_newton(seed, presolve):
-    """What both certify is the same, down to what is seen of it, though L-BFGS-B stops at rounding much earlier."""
+    """Both solvers certify the same answer to the precision that is displayed, though L-BFGS-B itself stops earlier."""
     model, _ = random_model(seed)
     post = model.solve("DUAL_LBFGS", presolve=presolve)
     assert error(post, model.solve("DUAL_NEWTON").counts) <= 2 * post.certificate.bound + 1e-9
@@ -73,7 +73,7 @@ def test_as_precise_as_newton(seed, presolve):
 
 
 def test_start():
-    """From the answer's own multipliers there is nothing to do."""
+    """A start from the answer's multipliers takes no iteration."""
     form = random_model(4)[0].form
     cold = lbfgs(form)
     warm = lbfgs(form, cold.multipliers)
@@ -82,7 +82,7 @@ def test_start():
 
 
 def test_start_far_away():
-    """From multipliers that stand for more people than there are numbers, it comes back."""
+    """It converges from multipliers whose counts overflow."""
     case = next(case for case in SOLVABLE if case.name == "one equation")
     model = case.model()
     answer = lbfgs(model.form, np.full(model.form.shape[0], 500.0))
@@ -92,7 +92,7 @@ def test_start_far_away():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_function_and_gradient(seed):
-    """The gradient is that of the function, which is what its formula says, measured from anywhere."""
+    """The function agrees with its formula, and the gradient with differences, whatever the origin."""
     form = random_model(seed)[0].form
     rng = np.random.default_rng(seed)
     dual = BoundedDual(form, rng.normal(size=form.shape[0]))
@@ -111,7 +111,7 @@ def test_function_and_gradient(seed):
 @pytest.mark.parametrize("start", [0.0, 11.0, 40.0, 800.0])
 @pytest.mark.parametrize("step", [-50.0, -0.5, 0.0, 1e-3, 0.5, 30.0, 1e3])
 def test_beyond_the_largest_exponent(start, step):
-    """From wherever it is measured the function is the same one: e to the exponent, and its tangent beyond."""
+    """The function does not depend on its origin: it is exp up to the largest exponent, and its tangent beyond."""
     dual = BoundedDual(rows([[1, 1]], [10], [10]), np.array([start]))
     most = 10 + np.log(10)
     e = start + step - 1
@@ -120,14 +120,14 @@ def test_beyond_the_largest_exponent(start, step):
 
 
 def test_small_differences_keep_their_digits():
-    """Near its origin the function is exact to its own size, where the plain difference is all rounding."""
+    """Near its origin the function is precise relative to its own size, where a plain difference is only rounding."""
     dual = BoundedDual(rows([[1, 1]], [1e6], [1e6]), np.array([np.log(5e5) + 1]))
     value, _ = dual.at(dual.origin + 1e-9)
     assert value == pytest.approx(1e6 * 1e-18 / 2, rel=1e-3)
 
 
 def test_limit():
-    """Iterations that run out are no answer's fault, and are said."""
+    """The status says that the iterations ran out."""
     answer = lbfgs(random_model(4)[0].form, max_iterations=2)
     assert answer.status is Status.LIMIT
     assert answer.iterations == 2
@@ -135,14 +135,14 @@ def test_limit():
 
 
 def test_out_of_reach():
-    """A tolerance below rounding ends where rounding has won, and that is not called optimal."""
+    """With a tolerance below rounding it stops where it makes no more progress, and the status is not optimal."""
     answer = lbfgs(random_model(4)[0].form, tolerance=1e-30)
     assert answer.status is Status.INACCURATE
 
 
 @pytest.mark.parametrize("case", CONTRADICTORY, ids=lambda case: case.name)
 def test_contradictions_are_seen(case):
-    """The dual function falls below what any distribution could have: so it is known early that there is none."""
+    """Infeasible rows are recognised early: the dual function falls below its lower bound for feasible rows."""
     answer = lbfgs(case.model().form)
     assert answer.status is Status.INFEASIBLE
     assert answer.counts is None
@@ -151,14 +151,14 @@ def test_contradictions_are_seen(case):
 
 @pytest.mark.parametrize("memory", [1, 5, 50])
 def test_memory(memory):
-    """However many steps are remembered, the answer is the same."""
+    """The answer does not depend on the number of corrections that are stored."""
     model = random_model(4)[0]
     found = solution(model, "DUAL_LBFGS", memory=memory)
     np.testing.assert_allclose(found.answer.counts, model.solve().counts, atol=1e-6)
 
 
 def test_verbose(capsys):
-    """A line an iteration on request, and else none."""
+    """It prints one line an iteration if it is asked to, and nothing otherwise."""
     form = random_model(4)[0].form
     lbfgs(form)
     assert capsys.readouterr().out == ""
@@ -167,14 +167,14 @@ def test_verbose(capsys):
 
 
 def test_options():
-    """An option it does not have is refused before any work, with near misses."""
+    """An option that it does not have is refused before any work, with similar names."""
     SOLVERS["DUAL_LBFGS"].check({"tolerance": 1e-6, "memory": 5, "max_iterations": 10, "verbose": True})
     with pytest.raises(UnknownName, match=r"'maxiter'.*option of DUAL_LBFGS.*'max_iterations'"):
         MaxEnt(publish(SQUARE)).solve("DUAL_LBFGS", maxiter=3)
 
 
 def test_no_warnings():
-    """Nothing is deprecated in what it asks SciPy for."""
+    """No option that it gives SciPy is deprecated."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert lbfgs(random_model(1)[0].form).status is Status.OPTIMAL

@@ -1,4 +1,4 @@
-"""DUAL_NEWTON by itself: its derivatives, the conditions of optimality in long arithmetic, other solvers, any start."""
+"""DUAL_NEWTON: derivatives, optimality conditions in extended precision, agreement with other solvers, any start."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ seeds = st.integers(0, 10**6)
 
 
 def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
-    """A linear form, typed."""
+    """A linear form from lists."""
     weights = None if weights is None else np.array(weights, float)
     return LinearForm.plain(sp.csr_array(np.array(matrix, float)), np.array(low, float), np.array(high, float), weights)
 
 
 def drawn(seed: int) -> LinearForm:
-    """Draw weights, equations and inequalities that a positive point satisfies; the first row holds x bounded."""
+    """Draw weights, and equations and inequalities that a positive point satisfies; the first row bounds x."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(3, 9)), int(rng.integers(1, 5))
     matrix = np.vstack([np.ones(n), rng.normal(0, 1, (k, n))])
     value = matrix @ rng.uniform(0.2, 2, n)
-    room, kind = rng.uniform(0, 1, k + 1), rng.choice(["==", "<=", ">=", "between"], k + 1)
+    slack, kind = rng.uniform(0, 1, k + 1), rng.choice(["==", "<=", ">=", "between"], k + 1)
     kind[0] = "=="
-    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - room))
-    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + room))
+    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - slack))
+    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + slack))
     return rows(matrix, low, high, rng.uniform(0.2, 3, n))
 
 
 @examples(40)
 @given(seed=seeds)
 def test_the_answer_is_optimal(seed: int):
-    """In arithmetic of 50 digits: x = w exp(A' m - 1), rows hold, and m presses from a side only where x is at it."""
+    """With 50 digits: x = w exp(A' m - 1), the rows hold, and m is positive or negative only at an active side."""
     form = drawn(seed)
     answer = newton(form, tolerance=1e-10)
     assert answer.status is Status.OPTIMAL
@@ -68,7 +68,7 @@ def test_the_answer_is_optimal(seed: int):
 @examples(15)
 @given(seed=seeds)
 def test_as_an_interior_point_method_finds_it(seed: int):
-    """SciPy's trust-constr, which knows neither duals nor exponentials, ends near the same point, and not above it."""
+    """SciPy's trust-constr, a primal method, ends near the same point, with no larger objective."""
     form = drawn(seed)
     x, w = newton(form).counts, form.weights
     constraint = LinearConstraint(form.matrix.toarray(), form.low, form.high)
@@ -88,7 +88,7 @@ def test_as_an_interior_point_method_finds_it(seed: int):
 @examples(40)
 @given(seed=seeds)
 def test_the_answer_that_was_chosen_first(seed: int):
-    """Multipliers are drawn, and with them x and the sides of rows: that x is found again."""
+    """Random multipliers determine x and the sides of rows: the method finds that x."""
     exact = from_multipliers(seed)
     answer = newton(exact.form)
     np.testing.assert_allclose(answer.counts, exact.counts, atol=1e-7)
@@ -100,7 +100,7 @@ def test_the_answer_that_was_chosen_first(seed: int):
 @examples(40)
 @given(seed=seeds, size=st.sampled_from([0.1, 1.0, 5.0]))
 def test_any_start(seed: int, size: float):
-    """From wherever it starts it ends at the same x, also where that would press an inequality from its open side.
+    """It ends at the same x from any start, also from one with a multiplier on an infinite side.
 
     From its own answer there is nothing to do.
     """
@@ -119,7 +119,7 @@ def test_any_start(seed: int, size: float):
 @examples(40)
 @given(seed=seeds)
 def test_order_does_not_matter(seed: int):
-    """Rows in another order have their multipliers in that order; terms in another order, their counts."""
+    """A permutation of the rows permutes the multipliers; one of the terms, the counts."""
     form = drawn(seed)
     rng = np.random.default_rng(seed)
     by_row, by_term = rng.permutation(form.shape[0]), rng.permutation(form.shape[1])
@@ -134,11 +134,11 @@ def test_order_does_not_matter(seed: int):
 @examples(40)
 @given(seed=seeds)
 def test_gradient(seed: int):
-    """The slope of the dual function along any direction is what differences of 30 digits say, kinks included."""
+    """The directional derivative agrees with differences in 30 digits, at kinks too."""
     form = drawn(seed)
     rng = np.random.default_rng(seed)
     m, step = rng.normal(0, 1, form.shape[0]), rng.normal(0, 1, form.shape[0])
-    m[1:] *= rng.integers(0, 2, form.shape[0] - 1)  # at a kink the slope is that of the side gone to
+    m[1:] *= rng.integers(0, 2, form.shape[0] - 1)  # at a kink the slope is one-sided
     least, most = np.where(np.isinf(form.high), 0, -OPEN), np.where(np.isinf(form.low), 0, OPEN)
     m, step = np.clip(m, least, most), np.clip(step, least, most)
     dual = Dual(form)
@@ -147,7 +147,7 @@ def test_gradient(seed: int):
         h = mp.mpf(10) ** -15
         slope = (_dual(form, m, step, h) - _dual(form, m, step, mp.mpf(0))) / h
         assert float(_dual(form, m, step, mp.mpf(0))) == pytest.approx(point.value, rel=1e-12, abs=1e-11)
-    assert dual.slope(point, step) == pytest.approx(float(slope), rel=1e-9, abs=1e-9)
+    assert dual.directional_derivative(point, step) == pytest.approx(float(slope), rel=1e-9, abs=1e-9)
 
 
 def _dual(form: LinearForm, m: np.ndarray, step: np.ndarray, t: mp.mpf) -> mp.mpf:
@@ -183,7 +183,7 @@ def test_by_hand():
 
 
 def test_without_rows():
-    """Where nothing is said, w exp(-1) is largest."""
+    """Without rows, the objective is largest at x = w exp(-1)."""
     answer = newton(rows(np.zeros((0, 2)), [], [], [1, 2]))
     np.testing.assert_allclose(answer.counts, [1 / np.e, 2 / np.e], rtol=1e-15)
 
@@ -197,7 +197,7 @@ def test_without_rows():
     ],
 )
 def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero: list[int]):
-    """A term that can only be zero is: dropped with a proof, a combination of rows which is 0 and has it by itself."""
+    """A term that must be zero is removed with a proof: a combination of rows with value 0 and one sign."""
     form = rows(matrix, low, low)
     for term in range(3):  # a linear program agrees
         most = -linprog(-np.eye(3)[term], A_eq=matrix, b_eq=low).fun
@@ -221,18 +221,18 @@ def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero
     [([[1, 1], [1, 1]], [1, 2], [1, 2]), ([[1, 1], [1, 0]], [1, 2], [1, OPEN]), ([[1, 1]], [-2], [-1])],
 )
 def test_contradictions_are_not_optimal(matrix: list[list[float]], low: list[float], high: list[float]):
-    """Rows that nothing satisfies have no answer that is called one."""
+    """The status of infeasible rows is never optimal."""
     with np.errstate(over="ignore"):
         assert newton(rows(matrix, low, high)).status is not Status.OPTIMAL
 
 
 def test_max_iterations():
-    """Out of iterations it says so, with the best point that it has seen."""
+    """When the iterations run out the status says so, and the answer is the best iterate."""
     form = drawn(3)
-    whole = newton(form)
-    assert whole.iterations > 2
+    complete = newton(form)
+    assert complete.iterations > 2
     residuals = []
-    for most in range(1, whole.iterations):
+    for most in range(1, complete.iterations):
         answer = newton(form, max_iterations=most)
         assert answer.status is Status.LIMIT
         assert answer.iterations == most
@@ -243,7 +243,7 @@ def test_max_iterations():
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-9, 0.0])
 def test_tolerance(tolerance: float):
-    """Rows hold to the tolerance, or where it asks for more than there is, to the last places."""
+    """Rows hold to the tolerance or, where that is below rounding, to the last digits."""
     for seed in range(10):
         form = drawn(seed)
         answer = newton(form, tolerance=tolerance)
@@ -252,7 +252,7 @@ def test_tolerance(tolerance: float):
 
 
 def test_verbose(capsys: pytest.CaptureFixture):
-    """A line an iteration, on request only; the same is in the log."""
+    """It prints one line an iteration if it is asked to; the log has the same numbers."""
     form = drawn(3)
     newton(form)
     assert not capsys.readouterr().out
@@ -264,7 +264,7 @@ def test_verbose(capsys: pytest.CaptureFixture):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_buckets_in_any_order(seed: int):
-    """Of 60 two-by-two tables, rows shuffled: row times column by total, and each multiplier in its place."""
+    """For 60 two-by-two tables with shuffled rows: row times column by total, each multiplier at its row."""
     rng = np.random.default_rng(seed)
     table = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
     q, s = rng.integers(1, 9, (60, 2)), rng.integers(1, 9, 60)
@@ -280,7 +280,7 @@ def test_buckets_in_any_order(seed: int):
 
 
 def test_published_inequalities():
-    """Inequalities may be among the published rows: their multipliers stand where they do."""
+    """Published rows may be inequalities: their multipliers are at their rows."""
     form = rows([[1, 0, 0], [1, 1, 1], [0, 1, 0]], [-OPEN, 6, 3], [1, 6, OPEN])
     for n_published in range(4):
         answer = newton(replace(form, n_published=n_published, n_facts=n_published))

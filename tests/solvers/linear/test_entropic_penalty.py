@@ -1,4 +1,4 @@
-"""Linear programs by the entropic penalty: what HiGHS finds, with a proof."""
+"""Linear programs by the entropic penalty: the same optimum as by HiGHS, proved by weak duality."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from maxent_cvx.solvers.linear import entropic_penalty
 from maxent_cvx.solvers.linear.elastic import elastic_relaxation
 from maxent_cvx.solvers.linear.entropic_penalty import by_entropic_penalty
 from maxent_cvx.solvers.linear.highs import linear_program
-from maxent_cvx.solvers.program.weak_duality import proved
-from maxent_cvx.solvers.tolerances import LINEAR_PROGRAMS
+from maxent_cvx.solvers.parameters.size_limits import LINEAR_PROGRAM_SIZES
+from maxent_cvx.solvers.program.weak_duality import dual_bound
 from support.random_models import contradictory_model, random_model
 from support.solving import examples
 
@@ -23,7 +23,7 @@ from support.solving import examples
 @examples(100)
 @given(seed=st.integers(0, 10_000))
 def test_same_optimum(seed: int):
-    """The rows hold, what is proved is true, and a cost that is both attained and proved is HiGHS' least.
+    """The rows hold, the bound is valid, and a cost that is attained and proved is the optimum of HiGHS.
 
     (Cominetti and San Martin, 1994.) A cost that is attained need not be the least: whoever asks compares the two.
     """
@@ -35,7 +35,7 @@ def test_same_optimum(seed: int):
     assert exact.found
     if found.found:
         value = cost @ exact.x
-        attained, bound = cost @ found.x, proved(form, cost, found.multipliers)
+        attained, bound = cost @ found.x, dual_bound(form, cost, found.multipliers)
         assert bound <= value + 1e-6
         assert attained >= value - 1e-6
         assert form.residual(found.x).max() <= 1e-6
@@ -44,7 +44,7 @@ def test_same_optimum(seed: int):
 
 
 def test_mostly_found_and_proved():
-    """Newton's method comes to an end on most problems, even of those that are small and where terms must be empty."""
+    """Newton's method converges on most problems, even on small ones with implied zeros."""
     found, proofs = [], []
     for seed in range(100):
         form = random_model(seed)[0].form
@@ -52,7 +52,7 @@ def test_mostly_found_and_proved():
         optimum = by_entropic_penalty(form, cost)
         found.append(optimum.found)
         if optimum.found:
-            proofs.append(cost @ optimum.x - proved(form, cost, optimum.multipliers) < 1e-6)
+            proofs.append(cost @ optimum.x - dual_bound(form, cost, optimum.multipliers) < 1e-6)
     assert np.mean(found) >= 0.75
     assert np.mean(proofs) >= 0.75
 
@@ -60,7 +60,7 @@ def test_mostly_found_and_proved():
 @examples(60)
 @given(seed=st.integers(0, 10_000))
 def test_nothing_is_found_where_nothing_is(seed: int):
-    """Rows that contradict each other have no optimum."""
+    """Infeasible rows have no optimum."""
     form = contradictory_model(seed).form
     if elastic_relaxation(form).off.max(initial=0) > 1e-6:
         found = by_entropic_penalty(form, np.zeros(form.shape[1]))
@@ -69,13 +69,13 @@ def test_nothing_is_found_where_nothing_is(seed: int):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch):
-    """Where the entropic penalty is tried first, changes and bounds are what they are otherwise."""
+    """Relaxations and bounds are the same whether or not the entropic penalty is tried first."""
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
     asked = P(str(records["Disease"].iloc[0]), given={"Sex": records["Sex"].iloc[0]})
     before = elastic_relaxation(model.form), consistent.bounds(asked)
-    monkeypatch.setattr(entropic_penalty, "LINEAR_PROGRAMS", replace(LINEAR_PROGRAMS, large=0))
+    monkeypatch.setattr(entropic_penalty, "LINEAR_PROGRAM_SIZES", replace(LINEAR_PROGRAM_SIZES, large=0))
     after = elastic_relaxation(model.form), consistent.bounds(asked)
     assert after[0].off.sum() == pytest.approx(before[0].off.sum(), abs=1e-6)
     assert after[1] == pytest.approx(before[1], abs=1e-6)
     for form, change in ((model.form, before[0]), (model.form, after[0])):
-        assert proved(form, np.zeros(form.shape[1]), change.direction) == pytest.approx(change.off.sum(), abs=1e-6)
+        assert dual_bound(form, np.zeros(form.shape[1]), change.direction) == pytest.approx(change.off.sum(), abs=1e-6)

@@ -1,4 +1,4 @@
-"""What linear rows cannot see: people have exactly one value each (Re-publishing, section 3.5, and beyond it)."""
+"""Inference that linear rows miss: each person has exactly one value (Re-publishing, section 3.5, and beyond it)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ seeds = st.integers(0, 10**6)
 
 
 def shuffled(seed: int, releases: int, people: int, values: int, size: int) -> list[pd.DataFrame]:
-    """People who all stay, in new buckets of one size each time."""
+    """The same people in each release, in new buckets of one size."""
     rng = np.random.default_rng(seed)
     disease, found = rng.choice(list("abcdef")[:values], people), []
     for _ in range(releases):
@@ -33,7 +33,7 @@ def shuffled(seed: int, releases: int, people: int, values: int, size: int) -> l
 
 
 class TestWhatLinearRowsCannotSee:
-    """Sixteen people, two releases: the model says 0.18, and no whole assignment has it at all."""
+    """Sixteen people, two releases: the model says 0.18, and it is true in no integer assignment."""
 
     tables = shuffled(178, 2, 16, 4, 4)
 
@@ -86,7 +86,7 @@ def _orders(values: list[str]) -> list[tuple[str, ...]]:
 @examples(60)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_against_all_assignments(seed: int, releases: int):
-    """Bounds and certainties over whole assignments are those of trying every one."""
+    """Bounds and certainties over integer assignments agree with enumeration."""
     tables = random_tables(seed, releases, size=6)
     every = assignments(tables)
     model = MaxEnt(ReleaseSeries(map(published, tables)))
@@ -112,7 +112,7 @@ def test_against_all_assignments(seed: int, releases: int):
         if share == 1:
             assert (name in found.index) == others
             assert name not in found.index or found.loc[name, "probability"] == 1
-        elif share == 0:  # unless another value has 1, which says it
+        elif share == 0:  # unless another value has 1, which implies it
             sure = (every[person] == every[person].iloc[0]).all()
             assert (name in found.index) == (not sure)
         else:
@@ -120,7 +120,7 @@ def test_against_all_assignments(seed: int, releases: int):
 
 
 def test_buckets_alone():
-    """In one release whole numbers change nothing: counting bounds are whole (Frechet)."""
+    """In one release integrality changes nothing: counting bounds are integers (Frechet)."""
     release = mx.Release.from_buckets(
         mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
     )
@@ -131,7 +131,7 @@ def test_buckets_alone():
 
 
 def test_knowledge_that_no_whole_assignment_has():
-    """30 % of six men are no whole number of them; between 0.3 and 0.4 there are two, whole."""
+    """30 % of six men is not an integer; between 30 % and 40 % of them there is one integer, two."""
     release = mx.Release.from_buckets(
         mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
     )
@@ -146,7 +146,7 @@ def test_knowledge_that_no_whole_assignment_has():
 
 
 def test_named_people():
-    """One of two people has it, whole: the other then has not."""
+    """Exactly one of two people has the value: if one has it, the other has not."""
     hospital = mx.datasets.load_hospital()
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     people = {n: {"Gender": "male", "Degree": "college"} for n in ("Allen", "Brian")}
@@ -159,7 +159,7 @@ def test_named_people():
 
 
 def test_not_decided():
-    """Without time nothing is decided, and that is said."""
+    """With too little time nothing is decided, and the error says so."""
     model = MaxEnt(patients())
     with refused(NotDecided, "more time"):
         model.bounds(P("Flu", who=1), integer=True, time_limit=0)
@@ -187,7 +187,7 @@ def aab(values: Sequence[str]) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", WIDE)
 def test_coefficients_of_any_size(name: str):
-    """What is rounded is the value of a count of people, and not whatever is small beside another coefficient."""
+    """Only the sides of a row that counts people are rounded to integers, not relatively small coefficients."""
     said, *expected = WIDE[name]
     model = MaxEnt(Release.from_buckets(aab(["flu", "hiv", "cold"]), qi=["Q"], sa="S", bucket="B")).add(said)
     for asked, ends in zip((COLD, FLU), expected, strict=True):
@@ -197,7 +197,7 @@ def test_coefficients_of_any_size(name: str):
 @examples(60)
 @given(seed=seeds)
 def test_wide_rows_are_those_of_all_assignments(seed: int):
-    """Bounds over whole assignments are those of all tables that satisfy the row, whatever its coefficients."""
+    """Bounds over integer assignments are those of all tables that satisfy the row, whatever its coefficients."""
     rng = np.random.default_rng(seed)
     values, size = ["flu", "hiv", "cold"], [float(10 ** rng.uniform(-7, 0)), 1.0]
     events = [(s, q) for q in "ab" for s in values]

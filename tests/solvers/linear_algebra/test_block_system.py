@@ -1,4 +1,4 @@
-"""Newton systems are solved as dense linear algebra solves them, at any x, for any rows that take part."""
+"""Newton systems have the solutions of dense linear algebra, at any x, for any active rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_grad
 from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
 from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
 from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
+from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.tolerances import NEWTON_SYSTEM
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -28,7 +28,7 @@ RIDGE = 1e-13
 
 
 def random_form(seed: int) -> LinearForm:
-    """A model's rows; sometimes one of knowledge twice (redundant), sometimes nothing published at all."""
+    """A model's rows; sometimes with a redundant row of knowledge, sometimes without published rows."""
     model, _ = random_model(seed, statements=6)
     form, rng = model.form, np.random.default_rng(seed)
     if form.shape[0] > form.n_published and rng.random() < 0.3:
@@ -37,14 +37,14 @@ def random_form(seed: int) -> LinearForm:
 
 
 def hessian(form: LinearForm, x: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows take part, and A diag(x) A' over them."""
+    """The published and the active rows, and A diag(x) A' over them."""
     rows = np.concatenate([np.arange(form.n_published), form.n_published + active])
     matrix = form.matrix.toarray()[rows]
     return rows, matrix * x @ matrix.T
 
 
 def solves(form: LinearForm, system: BlockSystem | SparseSystem, x: np.ndarray, active: np.ndarray, seed: int) -> None:
-    """Solve for a right-hand side that has a solution, one that may be one of many, and compare what it does to x.
+    """Solve for a consistent right-hand side, and compare the change of the exponents with that of dense least squares.
 
     Of redundant rows anybody may take a part of the multiplier. What all solutions have in common is the change
     A' d of the exponents, where x is not nothing: weighted by the root of x, it is that of least squares.
@@ -52,7 +52,7 @@ def solves(form: LinearForm, system: BlockSystem | SparseSystem, x: np.ndarray, 
     rows, dense = hessian(form, x, active)
     aim = np.zeros(form.shape[0])
     aim[rows] = form.matrix.toarray()[rows] @ (x * np.random.default_rng(seed).normal(size=len(x)))
-    direction = system.factor(x, active, RIDGE)(aim)
+    direction = system.at(x, RIDGE).solve(aim, active)
     assert (direction[np.setdiff1d(np.arange(len(aim)), rows)] == 0).all()
     change = form.matrix.T @ direction
     root = np.sqrt(x)
@@ -71,7 +71,7 @@ def project(form: LinearForm, rows: np.ndarray, x: np.ndarray, aim: np.ndarray) 
 @examples(60)
 @given(seed=seeds)
 def test_solves(system: type[BlockSystem] | type[SparseSystem], seed: int):
-    """Whichever pieces of knowledge take part, and whatever they repeat."""
+    """Systems are solved for any active rows of knowledge, redundant ones too."""
     form, rng = random_form(seed), np.random.default_rng(seed)
     active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.0, 0.5, 1.0]))
     assume(system is BlockSystem or form.n_published > 0)  # what is large enough to be factored sparsely is published
@@ -81,10 +81,10 @@ def test_solves(system: type[BlockSystem] | type[SparseSystem], seed: int):
 @examples(60)
 @given(seed=seeds)
 def test_again(seed: int):
-    """One system serves any number of x and of sets of rows; what is kept of the last only makes it faster."""
+    """One system solves at any x and for any active rows; a Schur complement from earlier ones only preconditions."""
     form, rng = random_form(seed), np.random.default_rng(seed)
     system = BlockSystem(form)
-    system.worth = int(rng.integers(0, 3))  # forms S early, and keeps it
+    system.affordable_products = int(rng.integers(0, 3))  # forms S early, and keeps it
     formed = 0
     for i in range(6):
         active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.3, 1.0]))
@@ -95,22 +95,22 @@ def test_again(seed: int):
 
 @examples(40)
 @given(seed=seeds, smallest=st.floats(-300, -3).map(lambda exponent: 10**exponent))
-def test_tiny_cells(seed: int, smallest: float):
-    """Where cells vanish rows may lose all they have: the direction is finite, and solves for the others."""
+def test_tiny_terms(seed: int, smallest: float):
+    """If terms vanish, rows may lose all their terms: the direction is finite, and solves for the other rows."""
     form, rng = random_form(seed), np.random.default_rng(seed)
     x = np.where(rng.random(form.shape[1]) < 0.4, smallest, rng.exponential(size=form.shape[1]) + 0.1)
     active = np.arange(form.shape[0] - form.n_published)
     aim = form.matrix @ (x * rng.normal(size=len(x)))
     for system in (BlockSystem(form), SparseSystem(form))[: 1 + (form.n_published > 0)]:
-        direction = system.factor(x, active, RIDGE)(aim)
+        direction = system.at(x, RIDGE).solve(aim, active)
         assert np.isfinite(direction).all()
-        np.testing.assert_allclose(form.matrix @ (x * (form.matrix.T @ direction)), aim, atol=1e-6 * (1 + smallest**0))
+        np.testing.assert_allclose(form.matrix @ (x * (form.matrix.T @ direction)), aim, atol=2e-6)
 
 
 @examples(40)
 @given(seed=seeds)
 def test_blocks(seed: int):
-    """Published rows come in blocks: P diag(x) P' is the blocks' diagonal, and nothing besides."""
+    """For published rows P, P diag(x) P' is block-diagonal, with the blocks of the buckets."""
     model, _ = random_model(seed)
     published = model.form.published
     buckets = model.form.bucket_blocks
@@ -118,67 +118,67 @@ def test_blocks(seed: int):
     x = np.random.default_rng(seed).exponential(size=published.shape[1])
     lower = buckets.matrices(x)
     blocks = lower + np.tril(lower, -1).transpose(0, 2, 1)
-    whole = np.zeros((buckets.n_slots, buckets.n_slots))
+    full = np.zeros((buckets.n_slots, buckets.n_slots))
     for i, block in enumerate(blocks):
         at = slice(i * buckets.width, (i + 1) * buckets.width)
-        whole[at, at] = block
+        full[at, at] = block
     dense = published.toarray()
-    np.testing.assert_allclose(whole[np.ix_(buckets.slot, buckets.slot)], dense * x @ dense.T, atol=1e-12)
+    np.testing.assert_allclose(full[np.ix_(buckets.slot, buckets.slot)], dense * x @ dense.T, atol=1e-12)
     padding = np.setdiff1d(np.arange(buckets.n_slots), buckets.slot)
-    np.testing.assert_array_equal(whole[padding], np.eye(buckets.n_slots)[padding])
+    np.testing.assert_array_equal(full[padding], np.eye(buckets.n_slots)[padding])
     right = np.random.default_rng(seed + 1).normal(size=buckets.n_slots)
     np.testing.assert_allclose(
         buckets.apply(buckets.factor(x, 1e-3), right),
-        np.linalg.solve(whole + 1e-3 * np.diag(whole.diagonal()), right),
+        np.linalg.solve(full + 1e-3 * np.diag(full.diagonal()), right),
         rtol=1e-8,
     )
 
 
 def test_nothing_published():
-    """Rows that come from nowhere are all knowledge: there are no blocks, and S is all of H."""
+    """Without published rows there are no blocks, and S is H."""
     matrix = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, -0.5]])
     form = LinearForm.plain(sp.csr_array(matrix), np.ones(2), np.ones(2))
     system = BlockSystem(form)
     assert system.bucket_blocks.n_slots == 0
     x, aim = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0])
-    np.testing.assert_allclose(system.factor(x, np.arange(2), 0.0)(aim), np.linalg.solve(matrix * x @ matrix.T, aim))
-    np.testing.assert_allclose(system.factor(x, np.array([1]), 0.0)(aim), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
+    np.testing.assert_allclose(system.at(x, 0.0).solve(aim, np.arange(2)), np.linalg.solve(matrix * x @ matrix.T, aim))
+    np.testing.assert_allclose(system.at(x, 0.0).solve(aim, np.array([1])), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
 
 
 def test_formed_only_when_needed():
-    """S is formed when conjugate gradients would take too long without, and again only when it helps no more."""
+    """S is formed when conjugate gradients need too many products, and again only when it no longer helps."""
     model = MaxEnt(publish(FIGURE_1C)).add(P("s1", {"Q": "q1"}) == 0.3, P("s2", {"Q": "q2"}) == 0.3)
     form, active = model.form, np.arange(2)
     x, aim = np.ones(form.shape[1]), np.append(np.zeros(form.n_published), [1.0, -2.0])
     patient = BlockSystem(form)
-    patient.factor(x, active, RIDGE)(aim)
+    patient.at(x, RIDGE).solve(aim, active)
     assert patient.formed == 0  # two rows: two products
     assert 1 <= patient.products <= 3
     hasty = BlockSystem(form)
     hasty.affordable_products = 0
-    hasty.factor(x, active, RIDGE)(aim)
+    hasty.at(x, RIDGE).solve(aim, active)
     assert hasty.formed == 1
     hasty.affordable_products = patient.affordable_products
     before = hasty.products
-    hasty.factor(2 * x, active, RIDGE)(aim)  # S is twice what was formed: one product tells
-    hasty.factor(x, active[:1], RIDGE)(np.append(np.zeros(form.n_published), [1.0, 0.0]))
+    hasty.at(2 * x, RIDGE).solve(aim, active)  # S is twice what was formed: one product is enough
+    hasty.at(x, RIDGE).solve(np.append(np.zeros(form.n_published), [1.0, 0.0]), active[:1])
     assert hasty.formed == 1
     assert hasty.products <= before + 4
 
 
 def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
-    """Buckets of hundreds of values have no small blocks; whoever solves, it is the same system."""
+    """Where the blocks are too large, a sparse factor is computed instead."""
     form = MaxEnt(publish(FIGURE_1C)).form
     assert isinstance(newton_system(form), BlockSystem)
-    hasty = replace(NEWTON_SYSTEM, most_multiplications=1)
-    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.NEWTON_SYSTEM", hasty)
+    hasty = replace(NEWTON_COSTS, most_multiplications=1)
+    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.NEWTON_COSTS", hasty)
     assert isinstance(newton_system(form), SparseSystem)
 
 
 @examples(60)
 @given(seed=seeds, n=st.integers(1, 8), then=st.sets(st.integers(0, 7)), now=st.sets(st.integers(0, 7)))
 def test_schur_complement(seed: int, n: int, then: set[int], now: set[int]):
-    """A Schur complement solves exactly for rows that it was formed for, and divides by the diagonal for others."""
+    """The preconditioner solves exactly for rows that S was formed for, and divides by the diagonal for others."""
     rng = np.random.default_rng(seed)
     before, active = (np.array(sorted(i for i in rows if i < n), dtype=int) for rows in (then, now))
     root = rng.normal(size=(n, n)) + 3 * np.eye(n)
@@ -194,7 +194,7 @@ def test_schur_complement(seed: int, n: int, then: set[int], now: set[int]):
 @examples(60)
 @given(seed=seeds, n=st.integers(1, 10))
 def test_conjugate_gradients(seed: int, n: int):
-    """At most as many products as unknowns, if the matrix is easy; a start that solves needs no more than its check."""
+    """A well-conditioned system takes hardly more products than it has unknowns, and none from its solution."""
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n))
     matrix, right = root @ root.T / n + np.eye(n), rng.normal(size=n)
@@ -209,7 +209,7 @@ def test_conjugate_gradients(seed: int, n: int):
 
 
 def test_conjugate_gradients_give_up():
-    """An indefinite matrix, or too few products, is no solution."""
+    """With an indefinite matrix or too few products the method does not converge, and says so."""
     right = np.ones(2)
     assert not conjugate_gradients(np.diag([1.0, -2.0]).__matmul__, right, np.copy, 1e-10, 10).converged
     few = conjugate_gradients(np.diag([1.0, 100.0]).__matmul__, right, np.copy, 1e-10, 1)

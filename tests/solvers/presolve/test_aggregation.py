@@ -15,7 +15,8 @@ from maxent_cvx import MaxEnt, Statement
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual.newton import newton
 from maxent_cvx.solvers.presolve.aggregation import Aggregation, aggregate
-from maxent_cvx.solvers.presolve.reduce import Reduced, reduce
+from maxent_cvx.solvers.presolve.reduce import reduce
+from maxent_cvx.solvers.presolve.reduced import Reduced
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import p, publish
 from support.random_models import publish as publish_records
@@ -26,7 +27,7 @@ seeds = st.integers(0, 10**6)
 
 
 def repetitive(seed: int, statements: int = 3) -> tuple[MaxEnt, pd.DataFrame]:
-    """Draw a model with much that is alike: buckets that are published up to five times, records that are repeated."""
+    """Draw a model with many interchangeable terms: buckets published up to five times, repeated records."""
     rng = np.random.default_rng(seed)
     records = random_records(rng, buckets=(1, 3))
     copies = [records.assign(Bucket=records["Bucket"] + 10 * i) for i in range(int(rng.integers(1, 6)))]
@@ -43,13 +44,13 @@ def reduced(model: MaxEnt) -> Reduced:
 
 
 def weigh(form: LinearForm, seed: int) -> LinearForm:
-    """Give terms weights of a few sizes, so that some are alike and others are not."""
+    """Draw weights from a few values, so that some terms have equal weights and others have not."""
     rng = np.random.default_rng(seed)
     return replace(form, weights=rng.choice([0.5, 1.0, 3.0], form.shape[1], p=[0.1, 0.8, 0.1]))
 
 
 def is_the_same(form: LinearForm, aggregation: Aggregation, seed: int) -> None:
-    """For any multipliers of the lumps: counts, their sums over rows, and the way there and back."""
+    """For any multipliers of the aggregated rows: counts, row activities, and the maps between both problems."""
     rng = np.random.default_rng(seed)
     smaller = aggregation.form
     m = rng.normal(size=smaller.shape[0])
@@ -58,30 +59,30 @@ def is_the_same(form: LinearForm, aggregation: Aggregation, seed: int) -> None:
     # Each term is what the restored multipliers say it is: x = w exp(A' m - 1) in the original problem.
     np.testing.assert_allclose(counts, np.exp(form.exponent(all_m)), rtol=1e-9)
     np.testing.assert_allclose(np.bincount(aggregation.term, counts), aggregated, rtol=1e-9)
-    # A lump of rows sums up what its rows do, and asks for the sum of what they ask for; knowledge stays as it is.
+    # Activities and sides of an aggregated row are the sums over its rows; knowledge is unchanged.
     value, n_rows = form.matrix @ counts, smaller.shape[0]
     np.testing.assert_allclose(np.bincount(aggregation.row, value, n_rows), smaller.matrix @ aggregated, atol=1e-9)
     for side in ("low", "high"):
         np.testing.assert_allclose(np.bincount(aggregation.row, getattr(form, side), n_rows), getattr(smaller, side))
-    np.testing.assert_allclose(aggregation.aggregated(all_m), m, atol=1e-12)
+    np.testing.assert_allclose(aggregation.aggregated_multipliers(all_m), m, atol=1e-12)
     np.testing.assert_allclose(np.bincount(aggregation.term, aggregation.share), 1)
 
 
 @examples(100)
 @given(seed=seeds, weighted=st.booleans())
-def test_way_back(seed: int, weighted: bool):
-    """Whatever the multipliers, a lump's terms are what the original problem's restored multipliers make of them."""
+def test_disaggregation(seed: int, weighted: bool):
+    """For any multipliers, disaggregated counts are those of the restored multipliers in the original problem."""
     model, _ = repetitive(seed)
     form = weigh(model.form, seed) if weighted else model.form
     is_the_same(form, aggregate(form), seed)
-    posed = reduced(model).posed
-    is_the_same(posed, aggregate(posed), seed)
+    restricted = reduced(model).restricted
+    is_the_same(restricted, aggregate(restricted), seed)
 
 
 @examples(60)
 @given(seed=seeds, weighted=st.booleans())
-def test_rows_that_hold_for_lumps_hold_for_all(seed: int, weighted: bool):
-    """An answer to the lumped problem satisfies every row of the original: what is alike asks for the same."""
+def test_aggregated_answers_satisfy_all_rows(seed: int, weighted: bool):
+    """A disaggregated solution satisfies every row of the original problem, and is its solution."""
     model, _ = repetitive(seed)
     form = weigh(model.form, seed) if weighted else model.form
     aggregation = aggregate(form)
@@ -89,15 +90,15 @@ def test_rows_that_hold_for_lumps_hold_for_all(seed: int, weighted: bool):
     counts, multipliers = aggregation.counts(answer.counts), aggregation.multipliers(answer.multipliers)
     if answer.status is Status.OPTIMAL and not answer.proofs:
         assert form.residual(counts).max() <= 1e-6
-        whole = newton(form)
-        np.testing.assert_allclose(counts, whole.counts, atol=2e-3)  # entropy is flat at its top
+        original = newton(form)
+        np.testing.assert_allclose(counts, original.counts, atol=2e-3)  # entropy is flat at its top
         np.testing.assert_allclose(counts, np.exp(form.exponent(multipliers)), rtol=1e-6)
 
 
 @examples(100)
 @given(seed=seeds)
 def test_presolve_changes_nothing(seed: int):
-    """With much that is alike the answer is that without presolve, within what both certify."""
+    """With many interchangeable terms the answer is that without presolve, within both certificates' bounds."""
     model, _ = repetitive(seed)
     whole = model.solve(presolve=False, allow_inaccurate=True)
     post = model.solve()
@@ -115,15 +116,15 @@ def copies(k: int, knowledge: Sequence[Statement]) -> MaxEnt:
 def test_copies_collapse(knowledge: list[Statement]):
     """However many copies of one bucket are one bucket with a weight: neither size nor answer depends on k."""
     assert len({aggregate(copies(k, knowledge).form).form.shape for k in (1, 2, 10, 100)}) == 1
-    # Presolve leaves out a row a bucket first, which lumps one bucket differently from several.
+    # Presolve leaves out a row of each bucket first, so that one bucket is aggregated differently from several.
     assert len({reduced(copies(k, knowledge)).form.shape for k in (2, 3, 10, 100)}) == 1
     one, many = copies(1, knowledge).solve(), copies(10, knowledge).solve()
     allowed = one.certificate.bound + many.certificate.bound + 1e-9
     assert np.abs(one.conditional() - many.conditional()).to_numpy().max() <= allowed
 
 
-def test_alike_values_share_a_distribution():
-    """QI values that no knowledge tells apart are one QI value; so are sensitive values."""
+def test_indistinguishable_values_share_a_distribution():
+    """QI values that no knowledge distinguishes have one conditional distribution; so have sensitive values."""
     # q1 against q2, q3, q4; s1 against s2, s3, s4: two by two is left.
     model = copies(1, [p("s1", "q1") == 0.3])
     assert aggregate(model.form).form.shape[1] == 4
@@ -134,8 +135,8 @@ def test_alike_values_share_a_distribution():
     np.testing.assert_allclose(table["s2"], 2 * table["s3"], atol=1e-12)  # there are two s2, and one s3
 
 
-def test_knowledge_tells_apart():
-    """A statement about q2 takes it out of the lump of q2, q3 and q4, one about s2 that out of s2, s3 and s4."""
+def test_knowledge_distinguishes():
+    """A statement about q2 and s2 separates q2 from q3 and q4, and s2 from s3 and s4."""
     model = copies(1, [p("s1", "q1") == 0.3, p("s2", "q2") == 0.6])
     assert aggregate(model.form).form.shape[1] == 9
     table = model.solve().conditional()
@@ -143,8 +144,8 @@ def test_knowledge_tells_apart():
     np.testing.assert_allclose(table.loc["q3"], table.loc["q4"], atol=1e-12)
 
 
-def test_the_same_said_twice_does_not_make_alike():
-    """q1 and q2 are told the same in two statements: two multipliers, that another statement makes different."""
+def test_equal_statements_do_not_make_interchangeable():
+    """Equal statements about q1 and q2 have two multipliers, which another statement about q1 makes different."""
     model = copies(1, [p("s1", "q1") <= 0.1, p("s1", "q2") <= 0.1, p("s2", "q1") == 0.7])
     table = model.solve().conditional()
     whole = model.solve(presolve=False).conditional()
@@ -153,10 +154,10 @@ def test_the_same_said_twice_does_not_make_alike():
     assert table.loc["q2", "s2"] < 0.6
 
 
-def test_weights_tell_apart():
-    """Terms of different weight are not alike, and those of equal weight are, with the sum of their weights."""
+def test_weights_distinguish():
+    """Terms of different weight are not aggregated; those of equal weight are, and their weights add up."""
     form = MaxEnt(publish([("q1*4 q2*2 q3*2", "s1*4 s2*4")])).form
-    assert aggregate(form).form.shape[1] == 1  # nothing is known: everybody is alike
+    assert aggregate(form).form.shape[1] == 1  # without knowledge all are interchangeable
     s1 = form.matrix.toarray()[:3].argmax(axis=0)  # rows come in the order q1, q2, q3, s1, s2
     weights = np.where(s1 == 0, 2.0, 1.0)  # q1's terms weigh more
     aggregation = aggregate(replace(form, weights=weights))
@@ -165,14 +166,14 @@ def test_weights_tell_apart():
     answer = newton(aggregation.form)
     np.testing.assert_allclose(aggregation.counts(answer.counts), [2, 2, 1, 1, 1, 1], atol=1e-8)
     odd = np.ones(6)
-    odd[0] = 2.0  # one term that is like no other
+    odd[0] = 2.0  # one term that is interchangeable with no other
     aggregation = aggregate(replace(form, weights=odd))
     assert (np.bincount(aggregation.term)[aggregation.term[0]]) == 1
 
 
-def test_not_worth_it():
-    """Less than a tenth saved is not worth a new problem: then the form stays what it is."""
-    # No two of these have the same number of people but q2 and s2, and those are told different things.
+def test_small_savings_are_declined():
+    """Where less than a tenth of the terms is saved, the form is left as it is."""
+    # Of these only q2 and s2 have the same number of records, and different statements are about them.
     knowledge = [p("s1", "q1") == 0.1, p("s2", "q2") <= 0.5, p("s3", "q2") <= 0.8]
     form = MaxEnt(publish([("q1*2 q2*3 q3*4", "s1 s2*3 s3*5")])).add(*knowledge).form
     aggregation = aggregate(form)

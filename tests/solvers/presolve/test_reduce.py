@@ -1,4 +1,4 @@
-"""Presolve takes out of a problem only what every solution agrees on, and puts all of it back."""
+"""Presolve removes only implied terms and redundant rows, and postsolve restores all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 
 from maxent_cvx import Infeasible, MaxEnt, P
 from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
-from maxent_cvx.solvers.presolve.reduce import Reduced, reduce
+from maxent_cvx.solvers.presolve.reduce import reduce
+from maxent_cvx.solvers.presolve.reduced import Reduced
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, members, p, publish
 from support.random_models import random_model
@@ -62,7 +63,7 @@ def reduced(model: MaxEnt) -> Reduced:
 @examples(40)
 @given(seed=seeds)
 def test_bounds_hold_for_every_assignment(seed: int):
-    """Whoever has whichever value, if the knowledge is true then every count lies within its bounds."""
+    """In every assignment of values to people in which the knowledge is true, every count lies within its bounds."""
     model, records = random_model(seed, statements=4, buckets=(1, 2), size=5)
     lower, upper = term_bounds(model.form, model.view.n_records)
     truth = model.space.count(records)
@@ -91,7 +92,7 @@ def test_bounds_hold_for_every_distribution(seed: int):
 
 
 def test_zeros_are_found():
-    """P(s | q) = 0 empties the term of every bucket that q and s share (section 3.2)."""
+    """P(s | q) = 0 fixes the term of q and s at zero in every bucket that has both (section 3.2)."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s3", "q1") == 0)
     q, s = (model.space.index.get_level_values(i) for i in (0, 1))
     zero = np.asarray((q == "q1") & (s == "s3"))
@@ -103,11 +104,11 @@ def test_zeros_are_found():
 
 
 def test_rules_without_exception_are_found():
-    """P(s | q) = 1 makes q's counts of s the number of q, and empties all its other terms."""
+    """P(s | q) = 1 fixes the terms of q and s at the number of q, and all other terms of q at zero."""
     # q3 is once in bucket 1 and once in bucket 2, and s3 is in both.
     model = MaxEnt(publish(FIGURE_1C)).add(p("s3", "q3") == 1)
     smaller = reduced(model)
-    # One q3 a bucket, and one s3: it is q3's, and nobody else's.
+    # Each bucket has one q3 and one s3: that s3 is q3's.
     for i, (q, s, b) in enumerate(model.space.index):
         assert smaller.fixed[i] == (b != 3 and (q == "q3" or s == "s3"))
         if smaller.fixed[i]:
@@ -126,7 +127,7 @@ def test_what_zeros_force_in_turn_is_found():
 
 @pytest.mark.parametrize("case", [case for case in CONTRADICTORY if len(case.knowledge) == 1], ids=lambda c: c.name)
 def test_largest_value_is_the_limit(case: Case):
-    """One statement beyond the largest attainable value is never presolved into something that can hold."""
+    """A statement beyond the largest attainable value is refused by presolve, or left infeasible by it."""
     model = case.model()
     try:
         smaller = reduced(model)
@@ -137,7 +138,7 @@ def test_largest_value_is_the_limit(case: Case):
 
 
 def test_irrelevant_buckets_keep_equation_9():
-    """A bucket that no knowledge speaks of keeps n(q, b) n(s, b) / n(b) to the last digit (Prop. 1, Theorem 5)."""
+    """A bucket without knowledge keeps n(q, b) n(s, b) / n(b) to the last digit (Prop. 1, Theorem 5)."""
     # q4 is in bucket 2 only, and so is s4 among its values.
     model = MaxEnt(publish(FIGURE_1C)).add(p("s4", "q4") == 0.6)
     smaller = reduced(model)
@@ -155,7 +156,7 @@ def test_irrelevant_buckets_keep_equation_9():
 @examples(60)
 @given(seed=seeds)
 def test_restore(seed: int):
-    """What was taken out comes back where it was, and a lump's count is divided among its terms."""
+    """Postsolve restores what was removed, and divides an aggregated count among its terms."""
     model, _ = random_model(seed)
     smaller = reduced(model)
     n_rows, n_terms = smaller.form.shape
@@ -173,7 +174,7 @@ def test_restore(seed: int):
 @examples(60)
 @given(seed=seeds)
 def test_the_smaller_problem_is_the_same_problem(seed: int):
-    """The truth, cut down to what is left, satisfies what is left; and put back it satisfies everything."""
+    """The true counts, restricted to the reduced problem, satisfy it; restored, they satisfy the original problem."""
     model, records = random_model(seed)
     truth = model.space.count(records).astype(float)
     smaller = reduced(model)
@@ -184,12 +185,12 @@ def test_the_smaller_problem_is_the_same_problem(seed: int):
     assert (model.form.residual(back) <= 1e-7).all()
 
 
-def test_whole():
-    """Reducing nothing leaves the problem, and restores an answer to itself."""
+def test_identity():
+    """The identity leaves the problem as it is, and restores an answer to itself."""
     model = MaxEnt(publish(FIGURE_1C)).add(P("s1") <= 0.5)
-    whole = Reduced.whole(model.form)
-    assert whole.form is model.form
+    unreduced = Reduced.identity(model.form)
+    assert unreduced.form is model.form
     counts, multipliers = np.arange(float(len(model.space))), np.arange(float(model.form.shape[0]))
-    for back, given_ in zip(whole.restore(counts, multipliers), (counts, multipliers), strict=True):
+    for back, given_ in zip(unreduced.restore(counts, multipliers), (counts, multipliers), strict=True):
         np.testing.assert_array_equal(back, given_)
-    assert not whole.fixed.any()
+    assert not unreduced.fixed.any()

@@ -1,4 +1,4 @@
-"""A row is left out only if the others imply it, and what is left implies it still."""
+"""A row is marked redundant only if the rows that are left imply it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxent_cvx import MaxEnt
+from maxent_cvx.solvers.parameters.size_limits import PRESOLVE_SIZES
 from maxent_cvx.solvers.presolve.redundant_rows import dependent, redundant
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.tolerances import PRESOLVE
 from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -28,7 +28,7 @@ def marked(model: MaxEnt) -> np.ndarray:
 @examples(60)
 @given(seed=seeds)
 def test_theorem_3(seed: int):
-    """One published row a bucket is dependent (Privacy-MaxEnt, Theorem 3), and what is left has the rank of all."""
+    """One published row a bucket is dependent (Privacy-MaxEnt, Theorem 3); the others have full rank."""
     model, _ = random_model(seed)
     found = dependent(model.form)
     assert found.sum() == len(model.view.buckets)
@@ -38,8 +38,8 @@ def test_theorem_3(seed: int):
 
 @examples(60)
 @given(seed=seeds)
-def test_dependent_where_terms_are_gone(seed: int):
-    """Without some of the terms more rows depend on each other: as many are marked as the rank falls short."""
+def test_dependent_where_terms_are_removed(seed: int):
+    """Without some of the terms more rows are dependent: as many are marked as the rank is deficient."""
     model, _ = random_model(seed)
     rng = np.random.default_rng(seed)
     left = np.flatnonzero(rng.random(model.form.shape[1]) < 0.6)
@@ -57,7 +57,7 @@ def test_dependent_where_terms_are_gone(seed: int):
 @examples(60)
 @given(seed=seeds)
 def test_what_is_left_implies_the_rest(seed: int):
-    """No x >= 0 that satisfies the rows that are left violates one that is not, by linear programs."""
+    """No x >= 0 that satisfies the remaining rows violates a redundant one, by linear programs."""
     model, _ = random_model(seed, statements=6)
     form, found = model.form, marked(model)
     left = form.select(~found)
@@ -86,21 +86,21 @@ def test_what_is_left_implies_the_rest(seed: int):
     ],
 )
 def test_an_inequality_is_no_proof_of_itself(buckets: Buckets, s: str | list[str], q: str, bound: float):
-    """What only an inequality's own bound implies is not implied: it binds."""
+    """An inequality that is implied only by a bound derived from itself is not redundant: it is active."""
     model = MaxEnt(publish(buckets)).add(p(s, q) <= bound)
     assert not marked(model)[-1]
     assert model.solve().prob(p(s, q)) == pytest.approx(bound, abs=1e-6)
 
 
 def test_inequalities_that_hold_anyway():
-    """One that published numbers imply is left out: 3 of the 4 q1 at most are s1, and 1 at least, in the two by two."""
+    """Inequalities that published numbers imply are redundant: in the two by two, 1 to 3 of the 4 q1 are s1."""
     x = p("s1", "q1")
     for statement, implied in ((x <= 0.75, True), (x <= 0.7499, False), (x <= 1, True), (x >= 0, True)):
         assert marked(MaxEnt(publish(SQUARE)).add(statement))[-1] == implied, statement.label
 
 
 def test_repeated():
-    """Of statements with equal rows and values one is left; with other values, or as another relation, all are."""
+    """Of statements with equal rows and sides all but one are redundant; with other sides none is."""
     x = p("s1", "q1")
     model = MaxEnt(publish(SQUARE)).add(x == 0.4, x + x == 0.8, x <= 0.4, x == 0.4 + 1e-12)
     # The row of x + x is scaled to that of x; the last value is another one, however little.
@@ -111,9 +111,9 @@ def test_repeated():
 
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
-    """Where the search would cost too much nothing is marked: redundant rows are no harm."""
-    narrow = replace(PRESOLVE, widest_block=3)
-    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.PRESOLVE", narrow)
+    """In buckets that are too wide nothing is marked: redundant rows do no harm."""
+    narrow = replace(PRESOLVE_SIZES, widest_block=3)
+    monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.PRESOLVE_SIZES", narrow)
     model = MaxEnt(publish(CUBE))
     assert not dependent(model.form).any()
     np.testing.assert_allclose(model.solve().counts, 1 / 3)

@@ -1,4 +1,4 @@
-"""What a direction proves empty is empty in every solution; what can be occupied is never proved empty."""
+"""Terms that a direction proves zero are zero in every feasible point; a term that can be positive is never proved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def largest(form: LinearForm) -> np.ndarray:
 
 
 def empty(form: LinearForm, *proofs: np.ndarray) -> np.ndarray:
-    """What directions prove, each given those before it."""
+    """The terms that directions prove zero, each given those before it."""
     found = np.zeros(form.shape[1], dtype=bool)
     for proof in proofs:
         found |= empty_terms(form, proof, found, np.zeros(len(found)))
@@ -55,7 +55,7 @@ def empty(form: LinearForm, *proofs: np.ndarray) -> np.ndarray:
 
 
 def crosswise() -> LinearForm:
-    """Three by three, where q1 and q2 share s1 and s2: nothing is left of them for s3, and q3 is s3."""
+    """Three by three, where q1 and q2 share s1 and s2: their s3 is zero, and q3 has all of s3."""
     case = next(case for case in SOLVABLE if case.name == "crosswise")
     return case.model().form
 
@@ -67,7 +67,7 @@ CROSSWISE_EMPTY = [False, False, True, False, False, True, True, True, False]
 @examples(60)
 @given(seed=seeds)
 def test_the_linear_program_finds_all_zeros(seed: int):
-    """One direction proves empty exactly the terms that are zero in every solution."""
+    """One direction proves zero exactly the terms that are zero in every feasible point."""
     form = random_model(seed, statements=6)[0].form
     np.testing.assert_array_equal(empty(form, support_proof(form)), largest(form) <= 1e-6)
 
@@ -75,7 +75,7 @@ def test_the_linear_program_finds_all_zeros(seed: int):
 @examples(60)
 @given(seed=seeds)
 def test_newton_finds_no_others(seed: int):
-    """Directions that Newton's method has met prove terms empty that are, and none that can be positive."""
+    """Directions that Newton's method finds prove no term zero that can be positive."""
     form = random_model(seed, statements=6)[0].form
     found = empty(form, *newton(form).proofs)
     assert (largest(form)[found] <= 1e-6).all()
@@ -84,7 +84,7 @@ def test_newton_finds_no_others(seed: int):
 @examples(100)
 @given(seed=seeds, size=st.floats(-12, 3).map(lambda exponent: 10**exponent))
 def test_no_direction_proves_what_is_not_so(seed: int, size: float):
-    """Neither random directions, nor good ones that are spoiled a little, empty a term that can hold somebody."""
+    """Neither random directions nor slightly perturbed certificates prove a term zero that can be positive."""
     form, rng = random_model(seed, statements=6)[0].form, np.random.default_rng(seed)
     proof = support_proof(form)
     noise = size * rng.normal(size=form.shape[0]) * (rng.random(form.shape[0]) < rng.choice([0.1, 0.5, 1.0]))
@@ -93,32 +93,32 @@ def test_no_direction_proves_what_is_not_so(seed: int, size: float):
         assert (most[empty(form, direction)] <= 1e-6).all()
 
 
-def test_pressing_from_an_open_side_proves_nothing():
-    """P(s1 | q1) <= 0 empties q1's s1, by a direction down from its high side; to press up from it has no side."""
+def test_a_direction_with_the_wrong_sign_proves_nothing():
+    """P(s1 | q1) <= 0 proves q1's s1 zero by a negative multiplier; a positive one needs a low side."""
     form = MaxEnt(publish(CUBE)).add(p("s1", "q1") <= 0).form
     down = np.append(np.zeros(form.n_published), -1.0)
     assert empty(form, down).tolist() == [True, *[False] * 8]
     assert not empty(form, -down).any()
-    # Nor does a high side above 0, or a direction that raises other terms as well.
+    # Nor does a high side above 0, or a direction d with (A' d)_j > 0 for other terms.
     assert not empty(replace(form, high=form.high + 1e-6), down).any()
     raises = down.copy()
     raises[0] = 0.1  # every q1
     assert not empty(form, raises).any()
 
 
-def test_what_is_settled_counts():
-    """Given that x1 = 2, x1 + x2 = 2 empties x2; given that x1 = 1 it does not."""
+def test_fixed_terms_are_used():
+    """Given that x1 = 2, x1 + x2 = 2 proves x2 zero; given that x1 = 1 it does not."""
     form = LinearForm.plain(sp.csr_array([[1.0, 1.0], [1.0, 0.0]]), np.array([2.0, 0.0]), np.array([2.0, 9.0]))
     form = replace(form, n_published=1)
-    settled, direction = np.array([True, False]), np.array([-1.0, 0.0])
-    assert empty_terms(form, direction, settled, np.array([2.0, 0.0])).tolist() == [False, True]
-    assert not empty_terms(form, direction, settled, np.array([1.0, 0.0])).any()
+    fixed, direction = np.array([True, False]), np.array([-1.0, 0.0])
+    assert empty_terms(form, direction, fixed, np.array([2.0, 0.0])).tolist() == [False, True]
+    assert not empty_terms(form, direction, fixed, np.array([1.0, 0.0])).any()
 
 
-@pytest.mark.parametrize("people", [1, 1000, 10**6])
-def test_many_people(people: int):
-    """A proof is as good for millions as for one: rounding is relative to how many there are."""
-    buckets = [(f"q1*{people} q2*{2 * people} q3*{people}", f"s1*{people} s2*{2 * people} s3*{people}")]
+@pytest.mark.parametrize("n", [1, 1000, 10**6])
+def test_many_records(n: int):
+    """A proof holds for millions of records as for one: roundoff is relative to their number."""
+    buckets = [(f"q1*{n} q2*{2 * n} q3*{n}", f"s1*{n} s2*{2 * n} s3*{n}")]
     # All q1 and q2 are s1 or s2, crosswise: q1 in s1 and q2 in s2 are as many as q1 or s1 and q2 or s2 allow.
     model = MaxEnt(publish(buckets)).add(p("s1", "q1") + 2 * p("s2", "q2") == 3)
     form = model.form
@@ -127,7 +127,7 @@ def test_many_people(people: int):
 
 
 def test_crosswise():
-    """Zeros that no row implies by itself are proved, and exact in the posterior (design, section 5)."""
+    """Zeros that no row implies by itself are proved, and exact in the posterior."""
     form = crosswise()
     assert empty(form, support_proof(form)).tolist() == CROSSWISE_EMPTY
     assert empty(form, *newton(form).proofs).tolist() == CROSSWISE_EMPTY
@@ -138,8 +138,8 @@ def test_crosswise():
 
 @examples(60)
 @given(seed=seeds)
-def test_pushed(seed: int):
-    """Multipliers pushed along the proofs leave nobody in the empty terms, and the others where they were."""
+def test_moved_along_recession(seed: int):
+    """Multipliers moved along the proofs make terms proved zero negligible, and leave the others unchanged."""
     form = random_model(seed, statements=6)[0].form
     proof = support_proof(form)
     gone = empty(form, proof)
@@ -157,7 +157,7 @@ def test_pushed(seed: int):
 @examples(40)
 @given(seed=seeds)
 def test_the_certificate_checks_proofs(seed: int):
-    """A direction that proves nothing changes no certificate, whatever it is called."""
+    """A direction that proves nothing changes no certificate, even if it is passed as a proof."""
     exact, rng = from_multipliers(seed), np.random.default_rng(seed)
     nothing = np.zeros(len(exact.counts), dtype=bool)
     counts = np.where(rng.random(len(nothing)) < 0.3, 0.0, exact.counts)  # as if those were empty
@@ -180,32 +180,32 @@ def test_the_certificate_needs_proofs():
 
 
 def overlapping(rng: np.random.Generator, n_terms: int, rows: int) -> LinearForm:
-    """Overlapping sets of terms, and how many people of a few are in each: knowledge with nothing published."""
-    people = np.where(rng.random(n_terms) < 0.4, rng.integers(1, 9, n_terms), 0).astype(float)
+    """Sums over overlapping sets of terms, of which a few are positive: knowledge without published rows."""
+    counts = np.where(rng.random(n_terms) < 0.4, rng.integers(1, 9, n_terms), 0).astype(float)
     chosen = rng.random((rows, n_terms)) < 0.5
     chosen[:, 0] = True  # all of them overlap
     matrix = sp.csr_array(chosen.astype(float))
-    return LinearForm.plain(matrix, matrix @ people, matrix @ people)
+    return LinearForm.plain(matrix, matrix @ counts, matrix @ counts)
 
 
 @examples(60)
 @given(seed=seeds)
-def test_local_proofs_find_all_zeros_of_independent_parts(seed: int):
-    """Part by part, the knowledge alone proves empty exactly what it leaves no room for."""
+def test_local_proofs_find_all_zeros_of_components(seed: int):
+    """In each connected component, the knowledge alone proves zero exactly the terms that it forces to zero."""
     rng = np.random.default_rng(seed)
     sides = [overlapping(rng, 7, rows) for rows in (3, 1, 5)]
-    whole = LinearForm.plain(
+    together = LinearForm.plain(
         sp.csr_array(sp.block_diag([form.matrix for form in sides])), *(np.concatenate([f.low for f in sides]),) * 2
     )
-    proofs = local_proofs(whole)
+    proofs = local_proofs(together)
     alone = [largest(form) <= 1e-6 for form in sides]
-    alone[1][:] = False  # a row by itself is the business of bounds
-    np.testing.assert_array_equal(empty(whole, *proofs), np.concatenate(alone))
+    alone[1][:] = False  # a single row is left to bound propagation
+    np.testing.assert_array_equal(empty(together, *proofs), np.concatenate(alone))
     assert all((proof == np.rint(proof)).all() for proof in proofs)
 
 
-def test_nested_knowledge_leaves_nobody_between():
-    """P(s1 | q1 or q2) P(q1 or q2) = P(s1 | q1) P(q1) leaves no s1 to q2."""
+def test_nested_knowledge_forces_the_difference_to_zero():
+    """P(s1 | q1 or q2) P(q1 or q2) = P(s1 | q1) P(q1) forces q2's s1 to zero."""
     model = MaxEnt(publish(CUBE)).add(p("s1", "q1") == 0.5, p("s1", "q1") + p("s1", "q2") == 0.5)
     form = model.form
     (proof,) = local_proofs(form)
@@ -214,18 +214,18 @@ def test_nested_knowledge_leaves_nobody_between():
 
 @examples(60)
 @given(seed=seeds)
-def test_a_rough_answer_points_at_zeros(seed: int):
-    """What a few of Newton's steps leave nearly empty is proved empty where it is, and only there."""
+def test_zeros_from_a_rough_answer(seed: int):
+    """Facial reduction from an answer after a few Newton steps proves no term zero that can be positive."""
     form = random_model(seed, statements=6)[0].form
     rough = newton(form, max_iterations=12).counts
     found = empty(form, facial_reduction(form, rough))
     assert (largest(form)[found] <= 1e-6).all()
-    nobody = np.zeros(form.shape[1])  # any answer will do: the proof is a proof
-    assert (largest(form)[empty(form, facial_reduction(form, nobody))] <= 1e-6).all()
+    zeros = np.zeros(form.shape[1])  # whatever the answer, only what is true is proved
+    assert (largest(form)[empty(form, facial_reduction(form, zeros))] <= 1e-6).all()
 
 
 def test_crosswise_from_an_answer():
-    """One direction empties all that the answer suggests (design, section 5)."""
+    """One direction proves all terms zero that are nearly zero in the answer."""
     form = crosswise()
     hint = np.where(CROSSWISE_EMPTY, 1e-9, 0.5)
     assert empty(form, facial_reduction(form, hint)).tolist() == CROSSWISE_EMPTY
@@ -233,8 +233,8 @@ def test_crosswise_from_an_answer():
 
 @examples(100)
 @given(seed=seeds, size=st.floats(-8, 8).map(lambda exponent: 10**exponent))
-def test_exact_spread(seed: int, size: float):
-    """A' m by parts is as near the exact sum as it says, and nearer than a plain product's bound."""
+def test_exact_rmatvec(seed: int, size: float):
+    """The error of A' m is within its bound, by rational arithmetic."""
     rng = np.random.default_rng(seed)
     form = random_model(seed, statements=6)[0].form
     m = size * rng.normal(size=form.shape[0])

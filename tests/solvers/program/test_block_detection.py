@@ -9,9 +9,9 @@ import pytest
 
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.parameters.size_limits import BLOCK_DETECTION
 from maxent_cvx.solvers.program.block_detection import detect_blocks
 from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.tolerances import BLOCK_DETECTION
 from support.random_models import random_model
 
 
@@ -42,7 +42,7 @@ def test_buckets_are_found(seed: int):
 
 
 def test_few_rows_stay_as_they_are():
-    """Where nothing is gained nothing is done."""
+    """Small problems are left unchanged."""
     plain = anonymous(random_model(1)[0].form, 1)
     assert plain.shape[0] < BLOCK_DETECTION.fewest
     assert detect_blocks(plain)[0] is plain
@@ -50,7 +50,7 @@ def test_few_rows_stay_as_they_are():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_published_inequalities(seed: int):
-    """Published rows that are inequalities are not eliminated: as knowledge or as published, the answer is the same."""
+    """Published inequalities are not eliminated: taken as knowledge or as published, the answer is the same."""
     form = random_model(seed, statements=2, buckets=(3, 5))[0].form
     rng = np.random.default_rng(seed)
     slack = np.where(rng.random(form.n_published) < 0.3, rng.uniform(0, 1, form.n_published), 0.0)

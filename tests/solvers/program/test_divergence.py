@@ -1,4 +1,4 @@
-"""The divergence of an answer from its multipliers is never less than it is, and not much more."""
+"""The computed divergence is an upper bound on the exact one, and not much larger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> list[De
 @examples(60)
 @given(seed=st.integers(0, 10**6), off=st.floats(-16, 0).map(lambda power: 10.0**power))
 def test_divergence(seed: int, off: float):
-    """Beside fifty digits, for answers that are off by as little as rounding and by as much as everything."""
+    """Compared with fifty digits, for relative errors of the answer from roundoff to 1."""
     exact, rng = from_multipliers(seed), np.random.default_rng(seed)
     x = exact.counts * np.exp(off * rng.normal(size=len(exact.counts)))
     x[rng.random(len(x)) < 0.1] = 0.0
@@ -44,7 +44,7 @@ def test_divergence(seed: int, off: float):
 
 @pytest.mark.parametrize("x", [1e-320, 1e-200, 1e200])
 def test_far_away(x: float):
-    """Numbers that exp cannot reach leave a bound that is a number."""
+    """Counts beyond the range of exp give a finite bound."""
     exact = from_multipliers(3)
     found = divergence(exact.form, np.full(len(exact.counts), x), exact.multipliers)
     assert np.isfinite(found).all()

@@ -1,4 +1,4 @@
-"""A matrix whose different columns are kept once is the same matrix."""
+"""A matrix stored by its distinct columns is the same matrix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw(seed: int, n_rows: int, n_columns: int, n_different: int) -> np.ndarray
 @examples(100)
 @given(seed=seeds, n_rows=sizes, n_columns=st.integers(0, 30), n_different=sizes)
 def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
-    """Products, their transposes, squares and touched columns are those of the plain matrix."""
+    """Products, transposed products, squares and non-zero columns are those of the plain matrix."""
     plain = draw(seed, n_rows, n_columns, n_different)
     shared = SharedColumns(sp.csr_array(plain))
     rng = np.random.default_rng(seed)
@@ -41,7 +41,7 @@ def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
 @examples(100)
 @given(seed=seeds, n_rows=sizes, n_columns=st.integers(0, 30), n_different=sizes)
 def test_as_many_classes_as_different_columns(seed: int, n_rows: int, n_columns: int, n_different: int):
-    """Equal columns are never told apart, and different ones always are."""
+    """Equal columns are in one class, and different ones never are."""
     plain = draw(seed, n_rows, n_columns, n_different)
     of_column, example = column_classes(sp.csr_array(plain))
     assert len(example) == len({tuple(column) for column in plain.T})
@@ -60,7 +60,7 @@ def test_the_order_of_entries_means_nothing(order: list[int]):
 
 @pytest.mark.parametrize("x", [np.zeros(3), np.zeros(3, dtype=bool), np.ones(3, dtype=np.int64)])
 def test_sums_are_floating_point(x: np.ndarray):
-    """Sums of nothing, of truth values and of whole numbers can be added to others in place."""
+    """Sums of zeros, booleans and integers are floating-point numbers, which can be added to in place."""
     for n_rows in (0, 2):
         shared = SharedColumns(sp.csr_array((n_rows, 3)))
         assert shared.collect(x).dtype == shared.matvec(x).dtype == float

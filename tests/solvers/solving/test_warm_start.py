@@ -1,4 +1,4 @@
-"""Warm starts, polishing and the iteration log: the same answer, sooner, more precisely, and with its story."""
+"""Warm starts, polishing and the iteration log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def agree(one: Posterior, two: Posterior) -> None:
 @pytest.mark.parametrize("presolve", [True, False])
 @pytest.mark.parametrize("case", INTERIOR, ids=lambda case: case.name)
 def test_nothing_has_changed(case: Case, presolve: bool):
-    """From its own multipliers an answer is found at once: two iterations at most, and no more than the first time."""
+    """Started from its own multipliers a solve takes two iterations at most, and no more than before."""
     model = case.model()
     first = model.solve(presolve=presolve)
     again = model.solve(presolve=presolve, warm_start=first)
@@ -37,7 +37,7 @@ def test_nothing_has_changed(case: Case, presolve: bool):
 @examples(60)
 @given(seed=seeds, presolve=st.booleans())
 def test_any_start_has_the_same_answer(seed: int, presolve: bool):
-    """Statements added or removed since change where one begins, and not where one ends."""
+    """From the multipliers of a model with more or fewer statements the answer is the same."""
     model, records = random_model(seed, statements=5)
     labels = list(model.knowledge)
     less = model.copy()
@@ -50,7 +50,7 @@ def test_any_start_has_the_same_answer(seed: int, presolve: bool):
 
 
 def test_a_start_helps():
-    """With one statement more the others' multipliers are nearly right already."""
+    """After adding one statement, a warm start takes no more iterations than a cold one."""
     known = [p("s1", "q1") == 0.3, p("s2", "q2") <= 0.3, p("s3", "q3") >= 0.5]
     earlier = MaxEnt(publish(FIGURE_1C)).add(*known).solve()
     model = MaxEnt(earlier.space.view).add(*known, p("s5", "q5") == 0.34)
@@ -59,7 +59,7 @@ def test_a_start_helps():
     assert warm.iterations <= cold.iterations
 
 
-def test_starts_that_are_none(tmp_path: Path):
+def test_refused_starts(tmp_path: Path):
     """Another release's posterior, something else, and one without multipliers are refused, with what to do."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
     post = model.solve()
@@ -75,13 +75,13 @@ def test_starts_that_are_none(tmp_path: Path):
 @examples(40)
 @given(seed=seeds)
 def test_multipliers(seed: int):
-    """They are told by label, a number a row, and say what the posterior is: N p = exp(A' m - 1)."""
+    """They are given by label, one a row, and determine the posterior: N p = exp(A' m - 1)."""
     model, _ = random_model(seed)
     post = model.solve(presolve=False, allow_inaccurate=True)
     known = list(model.knowledge)
     assert list(post.multipliers)[len(post.multipliers) - len(known) :] == known
     m = np.concatenate(list(post.multipliers.values()))
-    sure = post.counts > 1e-6  # at a zero multipliers have no end
+    sure = post.counts > 1e-6  # at zeros the multipliers are infinite in the limit
     np.testing.assert_allclose(post.counts[sure], np.exp(model.form.exponent(m))[sure], rtol=1e-6)
 
 
@@ -99,7 +99,7 @@ def test_polish(solver: str):
 
 @pytest.mark.parametrize("options", [{"eps_abs": 1e-2, "eps_rel": 1e-2}, {}])
 def test_polish_makes_rough_answers_precise(options: dict[str, float]):
-    """SCS told to be satisfied with two digits gives two; polished it gives all of them."""
+    """SCS with a tolerance of two digits, polished, is certified."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3, p("s2", "q2") <= 0.3)
     exact = model.solve()
     rough = model.solve("SCS", allow_inaccurate=True, **options)
@@ -113,7 +113,7 @@ def test_polish_makes_rough_answers_precise(options: dict[str, float]):
 
 
 def test_log():
-    """A row an iteration, from 0: what is left to do falls, and the dual function never rises by more than rounding."""
+    """One line an iteration, from 0; the dual function never rises by more than roundoff."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3, p("s2", "q2") <= 0.2)
     post = model.solve(presolve=False)
     log = post.log
@@ -124,17 +124,17 @@ def test_log():
     assert (np.diff(log["dual"]) <= 1e-9).all()
     assert log["seconds"].is_monotonic_increasing
     assert (log["dropped"] == 0).all()
-    assert MaxEnt(model.view).add(P("s1") <= 1).solve("CLARABEL").log.empty  # a solver that does not tell
+    assert MaxEnt(model.view).add(P("s1") <= 1).solve("CLARABEL").log.empty  # a solver without a log
 
 
 def test_log_of_zeros():
-    """Terms that are proved empty on the way are counted."""
+    """Terms proved zero during the solve are counted."""
     case = next(case for case in SOLVABLE if case.name == "crosswise")
     assert case.model().solve(presolve=False).log["dropped"].iloc[-1] == 4  # s3 of q1 and q2, and s1 and s2 of q3
 
 
 def test_verbose(capsys: pytest.CaptureFixture[str]):
-    """On request a line is printed for every line of the log, an iteration of a part; otherwise none."""
+    """With verbose=True a line is printed for every line of the log; otherwise none."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
     post = model.solve(presolve=False, verbose=True)
     lines = capsys.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""Rows with coefficients of very different size, rewritten by published equations: the same rows, better posed."""
+"""Badly scaled rows, rewritten by published equations, have the same feasible set and are better scaled."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def people(n: int, seed: int) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def told(records: pd.DataFrame, *queries: dict[str, object], of: str = "sum", eps: float = 0.0) -> MaxEnt:
-    """A model of what is published of the records, and of sums or means of some of their incomes."""
+def model_of(records: pd.DataFrame, *queries: dict[str, object], of: str = "sum", eps: float = 0.0) -> MaxEnt:
+    """A model with the published records, and sums or means of some of their incomes."""
     model = MaxEnt(Release.from_buckets(records, qi=["Age", "Sex"], sa="Income", bucket="Bucket"))
     answers = [
         float(records["Income"][(records[list(query)] == pd.Series(query)).all(axis=1)].agg(of)) for query in queries
@@ -53,18 +53,18 @@ def as_stacked(model: MaxEnt) -> LinearForm:
 @pytest.mark.parametrize("eps", [0.0, 1000.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_with_one_income_of_ten_billion(n: int, eps: float, seed: int):
-    """What sums say of the other incomes is not lost beside the largest, whoever may have that."""
-    model = told(people(n, seed), {"Age": 20}, {"Sex": "f"}, eps=eps)
+    """What sums of incomes imply about the smaller ones is not lost beside the largest."""
+    model = model_of(people(n, seed), {"Age": 20}, {"Sex": "f"}, eps=eps)
     certificate = model.solve().certificate
     assert certificate.holds
     assert certificate.backward == 0
 
 
 def test_sums_against_extended_precision():
-    """The answer is that of 80 digits to what was typed as rational numbers, but for what the certificate says."""
+    """The answer is that of 80-digit arithmetic for the rational numbers as typed, within the certificate's bound."""
     compared = 0
     for seed in range(6):
-        model = told(people(10, seed), {"Sex": "f"})
+        model = model_of(people(10, seed), {"Sex": "f"})
         post = model.solve()
         exact = oracle(model, np.full(len(model.space), 0.1))
         if exact is not None:  # it finds positive answers only
@@ -76,21 +76,21 @@ def test_sums_against_extended_precision():
 
 @pytest.mark.parametrize("c", [1e-3, 1e-6, 1e-9, 1e-12])
 def test_rewritten_rows_are_the_same_rows(c: float):
-    """At any x with the published counts, a row's residual is what it was, times the number it was multiplied by."""
+    """A rewritten row is the original one minus multiples of published equations, times its factor."""
     records = people(20, 1)
-    model = told(records, {"Sex": "f"})
+    model = model_of(records, {"Sex": "f"})
     flu = sorted(set(records["Income"]))
     model.add(c * P(flu[0], given={"Sex": "f"}) + P(flu) == 1 + 0.25 * c)
     before, after = as_stacked(model), model.form
     operations = after.operations
     assert operations is not None
-    changed = np.flatnonzero(operations.by != 1)
+    changed = np.flatnonzero(operations.factors != 1)
     assert set(changed) == {after.shape[0] - 2, after.shape[0] - 1}
-    rational = before.matrix.toarray() - (operations.times[:, : after.n_published] @ before.published).toarray()
-    np.testing.assert_allclose(after.matrix.toarray(), operations.by[:, None] * rational, rtol=1e-4, atol=1e-4)
+    rational = before.matrix.toarray() - (operations.multiples[:, : after.n_published] @ before.published).toarray()
+    np.testing.assert_allclose(after.matrix.toarray(), operations.factors[:, None] * rational, rtol=1e-4, atol=1e-4)
     own = after.matrix[[changed[1]]].toarray()[0]
     of = model.space.codes["s"] == model.space.view.sensitive_values.get_loc(flu[0])
-    # What is left is c P(flu | f) = 0.25 c, without the 1 that is published.
+    # After elimination of the published 1 the row is c P(flu | f) = 0.25 c.
     assert not own[~of].any()
     side = (Fraction(1 + 0.25 * c) - 1) / Fraction(c)
     assert after.low[changed[1]] / own[own != 0][0] == pytest.approx(
@@ -99,8 +99,8 @@ def test_rewritten_rows_are_the_same_rows(c: float):
 
 
 def test_multipliers_are_those_of_the_rows_as_written():
-    """N p = exp(A' m - 1), with every row as its source emits it and scaled to a largest coefficient of 1."""
-    model = told(people(20, 0), {"Age": 20}, {"Sex": "f"})
+    """N p = exp(A' m - 1), with every row as its source emits it, scaled to a largest coefficient of 1."""
+    model = model_of(people(20, 0), {"Age": 20}, {"Sex": "f"})
     post, form = model.solve(), as_stacked(model)
     m = np.concatenate([*post.multipliers.values()])
     np.testing.assert_allclose(np.exp(form.exponent(m)), post.counts, rtol=1e-6, atol=1e-9)
@@ -110,7 +110,7 @@ def test_multipliers_are_those_of_the_rows_as_written():
 
 
 def test_rows_of_one_coefficient_are_left_alone():
-    """Where nothing hides anything, nothing is done."""
+    """Rows whose coefficients are of equal size are not rewritten."""
     records = people(20, 0)
     model = MaxEnt(Release.from_buckets(records, qi=["Age", "Sex"], sa="Income", bucket="Bucket"))
     model.add(P(1000 * 10**7, given={"Sex": "f"}) <= 0.5)
@@ -119,9 +119,9 @@ def test_rows_of_one_coefficient_are_left_alone():
 
 
 @pytest.mark.parametrize("low", [-np.inf, 0.0])
-def test_rows_that_say_nothing(low: float):
-    """A row with both sides open, or with one that always holds, changes no answer, however uneven it is."""
-    model = told(people(20, 0), {"Sex": "f"})
+def test_rows_that_always_hold(low: float):
+    """A row without sides, or with one that always holds, changes no answer, however badly scaled it is."""
+    model = model_of(people(20, 0), {"Sex": "f"})
     row = np.zeros(len(model.space))
     row[[0, 5]] = 1, 1e-9
     more = model.copy().add(Rows(sp.csr_array(row[None]), np.array([low]), np.array([np.inf]), "own"), label="own")
@@ -130,7 +130,7 @@ def test_rows_that_say_nothing(low: float):
 
 @pytest.mark.parametrize("c", [1e300, 1e-300, 5e-324])
 def test_coefficients_at_the_ends_of_what_a_double_holds(c: float, hospital):
-    """Whatever can be typed is answered or refused by type, without a warning."""
+    """Coefficients at the limits of doubles are answered within the certificate's bound, without a warning."""
     release = Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     flu, hiv = P("Flu", given={"Gender": "male"}), P("HIV", given={"Gender": "female"})
     post = MaxEnt(release).add(c * flu + hiv <= 0.4 * c + 1).solve()

@@ -1,4 +1,4 @@
-"""Intervals of numbers of people, which are whole."""
+"""Intervals for numbers of records, which are integers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 
 from ...errors import StatementError, listing
 
-__all__ = ["whole_counts"]
+__all__ = ["integer_counts"]
 
-#: People that a side of an interval may be off by rounding, and still reach a whole number.
-ROUNDING = 1e-9
+#: Roundoff in a side of an interval, records, within which it still reaches an integer.
+ROUNDOFF = 1e-9
 
 
-def whole_counts(
+def integer_counts(
     low: np.ndarray, high: np.ndarray, names: Iterable[object], what: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest whole number of each interval.
+    """Round each interval inwards to integers.
 
     Parameters
     ----------
     low, high : ndarray
-        People.
+        Records.
     names : iterable, one an interval
         What is counted.
     what : str
@@ -34,7 +34,7 @@ def whole_counts(
     StatementError
         If an interval holds no whole number.
     """
-    low, high = np.ceil(low - ROUNDING), np.floor(high + ROUNDING)
+    low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
     if (none := low > high).any():
         raise StatementError(
             f"no whole number of people is {what} {listing(compress(names, none))}; integer=False takes any number"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import numbers
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from numbers import Real
 from os import PathLike, fspath
@@ -18,7 +19,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from .errors import BadProbability, MaxEntError, StatementError, TableError, number, shown, unknown_name, whole
+from .exceptions import BadProbability, MaxEntError, StatementError, TableError
+from .wording import shown, unknown_name
 
 __all__ = [
     "array",
@@ -46,6 +48,38 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+#: Whole numbers beyond this are no counts: arrays cannot hold them.
+LARGEST = 2**63 - 1
+
+
+def number(value: object, what: str) -> float:
+    """Read a finite number, or say what was found instead.
+
+    >>> number("0.3", "the value")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx.errors.BadProbability: the value must be a finite number, not '0.3'
+    """
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(found):
+        many = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+        what_it_is = f"a {type(value).__name__}" if many else shown(value)
+        raise BadProbability(f"{what} must be a finite number, not {what_it_is}")
+    return found
+
+
+def whole(value: object, what: str, least: int, most: float = LARGEST, error: type[MaxEntError] | None = None) -> int:
+    """Read a whole number from a range, or say what was found instead."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not least <= value <= most:  # type: ignore[operator]
+        up = f"from {least} to {most:.0f}" if most < LARGEST else f"of at least {least}"
+        raise (error or StatementError)(f"{what}={shown(value)}: a whole number {up} is expected")
+    return int(value)  # type: ignore[call-overload]
 
 
 def real(
@@ -214,7 +248,7 @@ def keywords(given: Iterable[str], what: str, known: Collection[str]) -> None:
 def known_label(value: object, what: str, known: Collection[Any]) -> Any:
     """Check that something is one of some labels."""
     if not isinstance(value, Hashable) or not _is_in(value, known):
-        raise unknown_name(what, value if isinstance(value, str) else shown(value), known)
+        raise unknown_name(what, value, known)
     return value
 
 

@@ -1,4 +1,4 @@
-"""Independent parts of a system: rows and terms that share an entry belong together."""
+"""Connected components of a system: rows and terms are linked by the non-zero coefficients."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["components"]
 
 
 def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Number the independent parts of a system, rows and terms that share an entry: for each row, and each term."""
+    """Number the connected components of the bipartite graph of rows and terms: for each row, and for each term."""
     n_rows, n_terms = matrix.shape
     links = sp.csr_array(matrix)
     links.eliminate_zeros()
-    # A graph of rows and, after them, terms; SciPy follows a link both ways.
+    # Nodes are the rows and, after them, the terms; SciPy treats the graph as undirected.
     starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz)])
     size = n_rows + n_terms
     graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
-    part = sp.csgraph.connected_components(graph, directed=False)[1]
-    return part[:n_rows], part[n_rows:]
+    component = sp.csgraph.connected_components(graph, directed=False)[1]
+    return component[:n_rows], component[n_rows:]

@@ -1,0 +1,124 @@
+"""The Newton system at one x: blocks factored, the Schur complement of the knowledge by conjugate gradients."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..parameters.size_limits import NEWTON_COSTS
+from ..program.bucket_blocks import BucketBlocks
+from ..program.shared_columns import SharedColumns
+from .conjugate_gradients import conjugate_gradients
+from .schur_complement import schur_complement
+from .schur_preconditioner import SchurComplement
+
+__all__ = ["BlockFactor"]
+
+
+class Blocks(Protocol):
+    """What the systems at all x have in common, see :class:`.block_system.BlockSystem`."""
+
+    known: SharedColumns
+    bucket_blocks: BucketBlocks
+    n_published: int
+    n_known: int
+    products: int
+    formed: int
+    schur: SchurComplement | None
+    may_form: bool
+
+    @property
+    def affordable_products(self) -> int:
+        """How many products with S one solution may take before S is formed."""
+        ...
+
+
+class BlockFactor:
+    """Solves H d = g at one x, for any active rows of knowledge.
+
+    Parameters
+    ----------
+    blocks : BlockSystem
+        It counts the products, and keeps the Schur complement that was formed last.
+    x : ndarray, one a term
+    ridge : float
+        Relative to the diagonal, which is raised by it.
+    """
+
+    def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float) -> None:
+        self._blocks, self._x, self._ridge = blocks, x, ridge
+        self._inverse = blocks.bucket_blocks.factor(x, ridge)
+        self._squares = blocks.known.squares(x)
+
+    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
+        """Block elimination: solve for the knowledge by S, then substitute back into the buckets.
+
+        Parameters
+        ----------
+        gradient : ndarray, one a row
+        active : ndarray of int
+            The active rows of knowledge, ascending; the direction of the others is 0.
+        tolerance : float
+            Of the rows of knowledge, relative.
+
+        Returns
+        -------
+        ndarray, one a row
+        """
+        buckets, known, n, x = self._blocks.bucket_blocks, self._blocks.known, self._blocks.n_published, self._x
+        right = np.zeros(buckets.n_slots)
+        right[buckets.slot] = gradient[:n]
+        of_buckets = buckets.apply(self._inverse, right)
+        direction = np.zeros(len(gradient))
+        if len(active):
+            right_known = gradient[n + active] - known.matvec(x * (buckets.by_term @ of_buckets))[active]
+            of_known = self._solve_schur(right_known, active, tolerance)
+            direction[n + active] = of_known
+            of_buckets -= buckets.apply(self._inverse, buckets.rows @ (x * self._rmatvec(of_known, active)))
+        direction[:n] = of_buckets[buckets.slot]
+        return direction
+
+    def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """S v over the active rows."""
+        buckets, x = self._blocks.bucket_blocks, self._x
+        by_term = x * self._rmatvec(v, active)
+        through_buckets = buckets.apply(self._inverse, buckets.rows @ by_term)
+        return self._blocks.known.matvec(by_term - x * (buckets.by_term @ through_buckets))[active]
+
+    def form_schur(self, active: np.ndarray) -> np.ndarray:
+        """S over the active rows."""
+        return schur_complement(self._blocks.bucket_blocks, self._blocks.known, self._inverse, self._x, active)
+
+    def _rmatvec(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """K' v over the active rows, one number a term."""
+        multipliers = np.zeros(self._blocks.n_known)
+        multipliers[active] = v
+        return self._blocks.known.rmatvec(multipliers)
+
+    def _solve_schur(self, right: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
+        """Solve S v = right; S is formed if that takes more products than are affordable."""
+        blocks = self._blocks
+        empty = self._squares[active] == 0  # a row whose terms are all zero: its multiplier does not move
+        right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, self._squares[active])
+        raised = self._ridge * scale
+
+        def product(v: np.ndarray) -> np.ndarray:
+            return self.schur_product(v, active) + raised * v
+
+        if blocks.n_known > NEWTON_COSTS.most_dense:
+            return self._conjugate(product, right, scale.__rtruediv__, tolerance, NEWTON_COSTS.most_products)[0]
+        precondition = blocks.schur.precondition(active, scale, self._ridge) if blocks.schur else scale.__rtruediv__
+        found, converged = self._conjugate(product, right, precondition, tolerance, blocks.affordable_products)
+        if converged or not blocks.may_form:
+            return found
+        blocks.schur = SchurComplement(self.form_schur(active), active)
+        blocks.formed += 1
+        precondition = blocks.schur.precondition(active, scale, self._ridge)
+        return self._conjugate(product, right, precondition, tolerance, NEWTON_COSTS.most_after_forming, found)[0]
+
+    def _conjugate(self, *problem: Any) -> tuple[np.ndarray, bool]:
+        """Solve by conjugate gradients, and count the products."""
+        solution, products, converged = conjugate_gradients(*problem)
+        self._blocks.products += products
+        return solution, converged

@@ -1,0 +1,53 @@
+"""A Cholesky factor of a positive semidefinite matrix that rounding can make indefinite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from ..parameters.dual_methods import NEWTON_SYSTEM
+from ..parameters.size_limits import NEWTON_COSTS
+
+__all__ = ["Solve", "regularized_cholesky"]
+
+Solve = Callable[[np.ndarray], np.ndarray]
+
+
+def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray) -> Solve:
+    """Factor a matrix some of whose rows may be redundant: of their diagonal, elimination leaves only the ridge.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        Symmetric and positive semidefinite but for rounding.
+    raised : ndarray
+        What is added to its diagonal. A further relative ridge is added, and increased until the factor exists.
+
+    Returns
+    -------
+    callable
+        Solves for a right-hand side.
+    """
+    size = np.maximum(matrix.diagonal() + raised, NEWTON_SYSTEM.vanished_diagonal)
+    root = np.where(size > NEWTON_SYSTEM.vanished_diagonal, 1 / np.sqrt(size), 0.0)
+    scaled = matrix * root[:, None] * root  # with a diagonal of 1, so that one ridge is right for all rows
+    diagonal = np.einsum("ii->i", scaled)
+    diagonal += raised / size
+    ridge = NEWTON_SYSTEM.first_ridge
+    while ridge < 1:
+        diagonal += ridge
+        try:
+            factor = np.linalg.cholesky(scaled)
+        except np.linalg.LinAlgError:  # the rounding error was larger than the ridge
+            ridge *= 100
+            continue
+        if len(size) > NEWTON_COSTS.most_inverted:
+            # In column-major order, as LAPACK reads it. In single precision there would be half as much to read, but
+            # the preconditioner would fail where terms tend to zero and rows are nearly redundant.
+            ordered = np.asfortranarray(factor)
+            return lambda right: root * scipy.linalg.cho_solve((ordered, True), root * right, check_finite=False)
+        inverse = np.linalg.inv(factor)
+        return lambda right: root * (inverse.T @ (inverse @ (root * right)))
+    return lambda right: right / size

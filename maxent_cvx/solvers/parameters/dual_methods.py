@@ -1,0 +1,133 @@
+"""Parameters of the dual methods: steps, line search and recession directions, with value, unit, meaning and source.
+
+They decide how fast and how far the methods get. Where no source is given, the value was found by trial on the random
+models of ``tests/benchmarks/honesty.py`` and on the Adult data of ``tests/benchmarks/solvers.py``. Counts are in
+records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DUAL_FUNCTION", "FACIAL_REDUCTION", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "VANISHING_TERMS"]
+
+
+@dataclass(frozen=True)
+class DualFunction:
+    """How precisely the dual function is known, and where it is evaluated."""
+
+    rounding: float = 1e-14
+    """Rounding error, relative to its value."""
+    summed: float = 2e-15
+    """Rounding error, relative to the sums that it is the difference of."""
+    large_coefficient: float = 100.0
+    """Coefficient from which on the start is moved to where its term satisfies the row."""
+    linear_beyond: float = 10.0
+    """Logarithm, added to that of N: beyond, L-BFGS continues exp by its tangent, so that nothing overflows."""
+
+
+@dataclass(frozen=True)
+class NewtonSystem:
+    """Ridges (regularization) of the linear systems of Newton's method."""
+
+    smallest_diagonal: float = 1e-12
+    """Records: the least diagonal element that the ridge is relative to; for published rows whose terms are all 0."""
+    vanished_diagonal: float = 1e-200
+    """A row of knowledge with a smaller diagonal element has lost all its terms; its multiplier does not move."""
+    first_ridge: float = 1e-14
+    """Relative ridge of the Schur complement; raised a hundredfold while rounding makes the matrix indefinite."""
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Newton's method on the dual."""
+
+    repairs: int = 20
+    """Times that a system is solved again without inequalities whose multipliers would get the wrong sign."""
+    patience: int = 5
+    """Iterations without improvement after which rounding prevents any."""
+    stalled: float = 1e3
+    """Multiple of the tolerance at which an answer is then accepted; the certificate says how accurate it is."""
+    rounding: float = 1e-13
+    """Relative to the largest right-hand side: the smallest residual that is asked for."""
+    ridges: tuple[float, ...] = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
+    """Relative ridges of the Hessian, tried in turn; a large one shortens the step if not all rows can be active."""
+    floor: float = 1e-6
+    """Records, times the residual and, where that is less than one, times its square: the least count of a term in the
+    Hessian. A step through terms that are nearly zero would raise some beyond all bounds (Levenberg 1944, Marquardt
+    1963)."""
+    loosest: float = 0.2
+    """Loosest relative precision of a step: that is the square of the residual's last reduction (Eisenstat, Walker)."""
+    tightest: float = 1e-6
+    """Tightest relative precision of a step."""
+    careful: float = 0.02
+    """Relative precision of a step after one that has not halved the residual."""
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """The length of a step."""
+
+    armijo: float = 1e-4
+    """Share of the decrease predicted by the slope that a step must bring (Armijo 1966; Bertsekas 1982)."""
+    steep: float = 0.2
+    """Share of the slope at the start of a step: the step is lengthened if the slope at its end is this or more."""
+    shortest: float = 1e-6
+    """Shortest multiple of a Newton step."""
+    longest: float = 64.0
+    """Longest multiple of a Newton step."""
+    largest_rise: float = 30.0
+    """Logarithm: in a step that had to be shortened, no count grows by more than a factor exp(30)."""
+    past_kink: float = 1e-12
+    """Relative: how far beyond the first kink a step goes that ends there."""
+    flat: float = 10.0
+    """Multiple of the rounding error of the function: a smaller slope cannot be told from 0."""
+
+
+@dataclass(frozen=True)
+class VanishingTerms:
+    """When a recession direction that proves terms zero is looked for in Newton's steps."""
+
+    shrinks: float = -0.5
+    """Largest change of the logarithm of a count, in one Newton step, by which it tends to zero; the limit is -1."""
+    small: float = 1e-2
+    """Records: a term that tends to zero holds less."""
+    most_moved: float = 0.25
+    """Share of the largest change by which other terms may change: otherwise the steps have not yet converged to a
+    direction."""
+    rounds: int = 6
+    """Rounds in which the effect of a direction on other terms is removed."""
+    precision: float = 1e-4
+    """Relative precision of the least-squares solution in each round."""
+    ridge: float = 1e-13
+    """Its relative ridge."""
+    nothing: float = 1e-15
+    """Relative to the largest change: a smaller change of other terms is rounding."""
+
+
+@dataclass(frozen=True)
+class FacialReduction:
+    """The recession direction that proves as many small terms zero as possible, by least squares."""
+
+    small: float = 1e-6
+    """Records: a term that holds less may be zero."""
+    weight: float = 1e-5
+    """Weight of such a term in least squares; a term that must not change has 1."""
+    lowered: float = 0.3
+    """A small term that the direction lowers by less, where 1 is aimed at, is no longer asked to change."""
+    rounds: int = 20
+    """Rounds, with fewer and fewer terms that are asked to change."""
+    repairs: int = 3
+    """Times in each round that the change of the other terms is subtracted."""
+    precision: float = 1e-8
+    """Relative precision of the least-squares solutions."""
+    ridge: float = 1e-14
+    """Their relative ridge."""
+
+
+DUAL_FUNCTION = DualFunction()
+NEWTON_SYSTEM = NewtonSystem()
+NEWTON = Newton()
+LINE_SEARCH = LineSearch()
+VANISHING_TERMS = VanishingTerms()
+FACIAL_REDUCTION = FacialReduction()

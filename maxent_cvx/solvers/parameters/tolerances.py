@@ -1,0 +1,224 @@
+"""Every tolerance of the solvers on one page: what counts as equal, zero or satisfied; value, unit, meaning, source.
+
+No tolerance decides whether an answer is right: that is the certificate's business, which is computed from the rows.
+Counts are in records; "relative" is relative to the size of what is compared. Where no source is given, the value was
+found by trial on the random models of ``tests/benchmarks/honesty.py`` and on the Adult data of
+``tests/benchmarks/solvers.py``. How large a problem a method is tried on is in :mod:`.size_limits`, how the dual
+methods choose their steps in :mod:`.dual_methods`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = [
+    "ATTEMPTS", "CERTIFICATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS", "FEASIBILITY", "INTEGER",
+    "LINEAR_PROGRAMS", "MULTIPLIERS", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
+]  # fmt: skip
+
+#: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """When a row is said to hold."""
+
+    relative: float = 1e-9
+    """Relative to the right-hand side, at least one record: the largest violation of a row that holds. Below what any
+    solver of linear programs distinguishes (HiGHS: 1e-10), above the rounding of a sum of millions of counts."""
+    multiple: float = 10.0
+    """Multiple of `relative` at which a typed value still agrees with the values that are possible."""
+    places: float = 4 * EPS
+    """Relative: by how much a coefficient or a side can be rounded while a row is built. A share, its inverse, a
+    statement's factor, the row's scale and the product with the value are each off by at most EPS / 2."""
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """When a row with a large coefficient is rewritten by published equations."""
+
+    hiding_ratio: float = 100.0
+    """A coefficient hides another one in the same row that is smaller by this ratio."""
+    least_reduction: float = 0.25
+    """An equation is subtracted if it reduces the largest possible contribution of one term to this share."""
+    excess: float = 2.0
+    """By what factor a point that nearly satisfies the published rows may exceed the bounds that they imply."""
+
+
+@dataclass(frozen=True)
+class Presolve:
+    """Presolve: bound propagation, redundant rows, aggregation."""
+
+    propagation_rounds: int = 30
+    """Rounds of bound propagation; to stop early is safe, as the bounds are then merely wider."""
+    least_move: float = 1e-7
+    """Records, or share of a term's upper bound: the least change of a bound, as rows can enlarge rounding errors."""
+    in_scale: float = 0.01
+    """A row whose largest coefficient over the remaining terms is at least this is not scaled anew."""
+    vanished_log: float = -50.0
+    """Logarithm of a count that is taken for zero: exp(-50) is 2e-22 records."""
+    zero_pivot: float = 1e-9
+    """Relative to its row: a smaller pivot is the rounding error of zero."""
+    value_rounds: int = 4
+    """Rounds of aggregating sensitive values, one axis of the buckets a round."""
+    colour_rounds: int = 30
+    """Rounds of colour refinement while terms are aggregated."""
+    least_saving: float = 0.1
+    """Share of the terms that aggregation must save for a new problem to be made; of the rows, half as much."""
+
+
+@dataclass(frozen=True)
+class LinearPrograms:
+    """Linear programs, by HiGHS or by the entropic penalty."""
+
+    precision: float = 1e-10
+    """Records: the feasibility tolerance that HiGHS is given, the tightest that it takes; its default is 1e-7."""
+    share: float = 1e-15
+    """Relative to the largest right-hand side: the tolerance that HiGHS is given if that is more than `precision`."""
+    coarsest: float = 1e-7
+    """Records: the coarsest tolerance that HiGHS is given."""
+    gap: float = 1e-6
+    """Largest duality gap of an accepted bound, relative to the largest coefficient of the objective."""
+    penalties: tuple[float, float] = (300.0, 600.0)
+    """The two penalty parameters, for costs of at most 1, in nats: exp(-600) is still a floating-point number."""
+    near_fraction: float = 1e-6
+    """A direction that is so close to multiples of 1/2, 1/3, ... is rounded to them, so that its sums are exact."""
+    largest_denominator: int = 12
+    """The largest denominator that is tried."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """Integer programs."""
+
+    rounding: float = 1e-6
+    """Records: how far a count that was typed as a rounded probability may be from an integer."""
+    precision: float = 1e-6
+    """Records: the largest violation of a row by HiGHS (its `mip_feasibility_tolerance`)."""
+    widest_ratio: float = 1e9
+    """Ratio of two coefficients of one row beyond which that precision decides nothing."""
+    near_integer: float = 1e-6
+    """Records: presolve's value of a term is an integer if it is no further from one; bounds move by 1e-7 or more."""
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The projection of an answer onto the rows."""
+
+    places: float = 4 * EPS
+    """Relative: the precision with which the value of a row is known."""
+    rounds: int = 30
+    """Rounds of projection; each must halve the residual."""
+    precision: float = 0.03
+    """Relative precision of each round: a rough one costs one more round."""
+    ridge: float = 1e-10
+    """Relative ridge of the linear system."""
+
+
+@dataclass(frozen=True)
+class Certification:
+    """The certificate."""
+
+    accuracy: float = 1e-4
+    """A probability: an answer counts as optimal if no P(s | q) can be further from the maximum-entropy one."""
+    most_moved: float = 0.5
+    """Share of itself by which a count may change on the way to a point where rows hold exactly."""
+    most_kappa: float = 0.5
+    """An approximate inverse Y of S is taken if the norm of I - Y S is no larger: Neumann's series then converges."""
+    growth: float = 1.5
+    """By what factor counts, and with them the rounding of a row, may grow on that way: 1 + `most_moved`."""
+    active_places: float = 16 * EPS
+    """Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise."""
+    most_backward: float = 1e-7
+    """Relative: the largest change of a row's values for which it is still the same problem (backward error)."""
+    estimate_precision: float = 0.03
+    """Relative precision of the first-order estimate where components are too large for a proof."""
+    estimate_ridge: float = 1e-10
+    """Its relative ridge."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Contradictions, and what forces a term to be zero."""
+
+    supposed: float = 1e-2
+    """Records that are supposed in terms that must be zero; what contradicts that is the reason for the zeros."""
+    clear: float = 1e3
+    """Multiple of a row's tolerance: a larger contradiction does not come from rounding in presolve."""
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Multipliers computed from counts, for shadow prices."""
+
+    precise: float = 1e-5
+    """Largest difference between the logarithm of a count and what the multipliers imply."""
+    rounds: int = 20
+    """Rounds of leaving out inequalities whose multipliers have the wrong sign."""
+    refinements: int = 5
+    """Rounds of iterative refinement."""
+    precision: float = 1e-10
+    """Relative precision of the least-squares solution."""
+    ridge: float = 1e-13
+    """Its relative ridge."""
+    small: float = 1e-6
+    """Records: a term that holds less may be zero, which is then examined."""
+    nothing: float = 1e-6
+    """Relative: a smaller part of a direction is rounding."""
+    determined: float = 1e-9
+    """Relative to the size of a row: what remains of it where the hard constraints determine its value."""
+
+
+@dataclass(frozen=True)
+class ConvexConstraints:
+    """Constraints that are convex and not affine."""
+
+    smallest_count: float = 1e-12
+    """Records: where a gradient at zero is infinite, such as that of an entropy, it is taken here."""
+    backward: float = 1e-14
+    """Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out."""
+
+
+@dataclass(frozen=True)
+class ConicProgram:
+    """DUAL_NEWTON as a solver of CVXPY's conic programs."""
+
+    residual: float = 1e-7
+    """Relative to the size of the summands of a row: the largest violation of an optimal answer."""
+    usable: float = 1e-2
+    """Relative: the largest violation of an answer that is returned as inaccurate."""
+    largest_log_weight: float = 600.0
+    """Largest |log w| of a weight w: exp does not overflow there, nor for multipliers of usual size added to it."""
+    small_average: float = 0.1
+    """A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1."""
+    vanished_average: float = 1e-12
+    """A smaller average count is zero, and cannot be scaled."""
+    contradiction: float = 1e-6
+    """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """When an answer is good enough."""
+
+    precise: float = 1e-7
+    """A probability: an answer with a larger certified error is improved, if it can be."""
+    strict_zero: float = 1e-12
+    """Records: what counts as zero after an attempt that is not certified, so that P = 1 - 1e-9 is not read as 1."""
+
+
+FEASIBILITY = Feasibility()
+SUBSTITUTION = Substitution()
+PRESOLVE = Presolve()
+LINEAR_PROGRAMS = LinearPrograms()
+INTEGER = Integer()
+PROJECTION = Projection()
+CERTIFICATION = Certification()
+DIAGNOSIS = Diagnosis()
+MULTIPLIERS = Multipliers()
+CONVEX_CONSTRAINTS = ConvexConstraints()
+CONIC_PROGRAM = ConicProgram()
+ATTEMPTS = Attempts()
