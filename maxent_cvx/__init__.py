@@ -50,7 +50,7 @@ from .studies.inference_channels import inference_channels
 from .studies.quantify import quantify
 from .studies.sweep import sweep
 from .tables.mining import mine_associations
-from .terms.block import Block
+from .terms.blocks.block import Block
 from .terms.rows import Rows
 from .terms.space import Space
 from .views import GroupedRelease, QITable, Release, ReleaseSeries, View

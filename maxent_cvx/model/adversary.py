@@ -110,8 +110,8 @@ class Adversary:
             source = read_statement(given) if isinstance(given, str) else as_source(given)
             emitted = emit(source, self.space, label)
             if (name := new_label(base, emitted, label)) is not None:
-                is_numbered = label is None and name != source.label  # "your own (2)": so shall its rows be
-                base = base.added(name, emitted.named(name) if is_numbered else emitted)
+                is_numbered = label is None and name != source.label  # "your own (2)"
+                base = base.added(name, emitted.named(name) if is_numbered and base.calls_like(emitted) else emitted)
         self._hold(base)
         return self
 

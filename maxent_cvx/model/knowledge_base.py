@@ -53,6 +53,11 @@ class KnowledgeBase:
         more = {**self.emitted, label: emitted}
         return replace(self, emitted=more, label_of={**self.label_of, emitted.source.identity: label})
 
+    def calls_like(self, emitted: EmittedRows) -> bool:
+        """Whether some rows are called as rows of knowledge already are, so that tables could not tell them apart."""
+        held = {rows.label for one in self.knowledge.values() for rows in one.rows}
+        return any(rows.label in held for rows in emitted.rows)
+
     def without(self, label: str) -> KnowledgeBase:
         """Hold one source less."""
         left = {name: one for name, one in self.emitted.items() if name != label}

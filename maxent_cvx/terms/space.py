@@ -1,7 +1,7 @@
 """The space of a model: linear expressions over its terms, P(q, s, b) or P(q, s).
 
 Every information source is written with two verbs. ``space.marginal(by)`` sums the terms into a
-labelled :class:`~maxent_cvx.terms.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
+labelled :class:`~maxent_cvx.terms.blocks.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
 for P(value | given). Both are sparse matrices: nothing here loops over terms, buckets or people.
 """
 
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..errors import StatementError, arguments, unknown_name
 from ..tables.coding import group_codes
 from .axes import as_names
-from .block import Block
+from .blocks.block import Block
 from .events import tuples_described, values_named
 from .terms import Terms
 from .truth import count_terms

@@ -184,7 +184,7 @@ def test_there_may_be_no_row_to_leave_out(release):
 
 
 def test_functions_without_names_are_told_apart(release):
-    """Rows are called by the label under which the model holds their source: none by that of another."""
+    """Rows that would be called as others are get the label under which the model holds their source; others do not."""
     model = mx.MaxEnt(release)
     for limit in (0.305, 0.304):
         model.add(lambda space, limit=limit: space.prob("Flu", {"Gender": "male"}) <= limit)
@@ -195,7 +195,7 @@ def test_functions_without_names_are_told_apart(release):
     assert not names.has_duplicates
     assert list(model.knowledge) == ["your own", *(f"your own ({i})" for i in range(2, 7))]
     assert set(list(model.knowledge)[:4]) <= set(names)
-    assert {"your own (5): Flu, male", "your own (6): Flu, male"} <= set(names)
+    assert {"P(Disease | Gender): Flu, male", "your own (6): Flu, male"} <= set(names)
 
 
 def test_blocks_of_a_function_are_told_apart(release):

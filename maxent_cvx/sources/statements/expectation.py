@@ -53,8 +53,8 @@ def E(
 
     Raises
     ------
-    StatementError, BadProbability
-        If the arguments cannot be read. Whether names exist, and values are numbers, is checked when a model gets it.
+    StatementError, BadProbability, LabelMismatch
+        If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are numbers, is checked when a model gets it.
 
     Examples
     --------

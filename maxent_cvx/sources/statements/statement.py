@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from ...errors import MaxEntError
 from ...tables.selection import Choice, written
+from ...terms.blocks.wording import decimal
 from ...terms.rows import Rows
-from ...terms.wording import decimal
 from ..base import Source
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ...errors import TableError, arguments, listing, shown, unknown_name
 from ...tables.numbers import as_numbers
-from ...terms.block import Block
+from ...terms.blocks.block import Block
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import OUTSIDE

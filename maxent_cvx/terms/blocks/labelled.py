@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import LabelMismatch, StatementError, UnknownName, arguments, listing, shown
+from ...errors import LabelMismatch, StatementError, UnknownName, arguments, listing, shown
+from ..terms import Terms
 from . import wording
 from .block_table import as_html, as_text
 from .labels import find, level_names, levels_named, pick, without_levels
 from .selection import Chosen, chosen, is_mask, read_key
-from .terms import Terms
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -177,6 +177,8 @@ class LabelledBlock:
         ------
         UnknownName
             If there is no such level, or it has no such value.
+        StatementError
+            If there is not one value for each level.
 
         Examples
         --------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import StatementError
-from .rows import Rows
+from ...errors import StatementError
+from ..rows import Rows
 
 __all__ = ["AbsoluteBlock"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ..tables.coding import group_codes, multi_index
-from .axes import Axes, level_of
+from ...tables.coding import group_codes, multi_index
+from ..axes import Axes, level_of
 from .labels import ordered_values, subset_keys
 
 __all__ = ["differences", "sums"]

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import BadProbability, LabelMismatch, StatementError, listing, number
-from ..tables.coding import multi_index
+from ...errors import BadProbability, LabelMismatch, StatementError, listing, number
+from ...tables.coding import multi_index
+from ..axes import level_of
+from ..rows import Rows
 from .absolute import AbsoluteBlock
 from .affine import AffineBlock
-from .axes import level_of
-from .rows import Rows
 from .series import by_label
 
 __all__ = ["Block"]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, UnknownName, listing, shown
-from ..errors.arguments import known_label, list_of
-from .axes import Axes, level_of
+from ...errors import StatementError, UnknownName, listing, shown
+from ...errors.arguments import known_label, list_of
+from ..axes import Axes, level_of
 from .labels import find, known_values, level_names, ordered_values, without_levels
 
 __all__ = ["Chosen", "chosen", "is_mask", "read_key"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, LabelMismatch, listing
-from .axes import Axes
+from ...errors import BadProbability, LabelMismatch, listing
+from ..axes import Axes
 from .labels import are_known, find, same_levels, subset_keys
 
 __all__ = ["by_label"]

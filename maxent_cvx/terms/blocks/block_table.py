@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import amount
+from ...errors import amount
 
 __all__ = ["as_html", "as_text"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import BadProbability, LabelMismatch, StatementError, arguments, listing, number, shown
+from ...errors import BadProbability, LabelMismatch, StatementError, arguments, listing, number, shown
 from . import wording
 from .labelled import LabelledBlock, Provenance, pick_values
 from .labels import find, level_names, levels_named, pick, same_levels, subset_keys

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import LabelMismatch, StatementError, unknown_name
-from ..tables.coding import multi_index
-from .axes import Axes, as_names, level_of
+from ...errors import LabelMismatch, StatementError, unknown_name
+from ...tables.coding import multi_index
+from ..axes import Axes, as_names, level_of
 
 __all__ = [
     "are_known",

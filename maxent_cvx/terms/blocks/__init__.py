@@ -1,0 +1,1 @@
+"""Blocks: labelled families of linear expressions, their algebra and their comparisons."""
