@@ -54,7 +54,8 @@ def E(
     Raises
     ------
     StatementError, BadProbability, LabelMismatch
-        If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are numbers, is checked when a model gets it.
+        If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are
+        numbers, is checked when a model gets it.
 
     Examples
     --------
