@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StatementError
-from ..solvers.cvxpy.linearization import linearise
+from ..solvers.backends.linearization import linearise
 from ..terms.rows import Rows
 from ..terms.space import Space
 

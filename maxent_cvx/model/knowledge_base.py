@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..solvers.cvxpy.problem import entropy_problem
+from ..solvers.backends.cvxpy_problem import entropy_problem
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import ClosedForm, Convex, Groups, Problem
 from ..solvers.substitution.substitution import substituted

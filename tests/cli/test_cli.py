@@ -16,7 +16,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.cli import main
-from maxent_cvx.solvers.cvxpy.backend import CvxpyBackend
+from maxent_cvx.solvers.backends.cvxpy_backend import CvxpyBackend
 
 mpl.use("Agg")
 

@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from maxent_cvx import MaxEnt, Posterior
 from maxent_cvx.solvers import SOLVERS, Solution, find
-from maxent_cvx.solvers.cvxpy.backend import CvxpyBackend
+from maxent_cvx.solvers.backends.cvxpy_backend import CvxpyBackend
 from maxent_cvx.solvers.solving.solve import solve
 
 INSTALLED = [name for name, backend in SOLVERS.items() if backend.installed]

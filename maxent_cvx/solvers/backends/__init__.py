@@ -1,1 +1,1 @@
-"""The registry of solvers by name, and the adapter for solvers from outside the package."""
+"""The registry of solvers by name; CVXPY's solvers, and the adapter for solvers from outside the package."""

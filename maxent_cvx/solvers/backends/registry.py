@@ -10,11 +10,11 @@ import pandas as pd
 
 from ...errors import SolverError, unknown_name
 from ..answer import Answer
-from ..cvxpy.backend import CvxpyBackend
 from ..dual.backend import DualBackend
 from ..dual.lbfgs import lbfgs
 from ..dual.newton import newton
 from ..program.linear_form import LinearForm
+from .cvxpy_backend import CvxpyBackend
 from .own_backend import OwnBackend, adapted
 
 __all__ = ["SOLVERS", "Backend", "available", "find", "register", "registered"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..answer import Answer, Status
+from ..backends.linearization import with_tangents
 from ..backends.registry import Backend
 from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.projection import project
-from ..cvxpy.linearization import with_tangents
 from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
 from ..parameters.tolerances import CONVEX_CONSTRAINTS

@@ -15,7 +15,7 @@ from ...errors.arguments import flag
 from ..answer import Answer, Status
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
-from .problem import constraints
+from .cvxpy_problem import constraints
 
 __all__ = ["STATUS", "CvxpyBackend"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, SolverError, UnknownName
 from maxent_cvx.solvers import ACCURACY, SOLVERS, Status, available, find
-from maxent_cvx.solvers.cvxpy.backend import STATUS
+from maxent_cvx.solvers.backends.cvxpy_backend import STATUS
 from support.depot import CUBE, FIGURE_1C, SOLVABLE, SQUARE, Case, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import CONIC, DEFAULT, INSTALLED, error

@@ -1,1 +1,0 @@
-"""CVXPY's solvers as backends, the problem in CVXPY's terms, and convex constraints linearised at the solution."""
