@@ -105,13 +105,13 @@ class Adversary:
             raise StatementError(f"label={shown(label)}: a label is a text, to be shown in tables and errors")
         if label is not None and len(sources) != 1:
             raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
-        base = self._base
+        base = self._base.draft()
         for given in sources:
             source = read_statement(given) if isinstance(given, str) else as_source(given)
             emitted = emit(source, self.space, label)
             if (name := new_label(base, emitted, label)) is not None:
                 is_numbered = label is None and name != source.label  # "your own (2)"
-                base = base.added(name, emitted.named(name) if is_numbered and base.calls_like(emitted) else emitted)
+                base.hold(name, emitted.named(name) if is_numbered and base.calls_like(emitted) else emitted)
         self._hold(base)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,26 +32,30 @@ class KnowledgeBase:
     space : Space
     facts : tuple of Source
         The hard constraints: true of whatever was published; the invariants first.
-    emitted : mapping of str to EmittedRows
+    emitted : dict of str to EmittedRows
         What every source emitted, by its label: the facts first, then what a prior rules out, then the rest.
-    label_of : mapping
+    label_of : dict
         The label of each source by its identity.
     """
 
     space: Space
     facts: tuple[Source, ...]
-    emitted: Mapping[str, EmittedRows]
-    label_of: Mapping[Hashable, str]
+    emitted: dict[str, EmittedRows]
+    label_of: dict[Hashable, str]
 
     @classmethod
-    def of(cls, space: Space, facts: tuple[Source, ...], emitted: Mapping[str, EmittedRows]) -> KnowledgeBase:
+    def of(cls, space: Space, facts: tuple[Source, ...], emitted: dict[str, EmittedRows]) -> KnowledgeBase:
         """Hold sources by the labels given."""
         return cls(space, facts, emitted, {one.source.identity: label for label, one in emitted.items()})
 
-    def added(self, label: str, emitted: EmittedRows) -> KnowledgeBase:
-        """Hold one more source."""
-        more = {**self.emitted, label: emitted}
-        return replace(self, emitted=more, label_of={**self.label_of, emitted.source.identity: label})
+    def draft(self) -> KnowledgeBase:
+        """A copy to which sources are added, before anything is derived from it."""
+        return replace(self, emitted=dict(self.emitted), label_of=dict(self.label_of))
+
+    def hold(self, label: str, emitted: EmittedRows) -> None:
+        """Hold one more source in a draft; copying it for each of thousands of statements would take their square."""
+        self.emitted[label] = emitted
+        self.label_of[emitted.source.identity] = label
 
     def calls_like(self, emitted: EmittedRows) -> bool:
         """Whether some rows are called as rows of knowledge already are, so that tables could not tell them apart."""

@@ -92,7 +92,7 @@ def exact_point(
         backward = max(backward, float(np.max(found.violation / magnitude(active.side[rows]), initial=0.0)))
     if (large := left & ~in_small).any():
         residual = np.where(large, active.side - value, 0.0)
-        moves += _estimated(form, x, np.where(np.isin(component_of_term, small), 0.0, x * free), residual, schur)
+        moves += _estimated(form, np.where(np.isin(component_of_term, small), 0.0, x * free), residual, schur)
         moved = np.abs(residual) + active.side_error + EPS * mass
         backward = max(backward, float((moved[large] / magnitude(active.side[large])).max()))
     above, below = value - form.low, form.high - value
@@ -179,9 +179,7 @@ def _typed_coefficients(form: LinearForm, row: int, terms: np.ndarray) -> list[t
     return [(a, np.isin(terms, at)) for a, at in origin.coefficients(row)]
 
 
-def _estimated(
-    form: LinearForm, x: np.ndarray, weight: np.ndarray, residual: np.ndarray, schur: SchurComplement | None
-) -> np.ndarray:
+def _estimated(form: LinearForm, weight: np.ndarray, residual: np.ndarray, schur: SchurComplement | None) -> np.ndarray:
     """Estimate, to first order, the relative change of counts that removes the residuals, in a metric by `weight`."""
     if schur is None and not form.is_equation[: form.n_published].all():
         form, order = detect_blocks(form)

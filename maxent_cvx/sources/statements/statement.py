@@ -218,13 +218,17 @@ class Statement(Source):
             raise type(error)(f"{self.where}: {error}") from None
         # Coefficients are added up as rational numbers and rounded once: what cancels is gone, and no rounding is left.
         places = np.column_stack([place for place, _, _ in events])
-        patterns, pattern = np.unique(places, axis=0, return_inverse=True)
+        touched = np.flatnonzero(places.any(axis=1))  # a statement is about few of the terms: only these are sorted
+        patterns, pattern = np.unique(places[touched], axis=0, return_inverse=True)
+        pattern = pattern.ravel()
         total = [
             sum((a * factors[at] for (_, factors, a), at in zip(events, own, strict=True)), Fraction(0))
             for own in patterns.tolist()
         ]
-        typed = tuple((a, np.flatnonzero(pattern.ravel() == i)) for i, a in enumerate(total) if a)
-        matrix = sp.csr_array(np.array([float(a) for a in total])[pattern.ravel()][None])
+        typed = tuple((a, touched[pattern == i]) for i, a in enumerate(total) if a)
+        data = np.array([float(a) for a in total], dtype=float)[pattern]
+        matrix = sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space)))
+        matrix.eliminate_zeros()
         low, high = np.array([self.low]), np.array([self.high])
         yield Rows(matrix, low, high, str(self), view=space.view, typed=typed, exact=True)
 
