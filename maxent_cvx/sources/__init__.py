@@ -17,6 +17,7 @@ from .published.published_rows import PublishedRows
 from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
+from .soft import SoftSource, soft
 from .statements.expectation import E
 from .statements.probability import Count, P, Probability
 from .statements.statement import Statement
@@ -50,6 +51,7 @@ __all__ = [
     "SAConstraints",
     "SameValue",
     "SeriesConstraints",
+    "SoftSource",
     "Source",
     "Statement",
     "StrongestAssociations",
@@ -60,4 +62,5 @@ __all__ = [
     "read_knowledge",
     "read_probability",
     "read_statement",
+    "soft",
 ]
