@@ -90,8 +90,10 @@ def entropy_problem(
     labelled = []
     every = np.arange(form.shape[0])
     parts = {
-        "published": every[: form.n_published], "known": every[form.n_published : form.n_hard], "soft": every[form.n_hard :],
-    }  # fmt: skip
+        "published": every[: form.n_published],
+        "known": every[form.n_published : form.n_hard],
+        "soft": every[form.n_hard :],
+    }
     for name, rows in parts.items():
         some = form.select(rows)
         own = missed if name == "soft" else None

@@ -22,8 +22,8 @@ Terms that presolve or a proof has fixed are known up to a width only. x'' is gi
 row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
 errors of rounding a row while it was built are added to its residual, too.
 
-A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the cost
-at its multiplier, less their product (:mod:`.soft_rows`).
+A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
+cost at its multiplier, less their product (:mod:`.soft_rows`).
 
 In components with more rows than ``EXISTENCE_PROOF_SIZES.largest_component`` the second distance is not proved but
 estimated, to first order. What is proved there holds for rows whose sides are changed by at most `backward`,
@@ -70,8 +70,8 @@ class Certificate:
         Infinite if no such point was found.
     gap : float
         Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
-        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps of
-        soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
+        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps
+        of soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
     bound : float
         Bound on the error of every P(s | q), a probability: the maximum over q of
         (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection

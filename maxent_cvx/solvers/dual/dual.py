@@ -26,7 +26,7 @@ __all__ = ["Dual", "Point"]
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Multipliers m with the value of the dual function there, a bound on its rounding error, x(m), and A x(m) + v m."""
+    """Multipliers m, the value of the dual function there, a bound on its rounding error, x(m), and A x(m) + v m."""
 
     m: np.ndarray
     value: float

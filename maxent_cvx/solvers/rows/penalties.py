@@ -5,8 +5,8 @@ A soft row states low <= a x <= high, and missing it by r records costs
     c(r) = r^2 / (2 v)            up to |r| = v u,
            u |r| - v u^2 / 2      beyond (Huber, 1964).
 
-v is the variance and u the slope: v = 0 is the absolute error u \|r\|, u = infinity is the square, minus the logarithm of
-a Gaussian density of variance v. In the dual, the row has a multiplier m with \|m\| <= u, and adds v m^2 / 2 to the
+v is the variance and u the slope: v = 0 is the absolute error u \|r\|, u = infinity is the square, minus the logarithm
+of a Gaussian density of variance v. In the dual, the row has a multiplier m with \|m\| <= u, and adds v m^2 / 2 to the
 function that is minimised. A hard row is the limit v = 0, u = infinity.
 """
 
