@@ -1,0 +1,274 @@
+"""Which exact values a generalised one stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+
+from ...errors import TableError, listing
+from ...tables.selection import NUMBER, written
+from .dialects import is_suppressed, label_of, parse
+
+__all__ = ["Domain", "coverage", "covers"]
+
+#: How generalised values may be written, for errors.
+ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
+
+
+class Domain:
+    """The exact values of an attribute, found by what they are, how they are written, or which number they are.
+
+    Parameters
+    ----------
+    values : Index
+        Distinct.
+    attribute : str
+        For errors.
+    """
+
+    def __init__(self, values: pd.Index, attribute: str) -> None:
+        self.values, self.attribute = values, attribute
+        self.size = len(values)
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers, not texts of numbers, say."""
+        return pd.api.types.is_numeric_dtype(self.values) and not pd.api.types.is_bool_dtype(self.values)
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The number that each value is, or is the text of; else NaN."""
+        if self.is_numeric:
+            return np.asarray(self.values, dtype=float)
+        texts = [one if isinstance(one, str) and re.fullmatch(rf"-?{NUMBER}", one) else None for one in self.values]
+        return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
+
+    @cached_property
+    def texts(self) -> np.ndarray:
+        """How each value is written."""
+        return np.array([str(one) for one in self.values], dtype=object)
+
+    @cached_property
+    def _quoted(self) -> np.ndarray:
+        """How each value is written in a set."""
+        return np.array([written(one) for one in self.values], dtype=object)
+
+    def exact(self, cells: Sequence[object]) -> np.ndarray:
+        """Mark the value that each cell is: itself, or by how it is written, or of numbers by the number."""
+        found = np.zeros((len(cells), self.size), dtype=bool)
+        for i, j in self._same(cells).items():
+            found[i, j] = True
+        by_text = pd.Series(np.arange(self.size), index=pd.Index(self.texts, dtype=object)).groupby(level=0).indices
+        for i in np.flatnonzero(~found.any(axis=1)).tolist():  # a column that mixes intervals and numbers holds texts
+            text = _text(cells[i])
+            if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER}", text):
+                found[i] = self.numbers == float(text)
+            else:
+                found[i, by_text.get(text, ())] = True
+        return found
+
+    def _same(self, cells: Sequence[object]) -> dict[int, int]:
+        """The position of cells that are values."""
+        position = {value: j for j, value in enumerate(self.values.tolist())}
+        position |= {value: j for j, value in enumerate(self.values)}  # Timestamps, and not their nanoseconds
+        return {i: position[cell] for i, cell in enumerate(cells) if _hashable(cell) and cell in position}
+
+    def between(self, intervals: pd.DataFrame) -> np.ndarray:
+        """Mark the numbers in each interval."""
+        low, high = intervals["low"].to_numpy()[:, None], intervals["high"].to_numpy()[:, None]
+        low_in, high_in = intervals["low_in"].to_numpy()[:, None], intervals["high_in"].to_numpy()[:, None]
+        x = self.numbers
+        return ((x > low) | (low_in & (x == low))) & ((x < high) | (high_in & (x == high)))
+
+    def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
+        """Mark the values that are items of a set as it was written, and list the items that are none."""
+        names = list(items)
+        found = self._quoted[None, :] == np.array(names, dtype=object)[:, None]
+        lost = ~found.any(axis=1)
+        found[lost] = self.exact([name for name, no in zip(names, lost, strict=True) if no])
+        return found.any(axis=0), sorted(name for name, no in zip(names, ~found.any(axis=1), strict=True) if no)
+
+    def like(self, pattern: re.Pattern[str]) -> np.ndarray:
+        """Mark the values whose texts fit a mask."""
+        return np.array([pattern.fullmatch(text) is not None for text in self.texts], dtype=bool)
+
+
+def coverage(
+    cells: Sequence[object], values: pd.Index, attribute: str, nodes: Mapping[object, frozenset[object]]
+) -> np.ndarray:
+    """Mark the exact values that each generalised one stands for, shape (cells, values).
+
+    A text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings are
+    of the same values, or a hierarchy says what it is.
+
+    Parameters
+    ----------
+    cells : sequence
+        Generalised values, distinct: numbers, texts, pandas Intervals, sets.
+    values : Index
+        The exact values, distinct.
+    attribute : str
+        For errors.
+    nodes : dict of object to frozenset
+        What each node of the attribute's hierarchy stands for; it counts, whatever the node's text looks like.
+
+    Raises
+    ------
+    TableError
+        If a cell stands for none of the values, or can be read in two ways.
+    """
+    domain = Domain(values, attribute)
+    return _cover(cells, domain, nodes, {str(node): below for node, below in nodes.items()})
+
+
+def covers(
+    cell: object, values: pd.Index, attribute: str, hierarchies: Mapping[str, Mapping[object, frozenset[object]]]
+) -> np.ndarray:
+    """Mark the exact values that one generalised value stands for, see :func:`coverage`."""
+    return coverage([cell], values, attribute, hierarchies.get(attribute, {}))[0]
+
+
+def _cover(
+    cells: Sequence[object],
+    domain: Domain,
+    nodes: Mapping[object, frozenset[object]],
+    named: Mapping[str, frozenset[object]],
+) -> np.ndarray:
+    """Mark what cells stand for: by kind those that are no texts, then all texts at once."""
+    found = np.zeros((len(cells), domain.size), dtype=bool)
+    plain = []
+    for i, cell in enumerate(cells):
+        node = nodes.get(cell) if _hashable(cell) else None
+        node = named.get(_text(cell)) if node is None else node
+        if is_suppressed(cell):
+            found[i] = True
+        elif node is not None:
+            found[i] = _below(node, domain)
+        elif isinstance(cell, set | frozenset):
+            found[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
+        elif isinstance(cell, pd.Interval) and _of_numbers(cell) and not np.isnan(domain.numbers).all():
+            found[i] = domain.between(_frame_of(cell))[0]
+        else:
+            plain.append(i)
+    if plain:
+        found[plain] = _texts([cells[i] for i in plain], domain)
+    if (nobody := ~found.any(axis=1)).any():
+        raise _stands_for_none(cells[int(nobody.argmax())], domain)
+    return found
+
+
+def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
+    """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
+    listed = list(leaves)
+    exact = domain.exact(listed)
+    rest = [listed[i] for i in np.flatnonzero(~exact.any(axis=1))]
+    spans = parse([leaf for leaf in rest if isinstance(leaf, str)]).intervals
+    inside = exact.any(axis=0) | domain.between(spans).any(axis=0)
+    for leaf in rest:
+        if isinstance(leaf, pd.Interval) and _of_numbers(leaf):
+            inside |= domain.between(_frame_of(leaf))[0]
+    return np.asarray(inside)
+
+
+def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
+    """Mark what texts, and plain values, stand for; check that there is one way to read each."""
+    found = domain.exact(cells)
+    parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
+    spans = parsed.intervals
+    inside = domain.between(spans)
+    for row, i in enumerate(spans.index):
+        if not inside[row].any() and not found[i].any() and spans["low"].iloc[row] > spans["high"].iloc[row]:
+            raise TableError(f"{cells[i]!r} of {domain.attribute!r} is no interval: its ends are turned round")
+        _check_whole(cells[i], spans.iloc[row], inside[row], domain)
+        found[i] = _one_way(cells[i], found[i], inside[row], "an interval", domain)
+    for i, items in parsed.sets.items():
+        members, strangers = domain.members(items)
+        if strangers and not found[i].any():
+            if members.any() or str(cells[i]).startswith("{"):
+                raise TableError(
+                    f"the set {cells[i]!r} of {domain.attribute!r} has {listing(strangers)}, none of the population's "
+                    "values; correct it, or say what it stands for, hierarchies={attribute: {it: [values]}}"
+                )
+        elif not strangers:
+            found[i] = _one_way(cells[i], found[i], members, "a set", domain)
+    for i, masks in parsed.masks.items():
+        found[i] = _masked(cells[i], found[i], masks, domain)
+    return found
+
+
+def _masked(
+    cell: object, exact: np.ndarray, masks: tuple[re.Pattern[str], re.Pattern[str]], domain: Domain
+) -> np.ndarray:
+    """Mark what fits a mask, a character a star, or any number of them if nothing fits so."""
+    one, many = map(domain.like, masks)
+    both = _one_way(cell, one, many, "a mask whose stars are any number of characters", domain)
+    return _one_way(cell, exact, both, "a mask", domain)
+
+
+def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:
+    """Take the one reading that covers anything; two that differ are an error."""
+    if first.any() and second.any() and (first != second).any():
+        one, other = (listing(domain.values[mask]) for mask in (first, second))
+        raise TableError(
+            f"{cell!r} of {domain.attribute!r} can be read as {one}, and as {kind}, {other}; say which, "
+            f"hierarchies={{{domain.attribute!r}: {{{cell!r}: [values]}}}}"
+        )
+    return first if first.any() else second
+
+
+def _check_whole(cell: object, span: pd.Series, inside: np.ndarray, domain: Domain) -> None:
+    """Refuse "18-20" where somebody is 20.5: it may be meant to end at 20, or before 21."""
+    if span["whole"] and inside.any():
+        between = (domain.numbers > span["high"]) & (domain.numbers < span["high"] + 1)
+        if between.any():
+            raise TableError(
+                f"{cell!r} of {domain.attribute!r} is a range of whole numbers, and the population has "
+                f"{listing(domain.values[between])}; write '[{span['low']:g}, {span['high']:g}]' or "
+                f"'[{span['low']:g}, {span['high'] + 1:g})'"
+            )
+
+
+def _stands_for_none(cell: object, domain: Domain) -> TableError:
+    """Say that a value covers nobody, and what is accepted."""
+    number = re.fullmatch(rf"-?{NUMBER}", _text(cell))
+    mean = number and not float(_text(cell)).is_integer() and not np.any(domain.numbers % 1 > 0)
+    note = "; a mean, as microaggregation publishes, is no generalised value" if mean else ""
+    return TableError(
+        f"{label_of(cell)} of {domain.attribute!r} stands for none of the population's values "
+        f"{listing(domain.values)}; accepted are {ACCEPTED}; or give its hierarchy, "
+        f"hierarchies={{attribute: {{node: [values]}}}}{note}"
+    )
+
+
+def _frame_of(cell: pd.Interval) -> pd.DataFrame:
+    """An interval as a table of one row."""
+    return pd.DataFrame(
+        {"low": [float(cell.left)], "high": [float(cell.right)], "low_in": [cell.closed_left],
+         "high_in": [cell.closed_right], "whole": [False]}
+    )  # fmt: skip
+
+
+def _of_numbers(cell: pd.Interval) -> bool:
+    """Whether an interval's ends are numbers, not times."""
+    return isinstance(cell.left, Real)
+
+
+def _text(cell: object) -> str:
+    """How a value is written; a whole number that missing values have made a float, as a whole number."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return label_of(cell).strip()
+
+
+def _hashable(cell: object) -> bool:
+    """Whether a cell can be looked up."""
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
