@@ -78,16 +78,16 @@ def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tup
             f"the item {item!r} is the number of a column; mine with the names of columns, "
             "apriori(..., use_colnames=True)"
         )
-    fits = [name for name in attributes if isinstance(item, str) and item.startswith(name + separator)]
-    if len(fits) + (item in attributes) > 1:
+    fits = [
+        name for name in attributes if isinstance(item, str) and (item == name or item.startswith(name + separator))
+    ]
+    if len(fits) > 1:
         raise StatementError(
-            f"the item {item!r} may be of {listing([*fits, *(name for name in attributes if name == item)])}; name items by another separator, "
+            f"the item {item!r} may be of {listing(fits)}; name items by another separator, "
             "pandas.get_dummies(..., prefix_sep='='), and pass separator='='"
         )
-    if item in attributes:
-        return str(item), "True"
     for name in fits:
-        return name, str(item)[len(name + separator) :]
+        return name, "True" if item == name else str(item)[len(name + separator) :]
     error = str(unknown_name(f"item 'attribute{separator}value' of {', '.join(attributes)}", item, [])).partition(";")[
         0
     ]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...errors import TableError, listing
 from ...tables.selection import NUMBER, written
-from .dialects import is_suppressed, label_of, parse
+from .dialects import Span, is_suppressed, label_of, parse
 
 __all__ = ["Domain", "coverage", "covers"]
 
@@ -49,6 +49,11 @@ class Domain:
         return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
 
     @cached_property
+    def has_fractions(self) -> bool:
+        """Whether some number is not whole."""
+        return bool((np.floor(self.numbers) < self.numbers).any())
+
+    @cached_property
     def texts(self) -> np.ndarray:
         """How each value is written."""
         return np.array([str(one) for one in self.values], dtype=object)
@@ -78,12 +83,12 @@ class Domain:
         position |= {value: j for j, value in enumerate(self.values)}  # Timestamps, and not their nanoseconds
         return {i: position[cell] for i, cell in enumerate(cells) if _hashable(cell) and cell in position}
 
-    def between(self, intervals: pd.DataFrame) -> np.ndarray:
+    def between(self, spans: Collection[Span]) -> np.ndarray:
         """Mark the numbers in each interval."""
-        low, high = intervals["low"].to_numpy()[:, None], intervals["high"].to_numpy()[:, None]
-        low_in, high_in = intervals["low_in"].to_numpy()[:, None], intervals["high_in"].to_numpy()[:, None]
+        ends = np.array([(one.low, one.high, one.low_in, one.high_in) for one in spans], dtype=float).reshape(-1, 4)
+        low, high, low_in, high_in = (column[:, None] for column in ends.T)
         x = self.numbers
-        return ((x > low) | (low_in & (x == low))) & ((x < high) | (high_in & (x == high)))
+        return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
 
     def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
         """Mark the values that are items of a set as it was written, and list the items that are none."""
@@ -152,7 +157,7 @@ def _cover(
         elif isinstance(cell, set | frozenset):
             found[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
         elif isinstance(cell, pd.Interval) and _of_numbers(cell) and not np.isnan(domain.numbers).all():
-            found[i] = domain.between(_frame_of(cell))[0]
+            found[i] = domain.between([_span_of(cell)])[0]
         else:
             plain.append(i)
     if plain:
@@ -167,25 +172,20 @@ def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
     listed = list(leaves)
     exact = domain.exact(listed)
     rest = [listed[i] for i in np.flatnonzero(~exact.any(axis=1))]
-    spans = parse([leaf for leaf in rest if isinstance(leaf, str)]).intervals
-    inside = exact.any(axis=0) | domain.between(spans).any(axis=0)
-    for leaf in rest:
-        if isinstance(leaf, pd.Interval) and _of_numbers(leaf):
-            inside |= domain.between(_frame_of(leaf))[0]
-    return np.asarray(inside)
+    spans = [*parse([leaf for leaf in rest if isinstance(leaf, str)]).spans.values()]
+    spans += [_span_of(leaf) for leaf in rest if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
+    return np.asarray(exact.any(axis=0) | domain.between(spans).any(axis=0))
 
 
 def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
     """Mark what texts, and plain values, stand for; check that there is one way to read each."""
     found = domain.exact(cells)
     parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
-    spans = parsed.intervals
-    inside = domain.between(spans)
-    for row, i in enumerate(spans.index):
-        if not inside[row].any() and not found[i].any() and spans["low"].iloc[row] > spans["high"].iloc[row]:
+    for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
+        if span.low > span.high and not found[i].any():
             raise TableError(f"{cells[i]!r} of {domain.attribute!r} is no interval: its ends are turned round")
-        _check_whole(cells[i], spans.iloc[row], inside[row], domain)
-        found[i] = _one_way(cells[i], found[i], inside[row], "an interval", domain)
+        _check_whole(cells[i], span, inside, domain)
+        found[i] = _one_way(cells[i], found[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
         members, strangers = domain.members(items)
         if strangers and not found[i].any():
@@ -221,22 +221,22 @@ def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, dom
     return first if first.any() else second
 
 
-def _check_whole(cell: object, span: pd.Series, inside: np.ndarray, domain: Domain) -> None:
+def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -> None:
     """Refuse "18-20" where somebody is 20.5: it may be meant to end at 20, or before 21."""
-    if span["whole"] and inside.any():
-        between = (domain.numbers > span["high"]) & (domain.numbers < span["high"] + 1)
+    if span.whole and domain.has_fractions and inside.any():
+        between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
         if between.any():
             raise TableError(
                 f"{cell!r} of {domain.attribute!r} is a range of whole numbers, and the population has "
-                f"{listing(domain.values[between])}; write '[{span['low']:g}, {span['high']:g}]' or "
-                f"'[{span['low']:g}, {span['high'] + 1:g})'"
+                f"{listing(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "
+                f"'[{span.low:g}, {span.high + 1:g})'"
             )
 
 
 def _stands_for_none(cell: object, domain: Domain) -> TableError:
     """Say that a value covers nobody, and what is accepted."""
     number = re.fullmatch(rf"-?{NUMBER}", _text(cell))
-    mean = number and not float(_text(cell)).is_integer() and not np.any(domain.numbers % 1 > 0)
+    mean = number and not float(_text(cell)).is_integer() and not domain.has_fractions
     note = "; a mean, as microaggregation publishes, is no generalised value" if mean else ""
     return TableError(
         f"{label_of(cell)} of {domain.attribute!r} stands for none of the population's values "
@@ -245,12 +245,9 @@ def _stands_for_none(cell: object, domain: Domain) -> TableError:
     )
 
 
-def _frame_of(cell: pd.Interval) -> pd.DataFrame:
-    """An interval as a table of one row."""
-    return pd.DataFrame(
-        {"low": [float(cell.left)], "high": [float(cell.right)], "low_in": [cell.closed_left],
-         "high_in": [cell.closed_right], "whole": [False]}
-    )  # fmt: skip
+def _span_of(cell: pd.Interval) -> Span:
+    """A pandas Interval of numbers."""
+    return Span(float(cell.left), float(cell.right), cell.closed_left, cell.closed_right)
 
 
 def _of_numbers(cell: pd.Interval) -> bool:

@@ -16,6 +16,7 @@ written                       means                                             
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,73 +24,86 @@ import pandas as pd
 
 from ...tables.selection import NUMBER, written
 
-__all__ = ["SUPPRESSED", "Parsed", "is_suppressed", "label_of", "parse"]
+__all__ = ["SUPPRESSED", "Parsed", "Span", "is_suppressed", "label_of", "parse"]
 
 #: What stands for any value.
 SUPPRESSED = "*"
 
 END = rf"[-+]?(?:{NUMBER}|[iI]nf)"
 #: An interval in brackets, R's "Inf" included.
-INTERVAL = rf"\s*(?P<opens>[\[(\]])\s*(?P<low>{END})\s*[,;]\s*(?P<high>{END})\s*(?P<closes>[\])\[])\s*"
+INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
 #: From one number to another; a dash of any length.
-RANGE = rf"\s*(?P<low>-?{NUMBER})\s*(?:-|\u2013|\u2014|\.\.|to)\s*(?P<high>-?{NUMBER})\s*"
-#: All below, or above, a number.
-BOUND = rf"\s*(?P<sign><=|>=|<|>|\u2264|\u2265)\s*(?P<end>-?{NUMBER})\s*"
+RANGE = re.compile(rf"\s*(-?{NUMBER})\s*(?:-|\u2013|\u2014|\.\.|to)\s*(-?{NUMBER})\s*")
+#: All below, or above, a number, and signs of one character.
+BOUND, SIGNS = re.compile(rf"\s*(<=|>=|<|>|\u2264|\u2265)\s*(-?{NUMBER})\s*"), {"\u2264": "<=", "\u2265": ">="}
 #: A number and more: top coding.
-TOP = rf"\s*(?P<end>-?{NUMBER})\s*\+\s*"
+TOP = re.compile(rf"\s*(-?{NUMBER})\s*\+\s*")
 #: A set in braces or without, and its items.
 SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*|[^,]+')
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """What texts may say, besides being values themselves; a text may be in several of these.
+class Span:
+    """An interval of numbers.
 
     Attributes
     ----------
-    intervals : DataFrame
-        By position of the text: "low" and "high" (which may be infinite), whether they are "low_in" and "high_in", and
-        whether both are "whole" numbers of a range, "18-20", of which nobody says where 20.5 belongs.
+    low, high : float
+        Its ends, which may be infinite.
+    low_in, high_in : bool
+        Whether they are in it.
+    whole : bool
+        Whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs.
+    """
+
+    low: float
+    high: float
+    low_in: bool
+    high_in: bool
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What texts may say, besides being values themselves, by their positions; a text may be in several of these.
+
+    Attributes
+    ----------
+    spans : dict of int to Span
+        Intervals, ranges and bounds.
     sets : dict of int to frozenset of str
         The items of sets, as they are written.
     masks : dict of int to (Pattern, Pattern)
         Masked texts: a star being one character at most, or any number of them.
     """
 
-    intervals: pd.DataFrame
+    spans: dict[int, Span]
     sets: dict[int, frozenset[str]]
     masks: dict[int, tuple[re.Pattern[str], re.Pattern[str]]]
 
 
-def parse(texts: list[str]) -> Parsed:
+def parse(texts: Sequence[str]) -> Parsed:
     """Read distinct texts of generalised values."""
-    column = pd.Series(texts, dtype=object)
-    sets = {i: _items(text) for i, text in enumerate(texts) if SET.fullmatch(text) or "," in text}
+    spans = {i: span for i, text in enumerate(texts) if (span := _span(text)) is not None}
+    sets = {i: _items(text) for i, text in enumerate(texts) if "," in text or SET.fullmatch(text)}
     masks = {i: _mask(text) for i, text in enumerate(texts) if "*" in text and not is_suppressed(text)}
-    return Parsed(_intervals(column), sets, masks)
+    return Parsed(spans, sets, masks)
 
 
-def _intervals(column: pd.Series) -> pd.DataFrame:
-    """Read the texts that are intervals, ranges or bounds."""
-    inside, spans = column.str.extract(f"^{INTERVAL}$").dropna(), column.str.extract(f"^{RANGE}$").dropna()
-    bound = column.str.extract(f"^(?:{BOUND})$").dropna()
-    top = column.str.extract(f"^{TOP}$").dropna().assign(sign=">=")
-    bound = top if bound.empty else bound if top.empty else pd.concat([bound, top])
-    below, end = bound["sign"].isin(["<", "<=", "\u2264"]), bound["end"].astype(float)
-    with_end = bound["sign"].isin(["<=", ">=", "\u2264", "\u2265"])
-    whole = ~(spans["low"] + spans["high"]).str.contains(r"[.eE]", regex=True).astype(bool)
-    kinds = [
-        (inside["low"], inside["high"], inside["opens"] == "[", inside["closes"] == "]", np.zeros(len(inside))),
-        (spans["low"], spans["high"], np.ones(len(spans)), np.ones(len(spans)), whole),
-        (end.where(~below, -np.inf), end.where(below, np.inf), with_end & ~below, with_end & below, np.zeros(len(end))),
-    ]
-    low, high, low_in, high_in, of_whole = (
-        np.concatenate([np.asarray(kind[part], dtype=float) for kind in kinds]) for part in range(5)
-    )
-    at = np.concatenate([inside.index, spans.index, bound.index])
-    return pd.DataFrame(
-        {"low": low, "high": high, "low_in": low_in > 0, "high_in": high_in > 0, "whole": of_whole > 0}, index=at
-    ).sort_index()
+def _span(text: str) -> Span | None:
+    """Read an interval, a range or a bound."""
+    if found := INTERVAL.fullmatch(text):
+        opens, low, high, closes = found.groups()
+        return Span(float(low), float(high), opens == "[", closes == "]")
+    if found := RANGE.fullmatch(text):
+        low, high = found.groups()
+        return Span(float(low), float(high), True, True, whole=not re.search("[.eE]", low + high))
+    if found := BOUND.fullmatch(text):
+        sign, end = SIGNS.get(found[1], found[1]), float(found[2])
+        return Span(-np.inf, end, False, sign == "<=") if sign[0] == "<" else Span(end, np.inf, sign == ">=", False)
+    if found := TOP.fullmatch(text):
+        return Span(float(found[1]), np.inf, True, False)
+    return None
 
 
 def _items(text: str) -> frozenset[str]:
