@@ -78,8 +78,20 @@ COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people
 }  # fmt: skip
 
 
-def check_no_count(table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
+def check_no_count(
+    table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
+) -> None:
     """Refuse a column without a role that looks like how many people a row stands for: its people would be lost.
+
+    Parameters
+    ----------
+    table : DataFrame
+    roles : dict
+        The columns that have a role.
+    what : str
+        The table, for the error.
+    remedy : str
+        What to do if it is a count.
 
     Raises
     ------
@@ -97,8 +109,8 @@ def check_no_count(table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what
         if (numbers >= 0).all() and (numbers == np.round(numbers)).all() and (numbers != 1).any():
             raise TableError(
                 f"{what} has a column {name!r} of whole numbers, which looks like how many people each row stands for: "
-                f"{numbers.sum():.0f} in {len(table)} rows; pass count={name!r}, or, if it is something else, leave it "
-                f"out, .drop(columns={name!r})"
+                f"{numbers.sum():.0f} in {len(table)} rows; {remedy.format(name=name)}, or, if it is something else, "
+                f"leave it out, .drop(columns={name!r})"
             )
 
 

@@ -187,7 +187,7 @@ class Release(View):
             One row a person, or so many people as its column `count` says. A generalised value is an exact value, a
             pandas Interval, a set, a node of a hierarchy, or a text as other tools write them: "[20, 30)", "20-29",
             "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as of sdcMicro). Of an
-            attribute "Age" that is no column, "Age_min" and "Age_max", or "Age_..." of True and False, are read.
+            attribute "Age" without a column, `Age_min` and `Age_max`, or truth values `Age_17` and so on, are read.
         qi, sa : str or several
             Column names.
         population : DataFrame, optional

@@ -211,6 +211,22 @@ def test_a_count_that_is_not_declared(load, what):
     load(COUNTED.assign(n=1))  # a row a person, whatever that is
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda table: mx.mine_associations(table, **ROLES, min_support=1),
+        lambda table: mx.disguise.mine_rules(table, **ROLES, support=0.1, confidence=0.1),
+        lambda table: mx.disguise.anatomy(table, **ROLES, l=1),
+        lambda table: mx.disguise.mondrian(table, **ROLES, k=1),
+    ],
+)
+def test_a_count_where_rows_are_people(use):
+    """What takes rows for people says how to make them so."""
+    with refused(TableError, "a row a person", "'n'", "table.loc[table.index.repeat(table['n'])]"):
+        use(COUNTED)
+    use(COUNTED.loc[COUNTED.index.repeat(COUNTED["n"])].drop(columns="n"))
+
+
 @pytest.mark.parametrize("name", ["count", "Count", "N", "freq", "n_records", "Number of people", "Freq."])
 def test_names_of_counts(name: str):
     """The names that SQL, pandas, R and people give to counts."""
