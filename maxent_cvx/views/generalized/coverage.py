@@ -63,25 +63,33 @@ class Domain:
         """How each value is written in a set."""
         return np.array([written(one) for one in self.values], dtype=object)
 
-    def exact(self, cells: Sequence[object]) -> np.ndarray:
-        """Mark the value that each cell is: itself, or by how it is written, or of numbers by the number."""
-        found = np.zeros((len(cells), self.size), dtype=bool)
-        for i, j in self._same(cells).items():
-            found[i, j] = True
-        by_text = pd.Series(np.arange(self.size), index=pd.Index(self.texts, dtype=object)).groupby(level=0).indices
-        for i in np.flatnonzero(~found.any(axis=1)).tolist():  # a column that mixes intervals and numbers holds texts
-            text = _text(cells[i])
-            if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER}", text):
-                found[i] = self.numbers == float(text)
-            else:
-                found[i, by_text.get(text, ())] = True
-        return found
+    @cached_property
+    def _places(self) -> tuple[dict[object, int], dict[str, list[int]], dict[float, int]]:
+        """Where a value is by what it is, by how it is written, and, of numbers, by the number."""
+        same = {value: j for j, value in enumerate(self.values.tolist())}
+        same |= {value: j for j, value in enumerate(self.values)}  # Timestamps, and not their nanoseconds
+        written_so: dict[str, list[int]] = {}
+        for j, text in enumerate(self.texts):
+            written_so.setdefault(text, []).append(j)
+        numbered = {x: j for j, x in enumerate(self.numbers.tolist())} if self.is_numeric else {}
+        return same, written_so, numbered
 
-    def _same(self, cells: Sequence[object]) -> dict[int, int]:
-        """The position of cells that are values."""
-        position = {value: j for j, value in enumerate(self.values.tolist())}
-        position |= {value: j for j, value in enumerate(self.values)}  # Timestamps, and not their nanoseconds
-        return {i: position[cell] for i, cell in enumerate(cells) if _hashable(cell) and cell in position}
+    def places(self, cell: object) -> list[int]:
+        """Where the value is that a cell is: itself, or by how it is written, or of numbers by the number."""
+        same, written_so, of_number = self._places
+        if _hashable(cell) and cell in same:
+            return [same[cell]]
+        text = _text(cell)  # a column that mixes intervals and numbers holds texts
+        if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER}", text):
+            return [of_number[float(text)]] if float(text) in of_number else []
+        return written_so.get(text, [])
+
+    def exact(self, cells: Sequence[object]) -> np.ndarray:
+        """Mark the value that each cell is."""
+        found = np.zeros((len(cells), self.size), dtype=bool)
+        for i, cell in enumerate(cells):
+            found[i, self.places(cell)] = True
+        return found
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
         """Mark the numbers in each interval."""
@@ -98,9 +106,24 @@ class Domain:
         found[lost] = self.exact([name for name, no in zip(names, lost, strict=True) if no])
         return found.any(axis=0), sorted(name for name, no in zip(names, ~found.any(axis=1), strict=True) if no)
 
-    def like(self, pattern: re.Pattern[str]) -> np.ndarray:
-        """Mark the values whose texts fit a mask."""
-        return np.array([pattern.fullmatch(text) is not None for text in self.texts], dtype=bool)
+    def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the values that fit a mask: its stars being a character at most (tools pad), or any number of them."""
+        if len(parts) > 3:  # several runs of stars
+            one = "".join(f".{{0,{len(part)}}}" if part[:1] == "*" else re.escape(part) for part in parts)
+            many = "".join(".*" if part[:1] == "*" else re.escape(part) for part in parts)
+            patterns = (re.compile(one, re.DOTALL), re.compile(many, re.DOTALL))
+            fits = [[pattern.fullmatch(text) is not None for text in self.texts] for pattern in patterns]
+            return np.array(fits[0], dtype=bool), np.array(fits[1], dtype=bool)
+        before, stars, after = parts
+        texts, sizes = self._fixed
+        any_number = np.strings.startswith(texts, before) & np.strings.endswith(texts, after)
+        any_number &= sizes >= len(before) + len(after)
+        return any_number & (sizes <= len(before) + len(stars) + len(after)), any_number
+
+    @cached_property
+    def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The texts as NumPy's own, and their lengths."""
+        return self.texts.astype(np.str_), np.array([len(text) for text in self.texts], dtype=int)
 
 
 def coverage(
@@ -169,12 +192,13 @@ def _cover(
 
 def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
     """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
-    listed = list(leaves)
-    exact = domain.exact(listed)
-    rest = [listed[i] for i in np.flatnonzero(~exact.any(axis=1))]
+    found = {leaf: domain.places(leaf) for leaf in leaves}
+    rest = [leaf for leaf, places in found.items() if not places]
     spans = [*parse([leaf for leaf in rest if isinstance(leaf, str)]).spans.values()]
     spans += [_span_of(leaf) for leaf in rest if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
-    return np.asarray(exact.any(axis=0) | domain.between(spans).any(axis=0))
+    inside = np.array(domain.between(spans).any(axis=0))
+    inside[[j for places in found.values() for j in places]] = True
+    return inside
 
 
 def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
@@ -196,18 +220,10 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
                 )
         elif not strangers:
             found[i] = _one_way(cells[i], found[i], members, "a set", domain)
-    for i, masks in parsed.masks.items():
-        found[i] = _masked(cells[i], found[i], masks, domain)
+    for i, parts in parsed.masks.items():
+        both = _one_way(cells[i], *domain.masked(parts), "a mask whose stars are any number of characters", domain)
+        found[i] = _one_way(cells[i], found[i], both, "a mask", domain)
     return found
-
-
-def _masked(
-    cell: object, exact: np.ndarray, masks: tuple[re.Pattern[str], re.Pattern[str]], domain: Domain
-) -> np.ndarray:
-    """Mark what fits a mask, a character a star, or any number of them if nothing fits so."""
-    one, many = map(domain.like, masks)
-    both = _one_way(cell, one, many, "a mask whose stars are any number of characters", domain)
-    return _one_way(cell, exact, both, "a mask", domain)
 
 
 def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:

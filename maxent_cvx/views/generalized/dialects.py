@@ -40,6 +40,8 @@ BOUND, SIGNS = re.compile(rf"\s*(<=|>=|<|>|\u2264|\u2265)\s*(-?{NUMBER})\s*"), {
 TOP = re.compile(rf"\s*(-?{NUMBER})\s*\+\s*")
 #: A set in braces or without, and its items.
 SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*|[^,]+')
+#: Characters that a tool masked.
+STARS = re.compile(r"(\*+)")
 
 
 @dataclass(frozen=True)
@@ -73,20 +75,20 @@ class Parsed:
         Intervals, ranges and bounds.
     sets : dict of int to frozenset of str
         The items of sets, as they are written.
-    masks : dict of int to (Pattern, Pattern)
-        Masked texts: a star being one character at most, or any number of them.
+    masks : dict of int to list of str
+        Masked texts: what is between stars, and runs of stars, in turn.
     """
 
     spans: dict[int, Span]
     sets: dict[int, frozenset[str]]
-    masks: dict[int, tuple[re.Pattern[str], re.Pattern[str]]]
+    masks: dict[int, list[str]]
 
 
 def parse(texts: Sequence[str]) -> Parsed:
     """Read distinct texts of generalised values."""
     spans = {i: span for i, text in enumerate(texts) if (span := _span(text)) is not None}
     sets = {i: _items(text) for i, text in enumerate(texts) if "," in text or SET.fullmatch(text)}
-    masks = {i: _mask(text) for i, text in enumerate(texts) if "*" in text and not is_suppressed(text)}
+    masks = {i: STARS.split(text.strip()) for i, text in enumerate(texts) if "*" in text and not is_suppressed(text)}
     return Parsed(spans, sets, masks)
 
 
@@ -112,19 +114,11 @@ def _items(text: str) -> frozenset[str]:
     return frozenset(item.strip() for item in ITEM.findall(braces[1] if braces else text))
 
 
-def _mask(text: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Both readings of a masked text; of texts of different lengths, tools pad the shorter ones."""
-    parts = re.split(r"(\*+)", text.strip())
-    one = "".join(f".{{0,{len(part)}}}" if part[:1] == "*" else re.escape(part) for part in parts)
-    many = "".join(".*" if part[:1] == "*" else re.escape(part) for part in parts)
-    return re.compile(one, re.DOTALL), re.compile(many, re.DOTALL)
-
-
 def is_suppressed(cell: object) -> bool:
     """Whether a value stands for any: "*", stars only, or a missing value."""
     if isinstance(cell, str):
         return bool(re.fullmatch(r"\s*\*+\s*", cell))
-    return bool(pd.api.types.is_scalar(cell) and pd.Series([cell], dtype=object).isna().item())
+    return cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float | np.floating) and cell != cell)
 
 
 def label_of(cell: object) -> str:
