@@ -86,6 +86,13 @@ def test_on_numbers_with_fractions(cell, expected):
     assert values_of(cell, pd.Index([-1.5, 18.0, 18.5, 19.99, 20.0])) == expected
 
 
+def test_numbers_that_floats_do_not_tell_apart():
+    """A whole number beyond 2^53 is found as it is written."""
+    values = pd.Index([2**53, 2**53 + 1])
+    for value in values:
+        assert values_of(str(value), values) == values_of(value, values) == [value]
+
+
 def test_a_range_of_whole_numbers_among_fractions():
     """Whether "18-20" has somebody of 20.5 cannot be known: years completed, or a number?"""
     with refused(TableError, "'18-20'", "'Age'", "20.5", "'[18, 20]'", "'[18, 21)'"):

@@ -75,9 +75,11 @@ class Domain:
         if is_hashable(cell) and cell in same:
             return [same[cell]]
         text = text_of(cell)  # a column that mixes intervals and numbers holds texts
+        if text in written_so:
+            return written_so[text]
         if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER}", text):
             return [of_number[float(text)]] if float(text) in of_number else []
-        return written_so.get(text, [])
+        return []
 
     def exact(self, cells: Sequence[object]) -> np.ndarray:
         """Mark the value that each cell is."""
