@@ -12,6 +12,7 @@ from ...solvers.linear.integer import integer_bounds
 from ...solvers.linear.integrality import settle_integers
 from ...solvers.presolve.reduce import remaining
 from ...solvers.presolve.reduced import Reduced
+from ...solvers.program.linear_form import LinearForm
 from ...solvers.program.problem import Problem
 from ...solvers.rows.sparse import entry_rows
 from ...solvers.solving.presolving import presolved
@@ -98,7 +99,7 @@ def _by_linear_programs(
     rest: sp.csr_array, model: Adversary, reduced: Reduced, time_limit: float, progress: bool | None
 ) -> np.ndarray:
     """Bound the expressions over all independent parts of the model that they involve, together."""
-    form, free = model.form, _connected(rest, model, reduced)
+    free = _connected(rest, model, reduced)
     if not free.any():
         return np.zeros((2, rest.shape[0]))
     smaller = _remaining(model, reduced, free)
@@ -113,7 +114,7 @@ def _by_linear_programs(
 
         ends = np.zeros((2, rest.shape[0]))
         columns = sp.csr_array(rest[some][:, np.flatnonzero(free)])
-        ends[:, some] = many_bounds(smaller, columns, float(form.upper_bound.size and model.space.n_records), answered)
+        ends[:, some] = many_bounds(smaller, columns, float(model.space.n_records), answered)
     return ends
 
 
@@ -136,7 +137,7 @@ def _connected(rest: sp.csr_array, model: Adversary, reduced: Reduced) -> np.nda
     return ~reduced.fixed & np.isin(component, component[rest.indices])
 
 
-def _remaining(model: Adversary, reduced: Reduced, free: np.ndarray):  # type: ignore[no-untyped-def]
+def _remaining(model: Adversary, reduced: Reduced, free: np.ndarray) -> LinearForm:
     """The problem of some terms, the others being fixed, or parts of other components."""
     fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
     return remaining(model.form, free, model.form.rows_involving(free), model.form.matvec(fixed_counts))

@@ -124,7 +124,9 @@ def _symbol(key: object) -> str:
         float(symbol)
     except ValueError:
         return symbol
-    raise StatementError(f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is no number")
+    raise StatementError(
+        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is no number"
+    )
 
 
 def _limits(key: object, value: object) -> tuple[float, float]:
@@ -137,5 +139,6 @@ def _limits(key: object, value: object) -> tuple[float, float]:
         if 0 <= ends[0] <= ends[1]:
             return ends
     raise StatementError(
-        f"suppressed={{{key!r}: {shown(value)}}}: (least, most) people are expected, whole numbers, or None for no limit"
+        f"suppressed={{{key!r}: {shown(value)}}}: (least, most) people are expected, whole numbers, or None where "
+        "there is no limit"
     )

@@ -57,7 +57,7 @@ def unknown_values(
     for code in np.flatnonzero(unknown):
         at = np.flatnonzero((codes == code) & ~is_total[:, attribute])
         if len(at):
-            yield values[code], at
+            yield values.to_list()[code], at
 
 
 def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:

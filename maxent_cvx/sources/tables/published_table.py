@@ -60,44 +60,44 @@ class PublishedTable(Source):
     Notes
     -----
     The conventions are those of statistical offices (Hundepool et al., Statistical Disclosure Control, 2012,
-    sections 4.3 and 4.4): `model.audit(table)` gives the feasibility intervals of the cells. Margins are rounded by
+    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded by
     themselves, and need not be the sums of their cells.
 
     Counts are of the people of the view; of a population (:class:`maxent_cvx.GroupedRelease`), of those in the release.
 
     Examples
     --------
-    Two regions, three diseases, and all totals. One cell in every column is too small, and a second one is suppressed
-    to protect it; but one column has a total of 1:
+    Two regions, three diseases, and all totals. The small cells of the North are suppressed, and those beside them,
+    which would tell them otherwise. What an intruder can still work out, and what maximum entropy makes of it:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = mx.PublishedTable(pd.DataFrame(
     ...     [("North", "Flu", "<5"), ("North", "HIV", "<5"), ("North", "Cold", 20), ("North", "*", 24),
-    ...      ("South", "Flu", "*"), ("South", "HIV", "*"), ("South", "Cold", 10), ("South", "*", 19),
-    ...      ("*", "Flu", 12), ("*", "HIV", 1), ("*", "Cold", 30), ("*", "*", 43)],
+    ...      ("South", "Flu", "*"), ("South", "HIV", "*"), ("South", "Cold", 10), ("South", "*", 29),
+    ...      ("*", "Flu", 20), ("*", "HIV", 3), ("*", "Cold", 30), ("*", "*", 53)],
     ...     columns=["Region", "Disease", "n"]))
     >>> model = mx.MaxEnt(table.to_view(sa="Disease")).add(table)
     >>> print(model.audit(table).round(3))
-                    low  high  certain
+                     low  high  certain
     Region Disease
-    North  Flu      3.0   4.0    False
-           HIV      0.0   1.0    False
-    South  Flu      8.0   9.0    False
-           HIV      0.0   1.0    False
+    North  Flu       1.0   4.0    False
+           HIV       0.0   3.0    False
+    South  Flu      16.0  19.0    False
+           HIV       0.0   3.0    False
     >>> print(model.solve().conditional().round(3))
     Disease    Flu    HIV   Cold
     Region
-    North    0.151  0.016  0.833
-    South    0.441  0.032  0.526
+    North    0.145  0.022  0.833
+    South    0.570  0.085  0.345
 
-    The distribution of the sensitive attribute alone, SA-constraints P(s), beside a release of some other kind:
+    Totals of the sensitive attribute alone are SA-constraints, P(s), here of people whose gender is known:
 
     >>> hospital = mx.datasets.load_hospital()
-    >>> people = mx.QITable(hospital, qi=["Gender"], sa="Disease", sa_values=hospital["Disease"].unique())
+    >>> people = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=hospital["Disease"].unique())
     >>> totals = hospital["Disease"].value_counts().rename("n").reset_index()
-    >>> told = mx.MaxEnt(people).add(mx.PublishedTable(totals))
-    >>> told.solve().conditional().loc["male"].round(3).to_dict()["Flu"]
-    0.3
+    >>> told = mx.MaxEnt(people).add(mx.PublishedTable(totals)).solve()
+    >>> told.conditional().loc["male"].round(3).to_dict()
+    {'Flu': 0.3, 'Pneumonia': 0.2, 'Breast Cancer': 0.2, 'HIV': 0.2, 'Lung Cancer': 0.1}
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class PublishedTable(Source):
             raise TableError(f"count={shown(count)}: the name of a column is expected")
         arguments.choice(rounding, "rounding", tuple(HALF_WIDTHS))
         arguments.flag(zeros_shown, "zeros_shown")
-        if not isinstance(total, Hashable) or (np.ndim(total) == 0 and pd.isna(total)):  # type: ignore[call-overload]
+        if not pd.api.types.is_scalar(total) or pd.isna(total):  # type: ignore[call-overload]
             raise StatementError(f"total={shown(total)}: what stands for a total, a text say, is expected")
         base = None if base is None else arguments.whole(base, "base", 1)
         symbols = symbol_intervals(suppressed, zeros_shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -48,11 +49,11 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
         return QITable(everybody, qi=alone, sa=sensitive, sa_values=domain, count=f"n of {alone}")
     if n_records is not None:
         raise TableError("n_records is for a table whose attributes are all sensitive; leave it out")
-    of_people = (is_total == is_sensitive).all(axis=1)
-    margin = cells[of_people]
+    of_people = np.flatnonzero((is_total == is_sensitive).all(axis=1))
+    margin = cells.iloc[of_people]
     people = margin.index.to_frame(index=False)[qi].infer_objects()
     _check_margin(people, margin, [labels[name] for name in qi], sensitive)
-    _check_sum(cells[is_total.all(axis=1)], margin, np.prod([float(len(labels[name])) for name in qi]))
+    _check_sum(cells.loc[is_total.all(axis=1)], margin, math.prod(len(labels[name]) for name in qi))
     count = next(name for name in ("n", "_n", "__n") if name not in qi)
     people[count] = margin["low"].to_numpy().astype(np.int64)
     return QITable(people, qi=qi, sa=sensitive, sa_values=domain, count=count)
@@ -95,7 +96,7 @@ def _check_margin(people: pd.DataFrame, margin: pd.DataFrame, values: list[np.nd
             )
 
 
-def _check_sum(everybody: pd.DataFrame, margin: pd.DataFrame, n_combinations: float) -> None:
+def _check_sum(everybody: pd.DataFrame, margin: pd.DataFrame, n_combinations: int) -> None:
     """Check that nobody is missing: the totals add up to the grand total, or there is one for every combination."""
     total = int(margin["low"].sum())
     if len(everybody):
@@ -107,6 +108,6 @@ def _check_sum(everybody: pd.DataFrame, margin: pd.DataFrame, n_combinations: fl
             )
     elif len(margin) < n_combinations:
         raise TableError(
-            f"the published table has {len(margin)} totals over what is sensitive, of {n_combinations:.0f} combinations "
+            f"the published table has {len(margin)} totals over what is sensitive, of {n_combinations} combinations "
             "of quasi-identifiers; add the others, 0 where there is nobody, or the grand total"
         )
