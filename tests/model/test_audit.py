@@ -29,9 +29,7 @@ def with_totals(counts: np.ndarray) -> pd.DataFrame:
 def suppress(table: pd.DataFrame, cells: set[tuple], limit: int = 5) -> pd.DataFrame:
     """Replace cells: "<5" if they are small, "*" if they are suppressed to protect others."""
     labels = list(table.drop(columns="n").itertuples(index=False, name=None))
-    n = [
-        (f"<{limit}" if n < limit else "*") if of in cells else n for of, n in zip(labels, table["n"], strict=True)
-    ]
+    n = [(f"<{limit}" if n < limit else "*") if of in cells else n for of, n in zip(labels, table["n"], strict=True)]
     return table.assign(n=pd.Series(n, dtype=object))
 
 
@@ -96,7 +94,7 @@ def tree_of_cells(rng: np.random.Generator, n: int, edges: int) -> set[tuple[str
 
 @pytest.mark.parametrize("seed", range(3))
 def test_18_of_18_suppressed_cells_are_recovered(seed: int):
-    """Ten by ten, 18 cells suppressed, all totals published, of full rank: linear algebra has them, and so the audit."""
+    """Ten by ten, 18 cells suppressed, all totals known, of full rank: linear algebra has them, and so the audit."""
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 12, (10, 10))
     cells = tree_of_cells(rng, 10, 18)

@@ -15,6 +15,9 @@ from .bounds import bounds_of
 
 __all__ = ["BoundedAdversary"]
 
+#: What a table is called that is asked about, if the model holds another one by the same attributes.
+AUDITED = "audited table"
+
 #: People: an end of an interval that is so near to a whole number is taken for it, as bounds are proved up to this.
 ROUNDOFF = 1e-6
 
@@ -166,7 +169,7 @@ class BoundedAdversary(Adversary):
         arguments.optional_flag(progress, "progress")
         self._check_linear()
         held = any(source.identity == table.identity for source in self.knowledge.values())
-        model = self if held else self.copy().add(table)
+        model = self if held else self.copy().add(table, label=None if table.label not in self.knowledge else AUDITED)
         cells = np.flatnonzero(table.cells["low"].to_numpy() < table.cells["high"].to_numpy())
         asked = of_table(table, self.space, cells)
         low, high = bounds_of(asked, model, integer, time_limit, progress)

@@ -158,7 +158,35 @@ class BucketInvariants(PublishedCounts):
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+        at : ndarray of int
+            Terms; of each group in every bucket all of some QI tuples with some values.
+        group : ndarray of int
+            The group of each, from 0.
+        n_groups : int
+
+        Returns
+        -------
+        low, high : ndarray, one a group
+            Records; 0 of a group without terms.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> men, women = (space.row("Flu", {"Gender": gender}).indices for gender in ("male", "female"))
+        >>> group = np.repeat([0, 1], [len(men), len(women)])
+        >>> ends = mx.BucketInvariants(release).closed_bounds_of_each(space, np.concatenate([men, women]), group, 2)
+        >>> [side.tolist() for side in ends]                                  # of six men, and of four women
+        [[1.0, 0.0], [3.0, 2.0]]
+        """
         if type(self).closed_bounds is not BucketInvariants.closed_bounds:  # a subclass knows better
             return super().closed_bounds_of_each(space, at, group, n_groups)
         return self._bounds_of_each(space, at, group, n_groups)

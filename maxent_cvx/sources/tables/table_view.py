@@ -53,7 +53,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
     margin = cells.iloc[of_people]
     people = margin.index.to_frame(index=False)[qi].infer_objects()
     _check_margin(people, margin, [labels[name] for name in qi], sensitive)
-    _check_sum(cells.loc[is_total.all(axis=1)], margin, math.prod(len(labels[name]) for name in qi))
+    _check_sum(cells.iloc[np.flatnonzero(is_total.all(axis=1))], margin, math.prod(len(labels[name]) for name in qi))
     count = next(name for name in ("n", "_n", "__n") if name not in qi)
     people[count] = margin["low"].to_numpy().astype(np.int64)
     return QITable(people, qi=qi, sa=sensitive, sa_values=domain, count=count)
@@ -89,7 +89,7 @@ def _check_margin(people: pd.DataFrame, margin: pd.DataFrame, values: list[np.nd
             f"quasi-identifiers; let all attributes be sensitive, sa={[*people.columns, *sa]}"
         )
     for name, some in zip(people.columns, values, strict=True):
-        if missing := [value for value in some if not (people[name] == value).any()]:
+        if missing := some[~pd.Index(some).isin(people[name])].tolist():
             raise TableError(
                 f"the published table has no total {over} of {name}={listing(missing)}; add the row, or let all "
                 f"attributes be sensitive, sa={[*people.columns, *sa]}"
