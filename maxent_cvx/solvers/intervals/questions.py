@@ -28,7 +28,7 @@ class Questions:
     Attributes
     ----------
     of_term, of_row : ndarray of int
-        The component of every term and row.
+        The component of every term and row, of `n_components`.
     matrix : csr_array, shape (parts, terms)
         The largest coefficient of a part is 1 in absolute value.
     size : ndarray, one a part
@@ -42,10 +42,10 @@ class Questions:
     def __init__(self, form: LinearForm, expressions: sp.csr_array, n_records: float) -> None:
         self.n_expressions = expressions.shape[0]
         self.of_row, self.of_term = form.components()
-        n_components = int(max(self.of_row.max(initial=-1), self.of_term.max(initial=-1))) + 1
-        part_of = entry_rows(expressions) * n_components + self.of_term[expressions.indices]
+        self.n_components = int(max(self.of_row.max(initial=0), self.of_term.max(initial=0))) + 1
+        part_of = entry_rows(expressions) * self.n_components + self.of_term[expressions.indices]
         parts, row = np.unique(part_of, return_inverse=True)
-        self.expression, self.component = np.divmod(parts, max(n_components, 1))
+        self.expression, self.component = np.divmod(parts, self.n_components)
         matrix = sp.csr_array((expressions.data, (row, expressions.indices)), shape=(len(parts), form.shape[1]))
         self.size = most_by_row(np.abs(matrix.data), matrix)
         self.matrix = sp.csr_array(sp.diags_array(1 / self.size) @ matrix)
@@ -60,21 +60,27 @@ class Questions:
         least, most = self.attained - self.proved
         return np.stack([least > LINEAR_PROGRAMS.gap, most < -LINEAR_PROGRAMS.gap])
 
-    def attain(self, x: np.ndarray, terms: np.ndarray) -> None:
-        """Take note of a feasible point of some components: the values of some terms, by position."""
+    def attain(self, x: np.ndarray, terms: np.ndarray, feasible: np.ndarray) -> None:
+        """Take note of the values at a point.
+
+        Parameters
+        ----------
+        x : ndarray
+        terms : ndarray of int
+            Where its numbers belong: whole components.
+        feasible : ndarray of bool, one a component
+            Whether it has values there, which satisfy the rows.
+        """
         every = np.zeros(self.matrix.shape[1])
         every[terms] = x
-        there = np.zeros(self.component.max(initial=-1) + 1, dtype=bool)
-        seen = self.of_term[terms]
-        there[seen[seen < len(there)]] = True
         values = self.matrix @ every
-        at = there[self.component]
+        at = feasible[self.component]
         self.attained[0, at] = np.minimum(self.attained[0, at], values[at])
         self.attained[1, at] = np.maximum(self.attained[1, at], values[at])
 
-    def prove(self, side: np.ndarray, part: np.ndarray, value: np.ndarray) -> None:
-        """Take note of proved bounds: of the least (0) and the largest (1) values of some parts."""
-        self.proved[side, part] = value
+    def answer(self, side: np.ndarray | int, part: np.ndarray | int, value: np.ndarray | float) -> None:
+        """Take note of least (side 0) or largest (side 1) values that are proved, and attained up to the gap."""
+        self.proved[side, part] = self.attained[side, part] = value
 
     def bounds(self) -> np.ndarray:
         """The least and the largest value of every expression, as far as they are proved, of shape (2, expressions)."""

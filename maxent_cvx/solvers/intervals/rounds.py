@@ -24,7 +24,7 @@ from ...errors import Infeasible, SolverError
 from ..linear.bounds import linear_bounds
 from ..linear.entropic_penalty import optima
 from ..linear.highs import Optimum
-from ..parameters.tolerances import LINEAR_PROGRAMS
+from ..parameters.tolerances import FEASIBILITY, LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
 from ..program.weak_duality import dual_bounds
 from .questions import Questions
@@ -98,11 +98,11 @@ def _round(
     form: LinearForm, asked: Questions, chosen: np.ndarray, weights: np.ndarray, terms: np.ndarray, pays: np.ndarray
 ) -> LinearForm:
     """Solve one linear program and take note of what it says; returns the rows, which may have been widened."""
-    side, part = chosen
+    (side, part), n = chosen, asked.n_components
     sign = np.where(side == 0, 1.0, -1.0) * weights
     cost = np.asarray(asked.matrix[part].T @ sign)[terms]
     component = asked.of_term[terms]
-    largest = np.zeros(int(asked.of_term.max()) + 1)
+    largest = np.zeros(n)
     np.maximum.at(largest, component, np.abs(cost))
     cost = cost / np.where(largest > 0, largest, 1.0)[component]
     rows = np.isin(asked.of_row, component)
@@ -113,16 +113,16 @@ def _round(
         form = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
         smaller = _restricted(form, rows, terms)
         optimum = _optimum(smaller, cost)
-    asked.attain(optimum.x, terms)
-    alone = ~pays[asked.component[part]]
-    if alone.any():
+    x, of_row = optimum.x, asked.of_row[rows]
+    violated = np.bincount(of_row, smaller.residual(x) > FEASIBILITY.multiple * smaller.tolerance, n) > 0
+    asked.attain(x, terms, (np.bincount(component, minlength=n) > 0) & ~violated)
+    if (alone := np.flatnonzero(~pays[asked.component[part]])).size:
         of = asked.component[part[alone]]
-        bound = dual_bounds(smaller, cost, optimum.multipliers, asked.of_row[rows], component, len(largest))[of]
-        attained = np.bincount(component, cost * optimum.x, len(largest))[of]
-        is_proved = np.abs(attained - bound) <= LINEAR_PROGRAMS.gap
-        at = np.flatnonzero(alone)
-        asked.prove(side[at[is_proved]], part[at[is_proved]], (bound * sign[alone])[is_proved])
-        for i in at[~is_proved]:
+        bound = dual_bounds(smaller, cost, optimum.multipliers, of_row, component, n)[of]
+        is_proved = np.abs(np.bincount(component, cost * x, n)[of] - bound) <= LINEAR_PROGRAMS.gap
+        proved = alone[is_proved]
+        asked.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
+        for i in alone[~is_proved]:
             _ask_alone(form, asked, int(part[i]))
     return form
 
@@ -132,7 +132,8 @@ def _ask_alone(form: LinearForm, asked: Questions, part: int) -> None:
     terms = np.flatnonzero(asked.of_term == asked.component[part])
     rows = asked.of_row == asked.component[part]
     objective = asked.matrix[[part]].toarray().ravel()[terms]
-    asked.proved[:, part] = asked.attained[:, part] = linear_bounds(_restricted(form, rows, terms), objective)
+    for side, value in enumerate(linear_bounds(_restricted(form, rows, terms), objective)):
+        asked.answer(side, part, value)
 
 
 def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> LinearForm:
@@ -145,9 +146,11 @@ def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> Linear
 
 def _optimum(form: LinearForm, cost: np.ndarray) -> Optimum:
     """Minimise cost @ x, by the first method that finds something."""
-    optimum = next((one for one in optima(form, cost) if one.found or one.infeasible), None)
-    if optimum is None:
-        raise SolverError("HiGHS found no bound")
-    if optimum.infeasible:
-        raise Infeasible("the rows contradict each other")
-    return optimum
+    message = ""
+    for optimum in optima(form, cost):
+        if optimum.infeasible:
+            raise Infeasible("the rows contradict each other")
+        if optimum.found:
+            return optimum
+        message = optimum.message
+    raise SolverError(f"HiGHS found no bound: {message}")
