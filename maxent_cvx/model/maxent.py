@@ -164,7 +164,7 @@ class MaxEnt(BoundedAdversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
-        backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
+        backend = find(solver)
         backend.check(options)
         start = None if warm_start is None else first_multipliers(self, warm_start)
         solution = solve(
@@ -242,7 +242,7 @@ class MaxEnt(BoundedAdversary):
         P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
-        found = conflict(self.posed)
+        found = conflict(self.posed.hard)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table

@@ -110,6 +110,15 @@ def test_a_series():
     assert len(certain)  # two releases say of some people what one does not
 
 
+def test_soft_rows_bound_nothing(hospital):
+    """What may be missed at a cost excludes nothing, of one probability and of all."""
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    before = MaxEnt(release).add("P(HIV | Gender=male) = 0.2")
+    after = before.copy().add(P("Flu", given={"Gender": "male"}).softly(0.2, weight=50))
+    pd.testing.assert_frame_equal(before.bounds(), after.bounds())
+    assert before.bounds("P(Flu | Gender=male)") == pytest.approx(after.bounds("P(Flu | Gender=male)"))
+
+
 def test_contradictions_and_curves(hospital):
     """What is contradictory anywhere is told; a curve has no linear bounds."""
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")

@@ -70,7 +70,7 @@ class BoundedAdversary(Adversary):
         Notes
         -----
         Buckets without knowledge have a closed form. Elsewhere the ends of many intervals share a linear program, as
-        long as that answers several of them; what is left takes one each.
+        long as that answers several of them; what is left takes one each. Soft rows may be missed, and bound nothing.
 
         Examples
         --------

@@ -47,15 +47,16 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, time_limit: float, 
     Infeasible
         If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
     """
-    reduced = presolved(model.posed)
+    problem = model.posed.hard  # soft rows do not say what is possible
+    reduced = presolved(problem)
     try:
         reduced = settle_integers(reduced) if integer else reduced
         known = asked.constant + asked.matrix @ np.where(reduced.fixed, reduced.counts, 0.0)
-        closed, rest = _in_closed_form(asked, model, reduced)
+        closed, rest = _in_closed_form(asked, model, problem, reduced)
         programs = _by_integer_programs if integer else _by_linear_programs
-        found = known + closed + programs(rest, model, reduced, time_limit, progress)
+        found = known + closed + programs(rest, problem, reduced, time_limit, progress)
     except Infeasible as error:
-        raise contradiction(model.posed) or error from None
+        raise contradiction(problem) or error from None
     # A probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
     return np.clip(found, *asked.attainable)
 
@@ -78,11 +79,13 @@ def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
     return (np.bincount(bucket, involved) == 0)[bucket]
 
 
-def _in_closed_form(asked: Asked, model: Adversary, reduced: Reduced) -> tuple[np.ndarray, sp.csr_array]:
+def _in_closed_form(
+    asked: Asked, model: Adversary, problem: Problem, reduced: Reduced
+) -> tuple[np.ndarray, sp.csr_array]:
     """Bound rectangles in buckets without knowledge in closed form; also return the expressions without these terms."""
     matrix, n = asked.matrix, asked.matrix.shape[0]
     row, term = entry_rows(matrix), matrix.indices
-    is_closed = asked.is_rectangle[row] & without_knowledge(model.posed, reduced)[term]
+    is_closed = asked.is_rectangle[row] & without_knowledge(problem, reduced)[term]
     ends = np.zeros((2, n))
     if is_closed.any():
         coefficient = np.zeros(n)
@@ -96,13 +99,13 @@ def _in_closed_form(asked: Asked, model: Adversary, reduced: Reduced) -> tuple[n
 
 
 def _by_linear_programs(
-    rest: sp.csr_array, model: Adversary, reduced: Reduced, time_limit: float, progress: bool | None
+    rest: sp.csr_array, problem: Problem, reduced: Reduced, time_limit: float, progress: bool | None
 ) -> np.ndarray:
     """Bound the expressions over all independent parts of the model that they involve, together."""
-    free = _connected(rest, model, reduced)
+    free = _connected(rest, problem, reduced)
     if not free.any():
         return np.zeros((2, rest.shape[0]))
-    smaller = _remaining(model, reduced, free)
+    smaller = _remaining(problem, reduced, free)
     some = np.flatnonzero(np.diff(rest.indptr) > 0)
     left = 2 * len(some)
     with progress_bar(None, "bounds", progress, total=left) as bar:
@@ -114,30 +117,30 @@ def _by_linear_programs(
 
         ends = np.zeros((2, rest.shape[0]))
         columns = sp.csr_array(rest[some][:, np.flatnonzero(free)])
-        ends[:, some] = many_bounds(smaller, columns, float(model.space.n_records), answered)
+        ends[:, some] = many_bounds(smaller, columns, problem.n_records, answered)
     return ends
 
 
 def _by_integer_programs(
-    rest: sp.csr_array, model: Adversary, reduced: Reduced, time_limit: float, progress: bool | None
+    rest: sp.csr_array, problem: Problem, reduced: Reduced, time_limit: float, progress: bool | None
 ) -> np.ndarray:
     """Bound the expressions one by one over integer points."""
     ends = np.zeros((2, rest.shape[0]))
-    free = _connected(rest, model, reduced)
-    smaller, columns = _remaining(model, reduced, free), sp.csr_array(rest[:, np.flatnonzero(free)])
+    free = _connected(rest, problem, reduced)
+    smaller, columns = _remaining(problem, reduced, free), sp.csr_array(rest[:, np.flatnonzero(free)])
     some = np.flatnonzero(np.diff(rest.indptr) > 0)
     for i in progress_bar(some, "bounds", progress):
         ends[:, i] = integer_bounds(smaller, columns[[i]].toarray().ravel(), time_limit)
     return ends
 
 
-def _connected(rest: sp.csr_array, model: Adversary, reduced: Reduced) -> np.ndarray:
+def _connected(rest: sp.csr_array, problem: Problem, reduced: Reduced) -> np.ndarray:
     """Mark the terms of all components that expressions involve."""
-    component = model.form.components(~reduced.fixed)[1]
+    component = problem.form.components(~reduced.fixed)[1]
     return ~reduced.fixed & np.isin(component, component[rest.indices])
 
 
-def _remaining(model: Adversary, reduced: Reduced, free: np.ndarray) -> LinearForm:
+def _remaining(problem: Problem, reduced: Reduced, free: np.ndarray) -> LinearForm:
     """The problem of some terms, the others being fixed, or parts of other components."""
     fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
-    return remaining(model.form, free, model.form.rows_involving(free), model.form.matvec(fixed_counts))
+    return remaining(problem.form, free, problem.form.rows_involving(free), problem.form.matvec(fixed_counts))
