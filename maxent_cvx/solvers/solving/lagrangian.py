@@ -14,6 +14,7 @@ from ..certificate.projection import project
 from ..convex.budget import Budget
 from ..presolve.reduced import Reduced
 from ..program.extension import AddedRows, Extension, extended
+from ..program.linear_form import LinearForm
 from ..program.problem import Problem
 from .attempt import answered
 from .attempts import attempts
@@ -114,17 +115,36 @@ class Lagrangian:
             f"{'it' if len(cut) == 1 else 'one of them'}, or remove it"
         )
 
+    def temperature(self, multipliers: np.ndarray) -> float:
+        """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
+        balls = [(budget.ball, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True)]
+        return 1 + sum(t * ball[0] for ball, t in balls if ball is not None)
+
     def _extended(self, multipliers: np.ndarray) -> Extension:
-        """The rows of the problem, the cuts, and the costs of the budgets."""
-        form, weights = self.problem.form, self.problem.form.weights
-        added = []
+        """The rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
+
+        A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
+        temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
+        """
+        form, added, temperature = self.problem.form, [], self.temperature(multipliers)
+        log_weights = np.log(form.weights) - 1
         for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
             if budget.zeros.shape[0]:
                 none = np.zeros(budget.zeros.shape[0])
                 added.append(AddedRows(budget.zeros, none, none.copy(), budget.name))
-            if t > 0:
-                weights = weights * np.exp(-t * budget.linear) if budget.linear.any() else weights
-                added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, budget.penalties.times(t)))
+            if t == 0:
+                continue
+            log_weights = log_weights - t * budget.linear
+            if budget.ball is not None:
+                log_weights = log_weights + t * budget.ball[0] * np.log(budget.ball[1])
+                continue
+            costs = budget.penalties.times(t / temperature)
+            added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs))
+        weights = form.weights
+        if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
+            weights = np.exp(log_weights / temperature + 1)
+        if form.penalties is not None and temperature != 1:
+            form = replace(form, penalties=form.penalties.times(1 / temperature))
         return extended(form, [*added, *self.cuts], weights)
 
     @property
@@ -139,10 +159,10 @@ class Lagrangian:
 
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""
-        assert self.extension is not None
-        soft = [rows for rows in self.extension.added if len(rows) and rows[0] >= self.extension.form.n_hard]
-        active = [(budget, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True) if t > 0]
-        return [
-            Allowance(rows, t * budget.linear, t * budget.limit, t * budget.magnitude)
-            for rows, (budget, t) in zip(soft, active, strict=True)
-        ]
+        found = []
+        for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
+            if t > 0:
+                own = budget.times(t)
+                rows = replace(LinearForm.plain(own.matrix, own.low, own.high), penalties=own.penalties)
+                found.append(Allowance(rows, own.linear, own.limit, own.magnitude))
+        return found
