@@ -182,7 +182,7 @@ class ConvexConstraints:
     """Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out."""
     rounds: int = 100
     """Rounds of cuts, and of budgets one after the other."""
-    feasible: float = 1e-13
+    feasible: float = 1e-14
     """In the unit of the constraint: a smaller violation is rounding, and no cut is made for it."""
     settled: float = 1e-9
     """Relative: the multipliers of several budgets have settled if a round changes none by more."""
@@ -196,6 +196,8 @@ class ConvexConstraints:
     """Nats per record: the largest multiplier of a budget, relative to its limit."""
     evaluations: int = 100
     """Problems that are solved to find the multiplier of a budget."""
+    fixed: float = 1e-11
+    """Relative to the limit: a budget that a large multiplier does not change by more is determined by other rows."""
     near: float = 1e-7
     """Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too."""
     doubtful: float = 500.0

@@ -22,7 +22,7 @@ from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded
 from ..convex.reading import read_budget
 from ..convex.root import decreasing_root
-from ..parameters.tolerances import CONVEX_CONSTRAINTS
+from ..parameters.tolerances import CONVEX_CONSTRAINTS, FEASIBILITY
 from ..program.problem import Problem
 from .lagrangian import Lagrangian
 from .request import Request
@@ -73,6 +73,15 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
     tried: dict[float, np.ndarray] = {}
     n = float(lagrangian.problem.n_records)
     start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
+    if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
+        # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
+        multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
+        if (
+            abs(budget.spent(lagrangian.solve(multipliers)) - budget.spent(x))
+            <= CONVEX_CONSTRAINTS.fixed * budget.magnitude
+        ):
+            multipliers[i] = 0.0
+            return lagrangian.solve(multipliers)
     doubtful = CONVEX_CONSTRAINTS.doubtful * start
 
     def excess(t: float) -> float:
@@ -100,8 +109,9 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
     if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
         require_attainable(lagrangian.problem.form, budget)
         raise SolverError(
-            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried its "
-            f"left side is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it, or use another solver"
+            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
+            f"its left side is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or use "
+            "another solver"
         )
     return tried[t]
 
