@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from ..errors import SolverError, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
+from ..solvers.monitoring.monitor import Callback, Monitor
 from ..solvers.solving.solve import solve
 from ..sources import Probability, published_sources, read_probability
 from ..terms.people import People
@@ -115,6 +117,8 @@ class MaxEnt(Adversary):
         allow_inaccurate: bool = False,
         warm_start: Posterior | None = None,
         polish: bool = False,
+        time_limit: float = math.inf,
+        callback: Callback | None = None,
         **options: Any,
     ) -> Posterior:
         """Find the maximum-entropy distribution, and certify it.
@@ -134,9 +138,17 @@ class MaxEnt(Adversary):
             the dual solvers begin. Conic solvers cannot use it.
         polish : bool
             Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
+        time_limit : float
+            Seconds after which the solver stops, wherever it is. It is compared between iterations; presolve and
+            certificate take what they take. An answer that is certified by then is returned, any other is an error,
+            or with `allow_inaccurate` returned with its certificate.
+        callback : callable
+            Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
+            returns True, the solve stops as if the time were over.
         **options
-            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (records), ``max_iterations`` and
-            ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
+            ``verbose=True`` prints the solve: a line an iteration of all independent parts together or, of a solver
+            that takes them one after another, a line a part; the same lines are in the posterior's ``log``. All others
+            are passed to the solver: those of DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
 
         Returns
         -------
@@ -149,7 +161,8 @@ class MaxEnt(Adversary):
         Inaccurate
             If the answer is not certified.
         SolverError
-            If the solver stops without an answer, is not installed, or cannot take the model.
+            If the solver stops without an answer, is not installed, or cannot take the model, `time_limit` or
+            `callback`.
         UnknownName, StatementError
             If there is no such solver or option, or `warm_start` is of another release.
 
@@ -165,12 +178,13 @@ class MaxEnt(Adversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
+        monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
         backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
         backend.check(options)
         start = None if warm_start is None else first_multipliers(self, warm_start)
         solution = solve(
             self.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
-            **options,
+            monitor=monitor, **options,
         )  # fmt: skip
         return Posterior.of(self.space, solution, self.form, self.copy())
 

@@ -51,8 +51,10 @@ class Posterior(TermDistribution):
     compile_seconds, solve_seconds : float
         Time to hand the problem over, and to solve it.
     log : DataFrame
-        A row an iteration, if the solver tells: the largest row residual and the gap of the inequalities
-        (records), the dual function, terms proved empty so far, and seconds. Empty if it does not.
+        A row an iteration: the largest row residual and the gap of the inequalities (records), the dual function (nats
+        of all records), terms proved empty so far, seconds since the solve began, and how many independent parts of the
+        problem were not solved yet. Of a solver that takes them one after another, with the number of the part; of one
+        that tells no iterations, a row a part, with its status. Empty if presolve has found everything.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.

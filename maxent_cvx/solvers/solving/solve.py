@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Infeasible, SolverError
+from ...errors import Infeasible, NotDecided, SolverError
 from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
+from ..monitoring.deadline import within
+from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import ATTEMPTS
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from .attempt import Attempt
 from .attempts import attempts
 from .request import Request
 from .solution import Solution
@@ -27,6 +30,7 @@ def solve(
     polish: bool = False,
     allow_inaccurate: bool = False,
     start: np.ndarray | None = None,
+    monitor: Monitor | None = None,
     **options: Any,
 ) -> Solution:
     """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer.
@@ -39,27 +43,55 @@ def solve(
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of :attr:`.Problem.start`.
+    monitor : Monitor, optional
+        Keeps the time, is told every iteration, and prints.
 
     Raises
     ------
     Infeasible, Inaccurate, SolverError
     """
+    monitor = monitor or Monitor()
+    require_monitored(backend, monitor)
     require_supported(backend, problem.form, bool(problem.convex))
     if problem.convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
-    request = Request(backend, problem.start if start is None else start, presolve, polish, options)
-    found = []
-    for attempt in attempts(problem, request):
-        found.append(attempt)
-        if attempt.bound <= ATTEMPTS.precise:
-            break
+    request = Request(backend, problem.start if start is None else start, presolve, polish, options, monitor)
+    found: list[Attempt] = []
+    try:
+        with within(monitor.seconds_left):
+            for attempt in attempts(problem, request):
+                found.append(attempt)
+                if attempt.bound <= ATTEMPTS.precise or monitor.stopped:
+                    break
+    except NotDecided:
+        if not found:
+            raise
     best = min(found, key=lambda one: one.bound)
+    answer, certificate = best.solution.answer, best.solution.certificate
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     if not best.holds:
-        failed = failure(problem, backend.name, best.solved, best.solution.certificate)
+        failed = failure(problem, backend.name, best.solved, certificate, monitor.stopped)
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return best.solution
+
+
+def require_monitored(backend: Backend, monitor: Monitor) -> None:
+    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do.
+
+    Raises
+    ------
+    SolverError
+    """
+    if np.isfinite(monitor.time_limit) and not getattr(backend, "takes_time_limit", False):
+        capability, lacks = "takes_time_limit", "cannot be given a time limit; leave time_limit out"
+    elif monitor.callback is not None and not getattr(backend, "takes_callback", False):
+        capability, lacks = "takes_callback", "does not tell its iterations while it runs; leave callback out"
+    else:
+        return
+    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    raise SolverError(f"{backend.name} {lacks}, or choose one of {others}")
 
 
 def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
