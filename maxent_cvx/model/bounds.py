@@ -11,6 +11,7 @@ from ..solvers.diagnosis.failure import contradiction
 from ..solvers.linear.bounds import linear_bounds
 from ..solvers.linear.integer import integer_bounds
 from ..solvers.linear.integrality import settle_integers
+from ..solvers.monitoring.deadline import within
 from ..solvers.presolve.reduce import remaining
 from ..solvers.presolve.reduced import Reduced
 from ..solvers.program.linear_form import LinearForm
@@ -27,7 +28,7 @@ Program = Callable[[LinearForm, np.ndarray], tuple[float, float]]
 
 
 def bounds_of(
-    combinations: Sequence[Probability], model: Adversary, integer: bool, time_limit: float, progress: bool | None
+    combinations: Sequence[Probability], model: Adversary, integer: bool, seconds: float, progress: bool | None
 ) -> list[tuple[float, float]]:
     """Find the least and the largest value of linear combinations of probabilities.
 
@@ -38,8 +39,8 @@ def bounds_of(
         Of linear knowledge only.
     integer : bool
         Over integer counts only: every record has exactly one value.
-    time_limit : float
-        Seconds for each integer program.
+    seconds : float
+        For presolve, and for each question.
     progress : bool or None
         Whether to show a progress bar.
 
@@ -50,12 +51,17 @@ def bounds_of(
     """
 
     def integer_program(form: LinearForm, weight: np.ndarray) -> tuple[float, float]:
-        return integer_bounds(form, weight, time_limit)
+        return integer_bounds(form, weight, seconds)
 
-    reduced = presolved(model.posed)
+    def linear_program(form: LinearForm, weight: np.ndarray) -> tuple[float, float]:
+        with within(seconds):
+            return linear_bounds(form, weight)
+
     try:
+        with within(seconds):
+            reduced = presolved(model.posed)
         reduced = settle_integers(reduced) if integer else reduced
-        program = integer_program if integer else linear_bounds
+        program = integer_program if integer else linear_program
         return list(_intervals(progress_bar(combinations, "bounds", progress), model, reduced, program))
     except Infeasible as error:
         raise contradiction(model.posed) or error from None

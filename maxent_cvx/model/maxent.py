@@ -14,6 +14,7 @@ from ..errors import SolverError, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
+from ..solvers.monitoring.deadline import within
 from ..solvers.monitoring.monitor import Callback, Monitor
 from ..solvers.solving.solve import solve
 from ..sources import Probability, published_sources, read_probability
@@ -24,6 +25,7 @@ from .bounds import bounds_of
 from .certifying import certified
 from .explain.relaxation import Relaxation, least_relaxation
 from .posterior import Posterior
+from .time_limits import seconds_for
 from .warm_start import first_multipliers
 
 if TYPE_CHECKING:
@@ -226,7 +228,7 @@ class MaxEnt(Adversary):
         asked: Probability | str | Iterable[Probability | str],
         integer: bool = False,
         *,
-        time_limit: float = 60.0,
+        time_limit: float | None = None,
         progress: bool | None = None,
     ) -> tuple[float, float] | pd.DataFrame:
         """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
@@ -240,8 +242,8 @@ class MaxEnt(Adversary):
         integer : bool
             Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
             independent parts of the model that the probability is about are asked: another may have none.
-        time_limit : float
-            Seconds for each question about whole assignments.
+        time_limit : float, optional
+            Seconds for each question; by default there is no limit, but 60 for one about whole assignments.
         progress : bool, optional
             Show a progress bar over several; by default on a terminal or in a notebook.
 
@@ -271,7 +273,7 @@ class MaxEnt(Adversary):
         (0.166667, 0.5)
         """
         arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
+        seconds = seconds_for(time_limit, integer)
         arguments.optional_flag(progress, "progress")
         if self.convex:
             raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
@@ -279,17 +281,22 @@ class MaxEnt(Adversary):
         combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        found = bounds_of(combinations, self, integer, time_limit, progress)
+        found = bounds_of(combinations, self, integer, seconds, progress)
         if isinstance(asked, Probability | str):
             return found[0]
         return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, combinations), name="probability"))
 
-    def diagnose(self) -> pd.DataFrame:
+    def diagnose(self, time_limit: float | None = None) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).
 
         All of them together cannot hold, and without any one of them the others can. The published data, and that
         named people are there, are hard constraints and no part of it, unless they contradict each other, as the
         releases of a series may. One set is found; there may be others.
+
+        Parameters
+        ----------
+        time_limit : float, optional
+            Seconds; by default there is no limit.
 
         Returns
         -------
@@ -300,8 +307,8 @@ class MaxEnt(Adversary):
 
         Raises
         ------
-        SolverError
-            If a linear program does not come to an end.
+        NotDecided, SolverError
+            If the time is over; if a linear program does not come to an end.
 
         Notes
         -----
@@ -320,12 +327,13 @@ class MaxEnt(Adversary):
         P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
-        found = conflict(self.posed)
+        with within(seconds_for(time_limit)):
+            found = conflict(self.posed)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table
 
-    def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
+    def relax(self, priority: Mapping[str, float] | None = None, time_limit: float | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
 
         What has changed is listed. Nothing else in the package changes what was typed.
@@ -335,6 +343,8 @@ class MaxEnt(Adversary):
         priority : dict, optional
             By label, what it costs to move a source's rows by one record: 1 unless given, more for what is held
             firmly, ``math.inf`` for what must not move.
+        time_limit : float, optional
+            Seconds; by default there is no limit.
 
         Returns
         -------
@@ -348,8 +358,8 @@ class MaxEnt(Adversary):
             If what must not move is contradictory in itself.
         UnknownName, BadProbability
             If a priority is of no label, or is not above 0.
-        SolverError
-            If a linear program does not come to an end, or a constraint of the model is not linear.
+        NotDecided, SolverError
+            If the time is over; if a linear program does not come to an end, or a constraint is not linear.
 
         Examples
         --------
@@ -366,7 +376,8 @@ class MaxEnt(Adversary):
             arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
-        wider, changes = least_relaxation(self._base, priority or {})
+        with within(seconds_for(time_limit)):
+            wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()
         twin._hold(wider)
         return Relaxation(twin, changes)

@@ -13,6 +13,7 @@ from scipy.special import xlogy
 
 from ..errors import StatementError, arguments
 from ..solvers import Certificate, Solution, Status
+from ..solvers.monitoring.deadline import within
 from ..solvers.program.linear_form import LinearForm
 from ..tables.coding import group_codes
 from ..terms.space import Space
@@ -25,6 +26,7 @@ from .measure import Measure
 from .rendering import posterior_as_html
 from .storage.storage import write_terms
 from .term_distribution import TermDistribution
+from .time_limits import seconds_for
 
 __all__ = ["Posterior"]
 
@@ -196,7 +198,9 @@ class Posterior(TermDistribution):
         """
         return price_table(self, leave_one_out, measure)
 
-    def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
+    def certain(
+        self, progress: bool | None = None, *, integer: bool = False, time_limit: float | None = None
+    ) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
         P(s | q) is about everybody with q, named or not. Where some of them are named, the others are distinguishable
@@ -214,8 +218,8 @@ class Posterior(TermDistribution):
         integer : bool
             What is certain because everybody has exactly one value, which linear rows do not say: then also of the
             published data alone, and without reasons.
-        time_limit : float
-            Seconds for whole assignments.
+        time_limit : float, optional
+            Seconds; by default there is no limit, but 60 for whole assignments.
 
         Returns
         -------
@@ -232,6 +236,8 @@ class Posterior(TermDistribution):
             If the posterior was loaded from a file, which does not hold its knowledge.
         Infeasible
             With `integer`: if there is no whole assignment.
+        NotDecided
+            Without `integer`: if the time is over. With it, what is open is listed as such.
 
         Notes
         -----
@@ -253,11 +259,11 @@ class Posterior(TermDistribution):
         """
         arguments.optional_flag(progress, "progress")
         arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
-        model = model_of(self)
+        seconds, model = seconds_for(time_limit, integer), model_of(self)
         if integer:
-            return integer_certain_table(model, self.counts, time_limit)
-        return certain_table(model, self.counts, progress)
+            return integer_certain_table(model, self.counts, seconds)
+        with within(seconds):
+            return certain_table(model, self.counts, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.

@@ -67,11 +67,21 @@ def solve(
     except NotDecided:
         if not found:
             raise
-    best = min(found, key=lambda one: one.bound)
+    return _judged(problem, request, found, allow_inaccurate)
+
+
+def _judged(problem: Problem, request: Request, found: list[Attempt], allow_inaccurate: bool) -> Solution:
+    """The best of all attempts, if it is certified; why there is none, if not."""
+    best, monitor = min(found, key=lambda one: one.bound), request.monitor
     answer, certificate = best.solution.answer, best.solution.certificate
     monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     if not best.holds:
-        failed = failure(problem, backend.name, best.solved, certificate, monitor.stopped)
+        name = request.backend.name
+        try:
+            with within(monitor.seconds_left):
+                failed = failure(problem, name, best.solved, certificate, monitor.stopped)
+        except NotDecided:  # the time was over while a contradiction was looked for
+            failed = failure(problem, name, best.solved, certificate, monitor.stopped or "by its time limit")
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return best.solution
