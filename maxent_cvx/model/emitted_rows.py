@@ -14,7 +14,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .cvxpy_constraints import read_constraint
 
-__all__ = ["EmittedRows", "ModifiedSource", "emit"]
+__all__ = ["EmittedRows", "ModifiedSource", "StoredSource", "emit"]
 
 
 class ModifiedSource(Source):
@@ -35,6 +35,28 @@ class ModifiedSource(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the rows as they are now."""
+        yield from self.emitted
+
+
+class StoredSource(Source):
+    """low <= rows <= high: what a source emitted before the model was saved; the source itself is in no file.
+
+    Attributes
+    ----------
+    kind : str
+        The class of the source.
+    """
+
+    def __init__(self, kind: str, label: str, emitted: tuple[Rows, ...]) -> None:
+        self.kind, self.stored_label, self.emitted = kind, label, emitted
+
+    @property
+    def label(self) -> str:
+        """That of the source."""
+        return self.stored_label
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows as they were stored."""
         yield from self.emitted
 
 
