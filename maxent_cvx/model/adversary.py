@@ -64,7 +64,7 @@ class Adversary:
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
             zeros = PriorZeros(prior.attribute_set())
             emitted[zeros.label] = emit(zeros, self.space, zeros.label)
-        self._base = KnowledgeBase.of(self.space, tuple(self.facts), emitted)
+        self._held = KnowledgeBase.of(self.space, tuple(self.facts), emitted)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
         """Add what the adversary knows; nothing is added if anything is wrong with it.
@@ -216,8 +216,8 @@ class Adversary:
 
         Knowledge is stored as its rows, by its labels, so that the model that is loaded has the same answer to the last
         digit. Statements come back as statements; what was a function, or any other source, comes back as the rows that
-        it emitted. The file is written beside the one that is there and replaces it when it is complete, and it holds a
-        checksum, by which any change is found; before that, what was written is read again and compared.
+        it emitted, and what depends on CVXPY parameters as it is now. The file replaces one that is there when it is
+        complete and was read again and compared, and it holds a checksum, by which any change is found.
 
         Parameters
         ----------
@@ -298,9 +298,39 @@ class Adversary:
 
     def _hold(self, base: KnowledgeBase) -> None:
         """Hold other sources, and forget what a subclass has derived from those before."""
-        self._base = base
+        self._held = base
         for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]:
             delattr(self, name)
+
+    @property
+    def _base(self) -> KnowledgeBase:
+        """What is held, at the values that CVXPY parameters have now."""
+        if (now := self._held.at_parameters()) is not self._held:
+            self._hold(now)
+        return self._held
+
+    def at_rest(self) -> Self:
+        """Copy the model as it is; a CVXPY parameter that gets another value does not change the copy.
+
+        Returns
+        -------
+        MaxEnt
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> rumour = cp.Parameter(value=0.3, name="rumour")
+        >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == rumour)
+        >>> before = model.at_rest()
+        >>> rumour.value = 0.4
+        >>> [round(one.solve().prob("Flu", given={"Gender": "male"}), 6) for one in (before, model)]
+        [0.3, 0.4]
+        """
+        twin = copy.copy(self)
+        twin._hold(self._base.at_rest())
+        return twin
 
     @property
     def knowledge(self) -> dict[str, Source]:

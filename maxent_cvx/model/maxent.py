@@ -183,12 +183,12 @@ class MaxEnt(Adversary):
         monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
         backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
         backend.check(options)
-        start = None if warm_start is None else first_multipliers(self, warm_start)
+        start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
         solution = solve(
-            self.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
+            asked.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
             monitor=monitor, **options,
         )  # fmt: skip
-        return Posterior.of(self.space, solution, self.form, self.copy())
+        return Posterior.of(self.space, solution, asked.form, asked)
 
     def certify(
         self, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None = None

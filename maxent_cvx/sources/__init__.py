@@ -18,6 +18,7 @@ from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
 from .statements.expectation import E
+from .statements.parametric_statement import ParametricStatement
 from .statements.probability import Count, P, Probability
 from .statements.statement import Statement
 from .statistics.answered_queries import AnsweredQueries
@@ -36,6 +37,7 @@ __all__ = [
     "NoisyMarginal",
     "OtherRelations",
     "P",
+    "ParametricStatement",
     "Population",
     "PriorZeros",
     "Probability",
