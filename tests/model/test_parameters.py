@@ -16,7 +16,7 @@ from support.helpers import refused
 from support.solving import examples
 
 MEN = {"Gender": "male"}
-FLU = P("Flu", given=MEN)
+flu = P("Flu", given=MEN)
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def number_of(model: MaxEnt) -> float:
 @pytest.mark.parametrize("relation", ["==", "<=", ">="])
 def test_a_statement_follows_its_parameter(release, rumour, relation):
     """At every value the answer is that of the statement with the number, to the last digit."""
-    compare = {"==": lambda value: FLU == value, "<=": lambda value: FLU <= value, ">=": lambda value: FLU >= value}
+    compare = {"==": lambda value: flu == value, "<=": lambda value: flu <= value, ">=": lambda value: flu >= value}
     model = MaxEnt(release).add(compare[relation](rumour))
     for rumour.value in (0.3, 0.4, 0.2, 0.3):
         plain = MaxEnt(release).add(compare[relation](rumour.value))
         post, exact = model.solve(), plain.solve()
         np.testing.assert_array_equal(post.counts, exact.counts)
         assert post.certificate == exact.certificate
-        assert model.bounds(FLU) == plain.bounds(FLU)
+        assert model.bounds(flu) == plain.bounds(flu)
         np.testing.assert_allclose(model.problem.solve(solver="CLARABEL"), exact.entropy, atol=1e-6)
 
 
@@ -108,7 +108,7 @@ def test_sources_are_not_asked_again(release, rumour):
 
 def test_warm_start(release, rumour):
     """An earlier answer is where a solve with another value begins: it takes no more iterations."""
-    model = MaxEnt(release).add(FLU == rumour, "P(HIV | Degree=college) <= 0.15")
+    model = MaxEnt(release).add(flu == rumour, "P(HIV | Degree=college) <= 0.15")
     before = model.solve()
     rumour.value = 0.3001
     cold, warm = model.solve(), model.solve(warm_start=before)
@@ -118,7 +118,7 @@ def test_warm_start(release, rumour):
 
 def test_an_answer_stays_as_it_was(release, rumour):
     """A posterior explains itself by the values that its solve had."""
-    model = MaxEnt(release).add(FLU == rumour)
+    model = MaxEnt(release).add(flu == rumour)
     post = model.solve()
     prices = post.prices()
     rumour.value = 0.4
@@ -132,7 +132,7 @@ def test_an_answer_stays_as_it_was(release, rumour):
 
 def test_values_that_cannot_be(release, rumour):
     """Without a value, or with one that no probability can have, there is no solve; the next good value heals it."""
-    model = MaxEnt(release).add(FLU == rumour)
+    model = MaxEnt(release).add(flu == rumour)
     rumour.value = None
     with refused(StatementError, "Parameter without a value, rumour", "set its value first"):
         model.solve()
@@ -144,26 +144,26 @@ def test_values_that_cannot_be(release, rumour):
     rumour.value = 0.25
     assert number_of(model) == pytest.approx(0.25)
     with refused(StatementError, "without a value"):
-        MaxEnt(release).add(FLU == cp.Parameter(name="nothing"))
+        MaxEnt(release).add(flu == cp.Parameter(name="nothing"))
 
 
 def test_what_is_no_number(release, rumour):
     """A vector, a variable, or a parameter on the left is an error that says what to write."""
     with refused(StatementError, "a number is expected"):
-        FLU == cp.Parameter(2)  # noqa: B015
+        flu == cp.Parameter(2)  # noqa: B015
     with refused(StatementError, "a number is expected"):
-        FLU == cp.Variable()  # noqa: B015
+        flu == cp.Variable()  # noqa: B015
     with refused(StatementError, "write it on the left"):
-        rumour == FLU  # noqa: B015
-    assert number_of(MaxEnt(release).add(FLU == cp.Constant(0.3))) == pytest.approx(0.3)
+        rumour == flu  # noqa: B015
+    assert number_of(MaxEnt(release).add(flu == cp.Constant(0.3))) == pytest.approx(0.3)
 
 
 def test_labels_and_repeats(release, rumour):
     """A statement is called by the parameter's name; adding it twice is a note; relaxed, it is a plain statement."""
-    model = MaxEnt(release).add(FLU >= 2 * rumour)
+    model = MaxEnt(release).add(flu >= 2 * rumour)
     assert list(model.knowledge) == ["P(Flu | Gender=male) >= 2.0 * rumour"]
     with pytest.warns(mx.RepeatedStatement):
-        model.add(FLU >= 2 * rumour)
+        model.add(flu >= 2 * rumour)
     assert len(model.knowledge) == 1
     wider = model.relax().model  # three of six men at most have it
     assert wider.solve().prob("Flu", given=MEN) == pytest.approx(0.5)
@@ -172,7 +172,7 @@ def test_labels_and_repeats(release, rumour):
 def test_several_parameters(release, rumour):
     """Each row follows its own; sweeping one by hand is what mx.sweep does with a number."""
     most = cp.Parameter(value=0.4, name="most")
-    model = MaxEnt(release).add(FLU == rumour, P("HIV", given=MEN) <= most)
+    model = MaxEnt(release).add(flu == rumour, P("HIV", given=MEN) <= most)
     for rumour.value, most.value in ((0.3, 0.1), (0.2, 0.1), (0.2, 0.3)):
-        exact = MaxEnt(release).add(FLU == rumour.value, P("HIV", given=MEN) <= most.value).solve()
+        exact = MaxEnt(release).add(flu == rumour.value, P("HIV", given=MEN) <= most.value).solve()
         np.testing.assert_array_equal(model.solve().counts, exact.counts)
