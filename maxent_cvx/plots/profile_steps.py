@@ -54,6 +54,8 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     check_table(table, ("solver", "tau", "fraction"), "performance_profile")
     if not len(table):
         raise TableError("the table has no rows; give what performance_profile returns")
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     ax = axes_or_new(ax, LINES)
     end = float(table["tau"].max()) * BEYOND
     for number, (solver, part) in enumerate(table.groupby("solver", sort=False)):
@@ -65,7 +67,9 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("fraction of models solved, certified")
     if end > 10:
         ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
         ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_formatter(NullFormatter())
     ax.grid(alpha=0.3)
     ax.legend(loc="lower right")
     return ax

@@ -20,7 +20,6 @@ CLOSED = {
     "mx.MaxEnt.save": "tests/model/test_model_saved.py",
     "mx.MaxEnt.load": "tests/model/test_model_saved.py",
     "mx.solvers.Iteration": "made by a solve; it only holds what it is given",
-    "mx.solvers.Iteration.of": "between a solver's log and a callback",
     "mx.load_posterior": "tests/model/test_posterior_saved.py",
     "mx.Source": "abstract; what its rows() emit is checked when a model takes them",
     "mx.Source.rows": "abstract",

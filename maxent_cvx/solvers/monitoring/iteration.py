@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Iteration"]
+__all__ = ["Iteration", "iteration_of"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Iteration:
     part: int | None = None
     parts: int = 1
 
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Iteration:
-        """Read it from a line of the log."""
-        numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
-        return cls(int(line["iteration"]), **numbers, part=line.get("part"), parts=int(line.get("parts", 1)))
+
+def iteration_of(line: Mapping[str, Any]) -> Iteration:
+    """Read an iteration from a line of the log."""
+    numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
+    return Iteration(int(line["iteration"]), **numbers, part=line.get("part"), parts=int(line.get("parts", 1)))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import StatementError, arguments, shown
-from .iteration import Iteration
+from .iteration import Iteration, iteration_of
 from .printed_log import HEADER, ends_a_step, line_of
 
 __all__ = ["Callback", "Monitor"]
@@ -87,7 +87,7 @@ class Monitor:
         if self.verbose and self._is_printed(line):
             self._print_line(line)
         if self.callback is not None:
-            self._ask(Iteration.of(line))
+            self._ask(iteration_of(line))
         return bool(self.stopped)
 
     def end_part(self, line: Mapping[str, Any]) -> None:
