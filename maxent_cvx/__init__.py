@@ -44,6 +44,7 @@ from .sources import (
     Statement,
     StrongestAssociations,
     read_knowledge,
+    soft,
 )
 from .studies.compare_solvers import compare_solvers
 from .studies.inference_channels import inference_channels
@@ -109,6 +110,7 @@ __all__ = [
     "quantify",
     "read_knowledge",
     "sdc",
+    "soft",
     "solvers",
     "sweep",
     "testing",

@@ -6,18 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import StatementError
 from ..solvers.backends.linearization import linearise, value_at
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .parameters import Parametric, values_of
+from .polyhedral import affine_pieces
 
 __all__ = ["parametric_constraint", "read_constraint"]
 
 
 def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
-    """Read a constraint on ``space.p``: rows if it is affine, itself if it is only convex.
+    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, itself if it is only convex.
 
     Raises
     ------
@@ -45,7 +47,13 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
                 f"{label!r} is a {type(constraint).__name__} constraint; "
                 "write it as a comparison of a convex expression with a number"
             )
-        return constraint
+        pieces = affine_pieces(constraint.expr)
+        if pieces is None:
+            return constraint
+        blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
+        matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+        constant = np.concatenate([block[1] for block in blocks])
+        return Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
     matrix, constant = linearise(constraint.expr, space.counts, np.zeros(len(space)))
     return Rows(matrix * space.n_records, *_sides(constraint, constant), label)
 
@@ -72,7 +80,7 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
     if not (parameters := constraint.parameters()):
         return None
     values = values_of(parameters, label)
-    if not constraint.expr.is_affine():
+    if not constraint.expr.is_affine() and affine_pieces(constraint.expr) is None:
         return Parametric(label, parameters, values, None, block)
     as_variables = {id(one): cp.Variable(one.shape) for one in parameters}
     keeps_matrix = constraint.expr.tree_copy(id_objects=as_variables).is_affine()

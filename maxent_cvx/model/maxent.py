@@ -181,7 +181,7 @@ class MaxEnt(Adversary):
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
         monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
-        backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
+        backend = find(solver)
         backend.check(options)
         start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
         solution = solve(
@@ -328,7 +328,7 @@ class MaxEnt(Adversary):
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
         with within(seconds_for(time_limit)):
-            found = conflict(self.posed)
+            found = conflict(self.posed.hard)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table

@@ -17,6 +17,7 @@ from .published.published_rows import PublishedRows
 from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
+from .soft import SoftSource, soft
 from .statements.expectation import E
 from .statements.parametric_statement import ParametricStatement
 from .statements.probability import Count, P, Probability
@@ -52,6 +53,7 @@ __all__ = [
     "SAConstraints",
     "SameValue",
     "SeriesConstraints",
+    "SoftSource",
     "Source",
     "Statement",
     "StrongestAssociations",
@@ -62,4 +64,5 @@ __all__ = [
     "read_knowledge",
     "read_probability",
     "read_statement",
+    "soft",
 ]

@@ -25,6 +25,9 @@ def _same(one: object, other: object) -> bool:
     if isinstance(one, sp.csr_array) and isinstance(other, sp.csr_array):
         parts = ("data", "indices", "indptr")
         return one.shape == other.shape and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
+    if dataclasses.is_dataclass(one) and type(one) is type(other):
+        names = [field.name for field in dataclasses.fields(one)]
+        return all(_same(getattr(one, name), getattr(other, name)) for name in names)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     return one == other

@@ -12,6 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ...errors import TableError
+from ...terms.penalty import Penalty
 from ...terms.rows import Rows
 from ...views import View
 from .labels import index_of
@@ -21,6 +22,8 @@ __all__ = ["Blocks", "read_blocks", "write_blocks"]
 
 #: Fields of :class:`Rows` that are not stored as they are: in the long table, by their levels, or not at all.
 APART = ("matrix", "index", "typed", "view")
+#: The field of soft rows, and what it is made of, each a number, a number a row, or None.
+PENALTY, COSTS = "penalty", [field.name for field in dataclasses.fields(Penalty)]
 #: Blocks in a file: the long table of coefficients, the table of what each row has, and what each block has.
 Blocks = tuple[pd.DataFrame, pd.DataFrame, list[dict[str, Any]]]
 
@@ -37,6 +40,8 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
     for rows in blocks:
         entries.append(_entries(rows))
         own = {field.name: getattr(rows, field.name) for field in dataclasses.fields(rows) if field.name not in APART}
+        costs = own.pop(PENALTY)
+        own |= {f"{PENALTY} {name}": getattr(costs, name, None) for name in COSTS}
         arrays = {name: value for name, value in own.items() if isinstance(value, np.ndarray)}
         if odd := [
             name for name, value in arrays.items() if value.shape != (len(rows),) or value.dtype.kind not in "fiub"
@@ -83,9 +88,17 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
             index=None if one["index"] is None else _index(one["index"]),
             typed=None if one["typed"] is None else _typed(one["typed"], term, typed),
             view=view if one["of_view"] else None,
-            **{name: table[name].to_numpy().astype(dtype) for name, dtype in one["arrays"].items()},
-            **{name: read_value(value) for name, value in one["fields"].items()},
+            **_soft(
+                {name: table[name].to_numpy().astype(dtype) for name, dtype in one["arrays"].items()}
+                | {name: read_value(value) for name, value in one["fields"].items()}
+            ),
         )
+
+
+def _soft(fields: dict[str, Any]) -> dict[str, Any]:
+    """Make the penalty of soft rows again from its numbers."""
+    costs = {name: fields.pop(f"{PENALTY} {name}") for name in COSTS}
+    return {**fields, PENALTY: None if all(one is None for one in costs.values()) else Penalty(**costs)}
 
 
 def _entries(rows: Rows) -> pd.DataFrame:

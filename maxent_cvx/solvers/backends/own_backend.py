@@ -25,9 +25,10 @@ class OwnBackend:
     ----------
     own : object
         It may have ``installed`` (by default True), ``trouble``, the reason why it cannot be used (""),
-        ``check(options)``, ``takes_inequalities`` (True) and ``takes_convex`` (False). Where its ``solve`` has a
-        parameter ``monitor``, it tells that every iteration, ``monitor.tell({"iteration": 0, "residual": ...})``, and
-        ends if the answer is True: the time is over, or a callback says so.
+        ``check(options)``, ``takes_inequalities`` (True), ``takes_convex`` (False) and ``takes_soft_rows`` (False).
+        Where its ``solve`` has a parameter ``monitor``, it tells that every iteration,
+        ``monitor.tell({"iteration": 0, "residual": ...})``, and ends if the answer is True: the time is over, or a
+        callback says so.
     """
 
     own: Any
@@ -66,6 +67,11 @@ class OwnBackend:
     def takes_callback(self) -> bool:
         """Whether ``solve`` has a parameter ``monitor``, which it tells every iteration."""
         return self.takes_time_limit
+
+    @property
+    def takes_soft_rows(self) -> bool:
+        """Whether ``solve`` subtracts the costs ``form.penalties`` of missing the last rows from the objective."""
+        return bool(getattr(self.own, "takes_soft_rows", False))
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver refuses or, if it has no ``check``, for which ``solve`` has no parameter."""

@@ -67,6 +67,11 @@ class Backend(Protocol):
         """Whether it tells every iteration while it runs."""
         ...
 
+    @property
+    def takes_soft_rows(self) -> bool:
+        """Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective."""
+        ...
+
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver does not have, before any work."""
         ...
@@ -101,9 +106,9 @@ def register(backend: Any) -> Any:
         With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
         sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
         m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
-        ``takes_inequalities = False``, and ``takes_convex = True``; where ``solve`` has a parameter ``monitor``, it
-        tells that every iteration, and ends if ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every
-        answer is certified.
+        ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a
+        parameter ``monitor``, it tells that every iteration, and ends if
+        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
 
     Returns
     -------

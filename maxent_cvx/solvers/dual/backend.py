@@ -42,6 +42,7 @@ class DualBackend:
     takes_convex: ClassVar[bool] = False
     takes_time_limit: ClassVar[bool] = True
     takes_callback: ClassVar[bool] = True
+    takes_soft_rows: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the function does not have, and values that they cannot have."""

@@ -43,12 +43,14 @@ def recession_direction(
     Each round subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts.
     """
     form, alive = dual.form, ~dual.removed
+    if dual.has_soft_rows:  # they can be missed, and prove nothing
+        step, active = form.extend_to_soft(step[: form.n_hard]), active[active < form.n_hard - form.n_published]
     change = np.where(alive, form.rmatvec(step), 0.0)
     shrinks = change < VANISHING_TERMS.shrinks
     if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
-    factor = system.at(others, VANISHING_TERMS.ridge)
+    factor = system.at(others, VANISHING_TERMS.ridge, point.curvature)
     direction, largest_allowed = step, VANISHING_TERMS.most_moved * np.abs(change).max()
     for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)

@@ -7,6 +7,8 @@ published rows P first and the rows of knowledge K last,
         [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
                       S = C - B D^-1 B', the Schur complement, a row for each row of knowledge.
 
+A soft row adds the second derivative of its conjugate to its diagonal element of C.
+
 A product with S takes a few passes over the terms; forming S costs some hundred times as much. Conjugate gradients
 therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
 It then preconditions the systems at later x, until these take too many products in turn (:mod:`.block_factor`).
@@ -65,7 +67,7 @@ class BlockSystem:
         product = cost.per_term * terms + cost.per_entry * self.known.distinct.nnz + cost.per_pair * k**2
         return int(np.clip(0.5 * forming / product, cost.least_products, cost.most_products))
 
-    def at(self, x: np.ndarray, ridge: float) -> BlockFactor:
+    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> BlockFactor:
         """Factor the blocks at x.
 
         Parameters
@@ -74,5 +76,7 @@ class BlockSystem:
         ridge : float
             Relative to the diagonal, which is raised by it: one published row a bucket is redundant (Privacy-MaxEnt,
             Theorem 3), and rows of knowledge may be.
+        curvature : ndarray, one a row of knowledge, optional
+            What is added to the diagonal of C.
         """
-        return BlockFactor(self, x, ridge)
+        return BlockFactor(self, x, ridge, curvature)

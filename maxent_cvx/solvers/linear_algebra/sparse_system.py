@@ -23,9 +23,9 @@ class SparseSystem:
         self.products = 0  # systems are solved directly
         self.schur: SchurComplement | None = None  # without a preconditioner
 
-    def at(self, x: np.ndarray, ridge: float) -> SparseFactor:
-        """The system at one x, its diagonal raised by a relative ridge."""
-        return SparseFactor(self.matrix, self.n_published, x, ridge)
+    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> SparseFactor:
+        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given."""
+        return SparseFactor(self.matrix, self.n_published, x, ridge, curvature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,16 @@ class SparseFactor:
     n_published: int
     x: np.ndarray
     ridge: float
+    curvature: np.ndarray | None = None
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
         """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
         rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
         matrix = self.matrix[rows]
-        factor = ldl_factor(sp.csc_array(matrix @ sp.diags_array(self.x) @ matrix.T), self.ridge)
+        hessian = sp.csc_array(matrix @ sp.diags_array(self.x) @ matrix.T)
+        if self.curvature is not None:
+            hessian = hessian + sp.diags_array(np.concatenate([np.zeros(self.n_published), self.curvature[active]]))
+        factor = ldl_factor(sp.csc_array(hessian), self.ridge)
         direction = np.zeros(len(gradient))
         direction[rows] = factor.solve(gradient[rows])
         return direction

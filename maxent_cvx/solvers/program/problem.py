@@ -66,15 +66,30 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """Convex constraints that are not affine, on a CVXPY variable of all counts."""
+    """Convex constraints that are not affine, on a CVXPY variable of all counts.
+
+    Attributes
+    ----------
+    variable : Variable
+    constraints : sequence of constraints ``expression <= 0``
+    names : sequence of str
+        What each is called in messages.
+    """
 
     variable: cp.Variable
     constraints: Sequence[Any]
+    names: Sequence[str] = ()
+
+    @property
+    def by_name(self) -> list[tuple[str, Any]]:
+        """The constraints, each with its name."""
+        names = self.names or [f"convex constraint {i + 1}" for i in range(len(self.constraints))]
+        return list(zip(names, self.constraints, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """max sum x log(w / x) subject to low <= A x <= high, x in records.
+    """max sum x log(w / x), less the costs of soft rows, subject to low <= A x <= high, x in records.
 
     Attributes
     ----------
@@ -104,6 +119,11 @@ class Problem:
     def with_rows(self, form: LinearForm) -> Problem:
         """Replace the rows of knowledge; the published rows must be the same."""
         return replace(self, form=form)
+
+    @property
+    def hard(self) -> Problem:
+        """The problem with its hard rows only, which determine what is feasible."""
+        return self if self.form.penalties is None else replace(self, form=self.form.hard)
 
     def relax_published(self) -> Problem:
         """Treat the published rows as knowledge, all but those that give the number of records of each QI tuple."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,20 @@ from ..diagnosis.failure import failure
 from ..monitoring.deadline import within
 from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import ATTEMPTS
+from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from .attempt import Attempt
+from .attempt import Attempt, attempt
 from .attempts import attempts
+from .convex_solve import solve_convex
+from .presolving import NEWTON
 from .request import Request
 from .solution import Solution
 
 __all__ = ["Solution", "solve"]
+
+#: Conic solvers that come with the package, for convex constraints that problems of rows do not settle.
+CONIC = ("CLARABEL", "SCS")
 
 
 def solve(
@@ -60,9 +67,11 @@ def solve(
     found: list[Attempt] = []
     try:
         with within(monitor.seconds_left):
-            for attempt in attempts(problem, request):
-                found.append(attempt)
-                if attempt.bound <= ATTEMPTS.precise or monitor.stopped:
+            if problem.convex and backend is NEWTON:
+                return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
+            for one in attempts(problem, request):
+                found.append(one)
+                if one.bound <= ATTEMPTS.precise or monitor.stopped:
                     break
     except NotDecided:
         if not found:
@@ -104,6 +113,36 @@ def require_monitored(backend: Backend, monitor: Monitor) -> None:
     raise SolverError(f"{backend.name} {lacks}, or choose one of {others}")
 
 
+def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
+    """Solve a problem with convex constraints by problems of rows; if that is not certified, by conic solvers."""
+    found, refused = [], None
+    try:
+        found.append(solve_convex(problem, request))
+    except Infeasible:
+        raise
+    except SolverError as error:
+        refused = error
+    if not found or not found[0].certificate.holds:
+        for backend in (one for one in registered() if one.takes_convex and one.installed and one.name in CONIC):
+            try:
+                other = attempt(problem, replace(request, backend=backend, options={}), Reduced.identity(problem.form))
+            except SolverError as error:
+                refused = refused or error
+                continue
+            found.append(other.solution)
+            if other.holds:
+                break
+    if not found:
+        assert refused is not None
+        raise refused
+    best = min(found, key=lambda one: one.certificate.bound)
+    answer, monitor = best.answer, request.monitor
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {best.certificate}")
+    if not best.certificate.holds and not allow_inaccurate:
+        raise failure(problem, best.solver, answer, best.certificate, monitor.stopped)
+    return best
+
+
 def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     """Refuse a problem with constraints that a backend does not support, naming the backends that do.
 
@@ -111,12 +150,16 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     ------
     SolverError
     """
-    inequalities = np.flatnonzero(~form.is_equation)
-    if convex and not backend.takes_convex:
+    inequalities = np.flatnonzero(~form.is_equation[: form.n_hard])
+    n_soft = form.shape[0] - form.n_hard
+    if convex and not backend.takes_convex and backend is not NEWTON:
         capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
     elif len(inequalities) and not backend.takes_inequalities:
         capability, takes = "takes_inequalities", "equations"
         holds = f"{len(inequalities)} inequalities, {form.name(int(inequalities[0]))!r} among them"
+    elif n_soft and not backend.takes_soft_rows:
+        capability, takes = "takes_soft_rows", "hard rows"
+        holds = f"{n_soft} soft rows, {form.name(form.n_hard)!r} among them"
     else:
         return
     others = [one.name for one in registered() if getattr(one, capability) and one.installed]
