@@ -16,6 +16,7 @@ import numpy as np
 
 from ..parameters.tolerances import EPS
 from ..program.linear_form import LinearForm
+from .residuals import exact_residuals
 
 __all__ = ["Allowance", "linked"]
 
@@ -54,10 +55,17 @@ class Allowance:
         """
         assert form.penalties is not None
         penalties, matrix = form.penalties.select(self.rows - form.n_hard), form.matrix[self.rows]
-        value, size = matrix @ x, abs(matrix)
-        error = size @ (moves + 4 * EPS * x) + form.side_error[self.rows]
-        error += form.coefficient_error[self.rows] * (abs(matrix.sign()) @ x)
-        missed = np.maximum(np.maximum(form.low[self.rows] - value, value - form.high[self.rows]), 0.0)
+        below, above = (
+            sign * exact_residuals(form, x, self.rows, np.where(np.isfinite(side), side, 0.0))
+            for sign, side in ((-1.0, form.low[self.rows]), (1.0, form.high[self.rows]))
+        )
+        below, above = (
+            np.where(np.isfinite(form.low[self.rows]), below, 0.0),
+            np.where(np.isfinite(form.high[self.rows]), above, 0.0),
+        )
+        missed = np.maximum(np.maximum(below, above), 0.0)
+        # The stored rows are the constraint: what CVXPY has evaluated, in doubles.
+        error = abs(matrix) @ moves + EPS * missed
         ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, 0.0 * error, error)]
         least, most = float(np.minimum.reduce(ends).sum()), float(np.maximum.reduce(ends).sum())
         linear, spread = float(self.linear @ x), float(np.abs(self.linear) @ (moves + 4 * EPS * x))

@@ -194,6 +194,8 @@ class ConvexConstraints:
     """Nats per record: the largest multiplier of a budget, relative to its limit."""
     evaluations: int = 100
     """Problems that are solved to find the multiplier of a budget."""
+    near: float = 1e-7
+    """Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too."""
     doubtful: float = 500.0
     """Multiple of the first multiplier, beyond which it is asked whether the budget can be kept at all."""
     unattainable: float = 1e-7

@@ -24,7 +24,6 @@ from ..convex.root import decreasing_root
 from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.problem import Problem
 from .lagrangian import Lagrangian
-from .presolving import presolved
 from .request import Request
 from .solution import Solution
 
@@ -81,6 +80,8 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
                 raise cannot_hold(budget.name, least, budget.limit)
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
+        if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
+            tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
         return budget.spent(tried[t]) - budget.limit
 
     n = float(lagrangian.problem.n_records)
@@ -112,17 +113,15 @@ def _certified(
     request: Request,
 ) -> Solution:
     """Certify the last answer, and give it the rows of the problem."""
-    last, extension = lagrangian.last, lagrangian.extension
-    assert last is not None
+    answer, extension, reduced = lagrangian.answer, lagrangian.extension, lagrangian.reduced
+    assert answer is not None
     assert extension is not None
+    assert reduced is not None
     assert problem.convex is not None
-    answer = last.solution.answer
     assert answer.counts is not None
     assert answer.multipliers is not None
-    posed = problem.with_rows(extension.form)
-    settled = presolved(replace(posed, convex=None)).settled_for(np.maximum(answer.counts, 0.0))
     certificate = certify(
-        extension.form, problem.groups, answer.counts, answer.multipliers, settled, answer.proofs,
+        extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
         allowances=lagrangian.allowances(multipliers),
         exceeded=exceeded(others, problem.convex.variable, lagrangian.cut_rows),
     )  # fmt: skip

@@ -11,11 +11,14 @@ import numpy as np
 from ...errors import Infeasible, SolverError
 from ..answer import Answer, Status
 from ..certificate.allowance import Allowance
+from ..certificate.projection import project
 from ..convex.budget import Budget
+from ..presolve.reduced import Reduced
 from ..program.extension import AddedRows, Extension, extended
 from ..program.problem import Problem
-from .attempt import Attempt
+from .attempt import answered
 from .attempts import attempts
+from .presolving import presolved
 from .request import Request
 
 __all__ = ["Lagrangian"]
@@ -33,6 +36,10 @@ class Lagrangian:
     request : Request
     cuts : list of AddedRows
         Hard rows that every feasible point satisfies.
+    answer, extension, reduced : Answer, Extension, Reduced or None
+        Of the problem that was solved last.
+    iterations : int
+        Of all problems together.
     log : list of dict
         A line a problem of rows that was solved.
     """
@@ -41,13 +48,22 @@ class Lagrangian:
     budgets: Sequence[Budget]
     request: Request
     cuts: list[AddedRows] = field(default_factory=list)
-    last: Attempt | None = None
+    answer: Answer | None = None
     extension: Extension | None = None
+    reduced: Reduced | None = None
     iterations: int = 0
     log: list[dict[str, Any]] = field(default_factory=list)
 
     def solve(self, multipliers: np.ndarray) -> np.ndarray:
-        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts."""
+        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts.
+
+        Raises
+        ------
+        Infeasible
+            If the rows and cuts contradict each other.
+        SolverError
+            If there is no answer.
+        """
         monitor = self.request.monitor
         if monitor.stopped:
             raise SolverError(
@@ -56,33 +72,52 @@ class Lagrangian:
             )
         extension = self._extended(multipliers)
         posed = self.problem.with_rows(extension.form)
-        start = np.zeros(extension.form.shape[0])
-        if self.last is None or self.extension is None:
-            start[extension.original] = self.request.start
-        else:
-            known = min(len(self.extension.form.low), len(start))
-            start[extension.original] = self._own(self.last.solution.answer)[self.extension.original]
-            for now, before in zip(extension.added, self.extension.added, strict=False):
-                if len(now) == len(before) and known:
-                    start[now] = self._own(self.last.solution.answer)[before]
-        request = replace(self.request, start=start, monitor=monitor.quietly())
-        best = None
+        quiet = replace(self.request, start=self._start(extension), monitor=monitor.quietly())
+        request = quiet.at_full_precision()
         try:
-            for found in attempts(posed, request.at_full_precision()):
-                best = found if best is None or found.bound <= best.bound else best
-                if found.solved.status is Status.OPTIMAL or found.holds:
-                    break
+            reduced = self._reduced(posed, extension)
+            solved, answer, _ = answered(posed, request, reduced)
+            if solved.status is not Status.OPTIMAL:
+                answer = min(attempts(posed, request), key=lambda one: one.bound).solution.answer
         except Infeasible as error:
             raise self._in_the_users_words(error) from None
-        assert best is not None
-        self.last, self.extension = best, extension
-        self.iterations += best.solution.answer.iterations
-        residual, solves = best.solution.certificate.residual, len(self.log)
-        self.log.append({"iteration": solves, "residual": residual, "seconds": monitor.seconds})
+        self.answer, self.extension, self.reduced = answer, extension, reduced
+        self.iterations += answer.iterations
+        assert answer.counts is not None
+        counts = np.maximum(answer.counts, 0.0)
+        residual = float(extension.form.residual(counts).max(initial=0.0))
+        self.log.append({"iteration": len(self.log), "residual": residual, "seconds": monitor.seconds})
         monitor.tell(self.log[-1])
-        counts = best.solution.answer.counts
-        assert counts is not None
-        return np.maximum(counts, 0.0)
+        return counts
+
+    def projected(self, x: np.ndarray) -> np.ndarray:
+        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
+        assert self.extension is not None
+        assert self.reduced is not None
+        near = project(self.extension.form.hard, x, self.reduced.fixed)
+        return x if near is None else near
+
+    def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
+        """Presolve; where only the costs of soft rows differ from the last problem, its reduction serves again."""
+        before, form = self.extension, extension.form
+        if self.reduced is None or before is None or before.form.shape != form.shape or form.penalties is None:
+            return presolved(posed, self.request.backend)
+        same = before.form.n_hard == form.n_hard and np.array_equal(before.form.weights, form.weights)
+        if not same or any(len(a) != len(b) for a, b in zip(before.added, extension.added, strict=True)):
+            return presolved(posed, self.request.backend)
+        return self.reduced.with_penalties(form.penalties, form.n_hard)
+
+    def _start(self, extension: Extension) -> np.ndarray:
+        """Multipliers to start from: those of the last answer, and 0 for new rows."""
+        start = np.zeros(extension.form.shape[0])
+        if self.answer is None or self.extension is None or self.answer.multipliers is None:
+            start[extension.original] = self.request.start
+            return start
+        start[extension.original] = self.answer.multipliers[self.extension.original]
+        for now, before in zip(extension.added, self.extension.added, strict=False):
+            if len(now) == len(before):
+                start[now] = self.answer.multipliers[before]
+        return start
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
         """A contradiction between cuts as one between the constraints that they are of."""
@@ -93,11 +128,6 @@ class Lagrangian:
             f"no distribution satisfies {' and '.join(cut)} together with everything else that is known; relax "
             f"{'it' if len(cut) == 1 else 'one of them'}, or remove it"
         )
-
-    @staticmethod
-    def _own(answer: Answer) -> np.ndarray:
-        assert answer.multipliers is not None
-        return answer.multipliers
 
     def _extended(self, multipliers: np.ndarray) -> Extension:
         """The rows of the problem, the cuts, and the costs of the budgets."""
