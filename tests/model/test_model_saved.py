@@ -115,6 +115,19 @@ def test_every_label_survives(tmp_path):
     pd.testing.assert_index_equal(again.blocks[-1].index, model.blocks[-1].index)
 
 
+def test_soft_knowledge(release, tmp_path):
+    """What it costs to miss a row comes back with it, a number a row or one for all."""
+    model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}).softly(0.3, sd=0.05, delta=0.1))
+    model.add(P("HIV", given={"Gender": "male"}).softly(0.1, weight=50))
+    rows = model.space.marginal("s") >= 0.12
+    model.add(mx.soft(rows, weight=np.arange(len(rows)) + 3.0), "P(Flu | Degree=college) <= 0.4")
+    again = through_a_file(model, tmp_path)
+    assert_same(model, again)
+    for mine, other in zip(model.blocks, again.blocks, strict=True):
+        assert (mine.penalty is None) == (other.penalty is None)
+        assert mine.penalty is None or mine.penalty.same_as(other.penalty)
+
+
 def test_a_prior_that_rules_out(hospital, release, tmp_path):
     """What a prior holds to be impossible is known before and after, and cannot be taken out."""
     prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease")

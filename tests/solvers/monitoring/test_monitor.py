@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -165,8 +166,6 @@ def test_contradictions_are_not_looked_for_without_time():
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
 def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
     """Conic solvers get their own option, what is left of the time; without any they are not called."""
-    import cvxpy as cp
-
     given = []
     solve = cp.Problem.solve
     monkeypatch.setattr(cp.Problem, "solve", lambda self, **options: given.append(options) or solve(self, **options))
@@ -235,8 +234,6 @@ def test_a_solver_of_ones_own_is_monitored(sixteen):
 
 def test_dual_newton_in_cvxpy_has_a_time_limit():
     """Called by CVXPY, it takes the same option, and ends with a limit in CVXPY's words."""
-    import cvxpy as cp
-
     x = cp.Variable(6)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, np.arange(1, 7) @ x == 4.5])
     with pytest.warns(UserWarning, match="inaccurate"):
@@ -244,6 +241,20 @@ def test_dual_newton_in_cvxpy_has_a_time_limit():
     assert problem.status == cp.USER_LIMIT
     problem.solve(solver=mx.solvers.DualNewton(), time_limit=1e6)
     assert problem.status == cp.OPTIMAL
+
+
+def test_convex_constraints_are_told_and_timed(capsys):
+    """With a convex constraint, each problem of rows that is solved is told as an iteration; it can be stopped."""
+    model = mx.MaxEnt(publish(SQUARE)).add(lambda space: cp.square(space.prob("s1", {"Q": "q1"})) <= 0.16)
+    told = []
+    post = model.solve(callback=told.append, verbose=True)
+    assert post.certificate.holds
+    assert [one.iteration for one in told] == post.log["iteration"].tolist() == list(range(len(told)))
+    assert capsys.readouterr().out.splitlines()[-1].endswith(str(post.certificate))
+    with pytest.raises(SolverError, match="was stopped by its time limit of 0 seconds"):
+        model.solve(time_limit=0)
+    with pytest.raises(SolverError, match="was stopped by its callback"):
+        model.solve(callback=lambda one: True)
 
 
 def test_time_is_shared_by_all_attempts():
