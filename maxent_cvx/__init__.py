@@ -49,6 +49,7 @@ from .sources import (
 )
 from .studies.compare_solvers import compare_solvers
 from .studies.inference_channels import inference_channels
+from .studies.performance_profile import performance_profile
 from .studies.quantify import quantify
 from .studies.sweep import sweep
 from .tables.mining import mine_associations
@@ -106,6 +107,7 @@ __all__ = [
     "load_posterior",
     "measures",
     "mine_associations",
+    "performance_profile",
     "plots",
     "quantify",
     "read_knowledge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from ..errors import SolverError, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
+from ..solvers.monitoring.deadline import within
+from ..solvers.monitoring.monitor import Callback, Monitor
 from ..solvers.solving.solve import solve
 from ..sources import published_sources
 from ..terms.people import People
@@ -21,6 +24,7 @@ from .certifying import certified
 from .explain.relaxation import Relaxation, least_relaxation
 from .intervals.bounded import BoundedAdversary
 from .posterior import Posterior
+from .time_limits import seconds_for
 from .warm_start import first_multipliers
 
 if TYPE_CHECKING:
@@ -114,6 +118,8 @@ class MaxEnt(BoundedAdversary):
         allow_inaccurate: bool = False,
         warm_start: Posterior | None = None,
         polish: bool = False,
+        time_limit: float = math.inf,
+        callback: Callback | None = None,
         **options: Any,
     ) -> Posterior:
         """Find the maximum-entropy distribution, and certify it.
@@ -133,9 +139,17 @@ class MaxEnt(BoundedAdversary):
             the dual solvers begin. Conic solvers cannot use it.
         polish : bool
             Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
+        time_limit : float
+            Seconds after which the solver stops, wherever it is. It is compared between iterations; presolve and
+            certificate take what they take. An answer that is certified by then is returned, any other is an error,
+            or with `allow_inaccurate` returned with its certificate.
+        callback : callable
+            Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
+            returns True, the solve stops as if the time were over.
         **options
-            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (records), ``max_iterations`` and
-            ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
+            ``verbose=True`` prints the solve: a line an iteration of all independent parts together or, of a solver
+            that takes them one after another, a line a part; the same lines are in the posterior's ``log``. All others
+            are passed to the solver: those of DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
 
         Returns
         -------
@@ -148,7 +162,8 @@ class MaxEnt(BoundedAdversary):
         Inaccurate
             If the answer is not certified.
         SolverError
-            If the solver stops without an answer, is not installed, or cannot take the model.
+            If the solver stops without an answer, is not installed, or cannot take the model, `time_limit` or
+            `callback`.
         UnknownName, StatementError
             If there is no such solver or option, or `warm_start` is of another release.
 
@@ -164,14 +179,15 @@ class MaxEnt(BoundedAdversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
+        monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
         backend = find(solver)
         backend.check(options)
-        start = None if warm_start is None else first_multipliers(self, warm_start)
+        start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
         solution = solve(
-            self.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
-            **options,
+            asked.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
+            monitor=monitor, **options,
         )  # fmt: skip
-        return Posterior.of(self.space, solution, self.form, self.copy())
+        return Posterior.of(self.space, solution, asked.form, asked)
 
     def certify(
         self, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None = None
@@ -206,12 +222,17 @@ class MaxEnt(BoundedAdversary):
         """
         return certified(self, counts, self.solve().multipliers if multipliers is None else multipliers)
 
-    def diagnose(self) -> pd.DataFrame:
+    def diagnose(self, time_limit: float | None = None) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).
 
         All of them together cannot hold, and without any one of them the others can. The published data, and that
         named people are there, are hard constraints and no part of it, unless they contradict each other, as the
         releases of a series may. One set is found; there may be others.
+
+        Parameters
+        ----------
+        time_limit : float, optional
+            Seconds; by default there is no limit.
 
         Returns
         -------
@@ -222,8 +243,8 @@ class MaxEnt(BoundedAdversary):
 
         Raises
         ------
-        SolverError
-            If a linear program does not come to an end.
+        NotDecided, SolverError
+            If the time is over; if a linear program does not come to an end.
 
         Notes
         -----
@@ -242,12 +263,13 @@ class MaxEnt(BoundedAdversary):
         P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
-        found = conflict(self.posed.hard)
+        with within(seconds_for(time_limit)):
+            found = conflict(self.posed.hard)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table
 
-    def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
+    def relax(self, priority: Mapping[str, float] | None = None, time_limit: float | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
 
         What has changed is listed. Nothing else in the package changes what was typed.
@@ -257,6 +279,8 @@ class MaxEnt(BoundedAdversary):
         priority : dict, optional
             By label, what it costs to move a source's rows by one record: 1 unless given, more for what is held
             firmly, ``math.inf`` for what must not move.
+        time_limit : float, optional
+            Seconds; by default there is no limit.
 
         Returns
         -------
@@ -270,8 +294,8 @@ class MaxEnt(BoundedAdversary):
             If what must not move is contradictory in itself.
         UnknownName, BadProbability
             If a priority is of no label, or is not above 0.
-        SolverError
-            If a linear program does not come to an end, or a constraint of the model is not linear.
+        NotDecided, SolverError
+            If the time is over; if a linear program does not come to an end, or a constraint is not linear.
 
         Examples
         --------
@@ -288,7 +312,8 @@ class MaxEnt(BoundedAdversary):
             arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
-        wider, changes = least_relaxation(self._base, priority or {})
+        with within(seconds_for(time_limit)):
+            wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()
         twin._hold(wider)
         return Relaxation(twin, changes)

@@ -19,6 +19,7 @@ from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
 from .soft import SoftSource, soft
 from .statements.expectation import E
+from .statements.parametric_statement import ParametricStatement
 from .statements.probability import Count, P, Probability
 from .statements.statement import Statement
 from .statistics.answered_queries import AnsweredQueries
@@ -38,6 +39,7 @@ __all__ = [
     "NoisyMarginal",
     "OtherRelations",
     "P",
+    "ParametricStatement",
     "Population",
     "PriorZeros",
     "Probability",

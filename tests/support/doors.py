@@ -75,6 +75,7 @@ def doors() -> dict[str, Door]:
     swept = mx.sweep(model, P("Flu", given={"Gender": "male"}), value=[0.3, 0.35])
     curves = {"K+": mx.quantify(release, hospital, [(0, 0), (1, 0)], min_support=1, progress=False)}
     comparison = mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])
+    profiled = mx.compare_solvers({"a rumour": model}, ["DUAL_NEWTON", "DUAL_LBFGS"])
     microdata = {"table": hospital, "qi": QI, "sa": "Disease"}
     solve = {"tolerance": 1e-9, "max_iterations": 50, "verbose": False}
     single = mx.Release.from_buckets(hospital.assign(Age=hospital["Bucket"]), **{**roles, "qi": "Age"})
@@ -100,6 +101,7 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.audit": Door(model.audit, {"table": published, "progress": False}),
         "mx.MaxEnt.bounds": Door(model.bounds, {"asked": "P(Flu | Gender=male)", "progress": False}),
         "mx.MaxEnt.relax": Door(model.relax, {}),
+        "mx.MaxEnt.diagnose": Door(model.diagnose, {}),
         "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
         "mx.MaxEnt.remove": Door(on_a_copy(model, "remove"), {"label": next(iter(model.knowledge))}),
         "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
@@ -196,6 +198,7 @@ def doors() -> dict[str, Door]:
             mx.compare_solvers,
             {"model": model, "solvers": ["DUAL_NEWTON"], "options": {"DUAL_NEWTON": {"tolerance": 1e-9}}},
         ),
+        "mx.performance_profile": Door(mx.performance_profile, {"table": profiled, "tau": [1.0, 2.0]}),
         "mx.datasets.load_adult": Door(mx.datasets.load_adult, {"path": folder / "adult.data"}),
         "mx.disguise.anatomy": Door(mx.disguise.anatomy, {**microdata, "l": 2}),
         "mx.disguise.anatomy_buckets": Door(mx.disguise.anatomy_buckets, {**microdata, "l": 2}),
@@ -254,6 +257,9 @@ def doors() -> dict[str, Door]:
         "mx.plots.quantification": Door(drawn(mx.plots.quantification), {"curves": curves}
         ),
         "mx.plots.solver_comparison": Door(drawn(mx.plots.solver_comparison), {"table": comparison}
+        ),
+        "mx.plots.performance_profile": Door(
+            drawn(mx.plots.performance_profile), {"table": mx.performance_profile(profiled)}
         ),
         "mx.plots.sweep": Door(drawn(mx.plots.sweep), {"table": swept}
         ),

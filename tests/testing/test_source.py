@@ -7,6 +7,7 @@ import inspect
 import itertools
 import pkgutil
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -147,6 +148,10 @@ TRUE = {
         sources.SameValue("Allen", "David", at_least=0.5),
         sources.SameValue("Ethan", "Helen", at_least=1),
         sources.SameValue("Ethan", "Iris", at_least=0),
+    ],
+    "ParametricStatement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}) == cp.Parameter(value=0.5, name="half"),
+        2 * P("Flu", given={"Gender": "male"}) + 0.1 >= 0.5 * cp.Parameter(value=2.0, name="two"),
     ],
     "Statement": lambda release, hospital: [
         P("Flu", given={"Gender": "male"}) == 0.5,

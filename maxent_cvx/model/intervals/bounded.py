@@ -10,6 +10,7 @@ import pandas as pd
 from ...errors import SolverError, StatementError, arguments, shown
 from ...sources import Probability, PublishedTable, read_probability
 from ..adversary import Adversary
+from ..time_limits import seconds_for
 from .asked import of_combinations, of_conditionals, of_table
 from .bounds import bounds_of
 
@@ -30,7 +31,7 @@ class BoundedAdversary(Adversary):
         asked: Probability | str | Iterable[Probability | str] | None = None,
         integer: bool = False,
         *,
-        time_limit: float = 60.0,
+        time_limit: float | None = None,
         progress: bool | None = None,
     ) -> tuple[float, float] | pd.DataFrame:
         """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
@@ -45,8 +46,8 @@ class BoundedAdversary(Adversary):
         integer : bool
             Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
             independent parts of the model that the probability is about are asked: another may have none.
-        time_limit : float
-            Seconds for each question about whole assignments.
+        time_limit : float, optional
+            Seconds: for all together, or with `integer` for each. By default there is no limit, but 60 with `integer`.
         progress : bool, optional
             Show a progress bar over several; by default on a terminal or in a notebook.
 
@@ -91,19 +92,19 @@ class BoundedAdversary(Adversary):
                  Pneumonia      0.0   0.0
         """
         arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
+        seconds = seconds_for(time_limit, integer)
         arguments.optional_flag(progress, "progress")
         self._check_linear()
         if asked is None:
             every = of_conditionals(self.space)
-            found = bounds_of(every, self, integer, time_limit, progress)
+            found = bounds_of(every, self, integer, seconds, progress)
             return pd.DataFrame(found.T, columns=["low", "high"], index=every.index)
         together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
         combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
         several = of_combinations(combinations, self.space)
-        found = bounds_of(several, self, integer, time_limit, progress)
+        found = bounds_of(several, self, integer, seconds, progress)
         if isinstance(asked, Probability | str):
             return float(found[0, 0]), float(found[1, 0])
         return pd.DataFrame(found.T, columns=["low", "high"], index=several.index)
@@ -113,7 +114,7 @@ class BoundedAdversary(Adversary):
         table: PublishedTable,
         integer: bool = False,
         *,
-        time_limit: float = 60.0,
+        time_limit: float | None = None,
         progress: bool | None = None,
     ) -> pd.DataFrame:
         """Find the feasibility interval of every cell of a table that is suppressed or rounded: a disclosure audit.
@@ -125,8 +126,9 @@ class BoundedAdversary(Adversary):
         table : PublishedTable
         integer : bool
             Over whole tables only: people are whole, in all cells at once.
-        time_limit : float
-            Seconds for each cell, with `integer`.
+        time_limit : float, optional
+            Seconds: for all cells together, or with `integer` for each. By default there is no limit, but 60 with
+            `integer`.
         progress : bool, optional
             Show a progress bar; by default on a terminal or in a notebook.
 
@@ -165,14 +167,14 @@ class BoundedAdversary(Adversary):
         """
         arguments.instance(table, PublishedTable, "table")
         arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
+        seconds = seconds_for(time_limit, integer)
         arguments.optional_flag(progress, "progress")
         self._check_linear()
         held = any(source.identity == table.identity for source in self.knowledge.values())
         model = self if held else self.copy().add(table, label=None if table.label not in self.knowledge else AUDITED)
         cells = np.flatnonzero(table.cells["low"].to_numpy() < table.cells["high"].to_numpy())
         asked = of_table(table, self.space, cells)
-        low, high = bounds_of(asked, model, integer, time_limit, progress)
+        low, high = bounds_of(asked, model, integer, seconds, progress)
         certain = np.floor(high + ROUNDOFF) <= np.ceil(low - ROUNDOFF)
         return pd.DataFrame({"low": low, "high": high, "certain": certain}, index=asked.index)
 

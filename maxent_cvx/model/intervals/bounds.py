@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -10,6 +12,7 @@ from ...solvers.diagnosis.failure import contradiction
 from ...solvers.intervals.rounds import many_bounds
 from ...solvers.linear.integer import integer_bounds
 from ...solvers.linear.integrality import settle_integers
+from ...solvers.monitoring.deadline import within
 from ...solvers.presolve.reduce import remaining
 from ...solvers.presolve.reduced import Reduced
 from ...solvers.program.linear_form import LinearForm
@@ -23,7 +26,7 @@ from .asked import Asked
 __all__ = ["bounds_of", "without_knowledge"]
 
 
-def bounds_of(asked: Asked, model: Adversary, integer: bool, time_limit: float, progress: bool | None) -> np.ndarray:
+def bounds_of(asked: Asked, model: Adversary, integer: bool, seconds: float, progress: bool | None) -> np.ndarray:
     """Find the least and the largest value of linear expressions.
 
     Parameters
@@ -33,8 +36,8 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, time_limit: float, 
         Of linear knowledge only.
     integer : bool
         Over integer counts only: every record has exactly one value.
-    time_limit : float
-        Seconds for each integer program.
+    seconds : float
+        For all linear programs together, presolve included; or for each integer program.
     progress : bool or None
         Whether to show a progress bar.
 
@@ -48,15 +51,23 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, time_limit: float, 
         If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
     """
     problem = model.posed.hard  # soft rows do not say what is possible
-    reduced = presolved(problem)
     try:
-        reduced = settle_integers(reduced) if integer else reduced
-        known = asked.constant + asked.matrix @ np.where(reduced.fixed, reduced.counts, 0.0)
-        closed, rest = _in_closed_form(asked, model, problem, reduced)
-        programs = _by_integer_programs if integer else _by_linear_programs
-        found = known + closed + programs(rest, problem, reduced, time_limit, progress)
+        with within(math.inf if integer else seconds):
+            return _bounds(asked, model, problem, integer, seconds, progress)
     except Infeasible as error:
         raise contradiction(problem) or error from None
+
+
+def _bounds(
+    asked: Asked, model: Adversary, problem: Problem, integer: bool, seconds: float, progress: bool | None
+) -> np.ndarray:
+    """Find the values by linear programs, or by integer programs."""
+    reduced = presolved(problem)
+    reduced = settle_integers(reduced) if integer else reduced
+    known = asked.constant + asked.matrix @ np.where(reduced.fixed, reduced.counts, 0.0)
+    closed, rest = _in_closed_form(asked, model, problem, reduced)
+    programs = _by_integer_programs if integer else _by_linear_programs
+    found = known + closed + programs(rest, problem, reduced, seconds, progress)
     # A probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
     return np.clip(found, *asked.attainable)
 
@@ -99,7 +110,7 @@ def _in_closed_form(
 
 
 def _by_linear_programs(
-    rest: sp.csr_array, problem: Problem, reduced: Reduced, time_limit: float, progress: bool | None
+    rest: sp.csr_array, problem: Problem, reduced: Reduced, seconds: float, progress: bool | None
 ) -> np.ndarray:
     """Bound the expressions over all independent parts of the model that they involve, together."""
     free = _connected(rest, problem, reduced)
@@ -122,7 +133,7 @@ def _by_linear_programs(
 
 
 def _by_integer_programs(
-    rest: sp.csr_array, problem: Problem, reduced: Reduced, time_limit: float, progress: bool | None
+    rest: sp.csr_array, problem: Problem, reduced: Reduced, seconds: float, progress: bool | None
 ) -> np.ndarray:
     """Bound the expressions one by one over integer points."""
     ends = np.zeros((2, rest.shape[0]))
@@ -130,7 +141,7 @@ def _by_integer_programs(
     smaller, columns = _remaining(problem, reduced, free), sp.csr_array(rest[:, np.flatnonzero(free)])
     some = np.flatnonzero(np.diff(rest.indptr) > 0)
     for i in progress_bar(some, "bounds", progress):
-        ends[:, i] = integer_bounds(smaller, columns[[i]].toarray().ravel(), time_limit)
+        ends[:, i] = integer_bounds(smaller, columns[[i]].toarray().ravel(), seconds)
     return ends
 
 

@@ -142,6 +142,7 @@ def _certified(
         multipliers=answer.multipliers[extension.original],
         proofs=[proof[extension.original] for proof in answer.proofs],
         iterations=lagrangian.iterations,
+        log=lagrangian.log,
         status=Status.OPTIMAL if certificate.holds else answer.status,
     )
     return Solution(own, certificate, request.backend.name)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from ...errors import Infeasible
+from ...errors import Infeasible, SolverError
 from ..answer import Answer, Status
 from ..certificate.allowance import Allowance
 from ..certificate.projection import project
@@ -40,6 +41,8 @@ class Lagrangian:
         Of the problem that was solved last.
     iterations : int
         Of all problems together.
+    log : list of dict
+        A line a problem of rows that was solved.
     """
 
     problem: Problem
@@ -50,6 +53,7 @@ class Lagrangian:
     extension: Extension | None = None
     reduced: Reduced | None = None
     iterations: int = 0
+    log: list[dict[str, Any]] = field(default_factory=list)
 
     def solve(self, multipliers: np.ndarray) -> np.ndarray:
         """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts.
@@ -61,9 +65,16 @@ class Lagrangian:
         SolverError
             If there is no answer.
         """
+        monitor = self.request.monitor
+        if monitor.stopped:
+            raise SolverError(
+                f"{self.request.backend.name} was stopped {monitor.stopped} before it had an answer to the convex "
+                "constraints; give it more time"
+            )
         extension = self._extended(multipliers)
         posed = self.problem.with_rows(extension.form)
-        request = replace(self.request, start=self._start(extension)).at_full_precision()
+        quiet = replace(self.request, start=self._start(extension), monitor=monitor.quietly())
+        request = quiet.at_full_precision()
         try:
             reduced = self._reduced(posed, extension)
             solved, answer, _ = answered(posed, request, reduced)
@@ -74,7 +85,11 @@ class Lagrangian:
         self.answer, self.extension, self.reduced = answer, extension, reduced
         self.iterations += answer.iterations
         assert answer.counts is not None
-        return np.maximum(answer.counts, 0.0)
+        counts = np.maximum(answer.counts, 0.0)
+        residual = float(extension.form.residual(counts).max(initial=0.0))
+        self.log.append({"iteration": len(self.log), "residual": residual, "seconds": monitor.seconds})
+        monitor.tell(self.log[-1])
+        return counts
 
     def projected(self, x: np.ndarray) -> np.ndarray:
         """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""

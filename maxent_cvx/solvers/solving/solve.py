@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Infeasible, SolverError
+from ...errors import Infeasible, NotDecided, SolverError
 from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
+from ..monitoring.deadline import within
+from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import ATTEMPTS
 from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from .attempt import attempt
+from .attempt import Attempt, attempt
 from .attempts import attempts
 from .convex_solve import solve_convex
 from .presolving import NEWTON
@@ -35,6 +37,7 @@ def solve(
     polish: bool = False,
     allow_inaccurate: bool = False,
     start: np.ndarray | None = None,
+    monitor: Monitor | None = None,
     **options: Any,
 ) -> Solution:
     """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer.
@@ -47,29 +50,67 @@ def solve(
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of :attr:`.Problem.start`.
+    monitor : Monitor, optional
+        Keeps the time, is told every iteration, and prints.
 
     Raises
     ------
     Infeasible, Inaccurate, SolverError
     """
+    monitor = monitor or Monitor()
+    require_monitored(backend, monitor)
     require_supported(backend, problem.form, bool(problem.convex))
     if problem.convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
-    request = Request(backend, problem.start if start is None else start, presolve, polish, options)
-    if problem.convex and backend is NEWTON:
-        return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
-    found = []
-    for one in attempts(problem, request):
-        found.append(one)
-        if one.bound <= ATTEMPTS.precise:
-            break
-    best = min(found, key=lambda one: one.bound)
+    request = Request(backend, problem.start if start is None else start, presolve, polish, options, monitor)
+    found: list[Attempt] = []
+    try:
+        with within(monitor.seconds_left):
+            if problem.convex and backend is NEWTON:
+                return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
+            for one in attempts(problem, request):
+                found.append(one)
+                if one.bound <= ATTEMPTS.precise or monitor.stopped:
+                    break
+    except NotDecided:
+        if not found:
+            raise
+    return _judged(problem, request, found, allow_inaccurate)
+
+
+def _judged(problem: Problem, request: Request, found: list[Attempt], allow_inaccurate: bool) -> Solution:
+    """The best of all attempts, if it is certified; why there is none, if not."""
+    best, monitor = min(found, key=lambda one: one.bound), request.monitor
+    answer, certificate = best.solution.answer, best.solution.certificate
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     if not best.holds:
-        failed = failure(problem, backend.name, best.solved, best.solution.certificate)
+        name = request.backend.name
+        try:
+            with within(monitor.seconds_left):
+                failed = failure(problem, name, best.solved, certificate, monitor.stopped)
+        except NotDecided:  # the time was over while a contradiction was looked for
+            failed = failure(problem, name, best.solved, certificate, monitor.stopped or "by its time limit")
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return best.solution
+
+
+def require_monitored(backend: Backend, monitor: Monitor) -> None:
+    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do.
+
+    Raises
+    ------
+    SolverError
+    """
+    if np.isfinite(monitor.time_limit) and not getattr(backend, "takes_time_limit", False):
+        capability, lacks = "takes_time_limit", "cannot be given a time limit; leave time_limit out"
+    elif monitor.callback is not None and not getattr(backend, "takes_callback", False):
+        capability, lacks = "takes_callback", "does not tell its iterations while it runs; leave callback out"
+    else:
+        return
+    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    raise SolverError(f"{backend.name} {lacks}, or choose one of {others}")
 
 
 def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
@@ -95,8 +136,10 @@ def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> S
         assert refused is not None
         raise refused
     best = min(found, key=lambda one: one.certificate.bound)
+    answer, monitor = best.answer, request.monitor
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {best.certificate}")
     if not best.certificate.holds and not allow_inaccurate:
-        raise failure(problem, best.solver, best.answer, best.certificate)
+        raise failure(problem, best.solver, answer, best.certificate, monitor.stopped)
     return best
 
 

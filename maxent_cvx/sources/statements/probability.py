@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import BadProbability, StatementError, number, shown
 from ...tables.selection import Choice, choose
 from ...terms.penalty import Penalty
+from .parametric_statement import ParametricStatement, is_parametric
 from .statement import Event, Statement, combination, conditions
 
 __all__ = ["Count", "P", "Probability"]
@@ -42,7 +43,8 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     -------
     Probability
         ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
-        statements for ``model.add``; so are comparisons of sums and multiples of probabilities.
+        statements for ``model.add``; so are comparisons of sums and multiples of probabilities. The number on the right
+        may be a :class:`cvxpy.Parameter`: every solve takes the value that it has then.
 
     Raises
     ------
@@ -244,6 +246,9 @@ class Probability:
     def __ne__(self, other: object) -> Statement:  # type: ignore[override]
         raise StatementError("'not equal' is not linear knowledge; write <= or >=")
 
+    def __float__(self) -> float:  # CVXPY asks for it: parameter == P(...)
+        raise StatementError(f"{self} is no number; write it on the left: P(...) <= parameter")
+
     def __bool__(self) -> bool:
         raise TypeError(f"{self} is a probability to be compared, not true or false")
 
@@ -401,6 +406,8 @@ class Probability:
         return self._statement(-math.inf, math.inf)
 
     def _state(self, other: Probability | float, relation: str) -> Statement:
+        if is_parametric(other):
+            return ParametricStatement(self, relation, other)  # type: ignore[return-value]  # it is added like one
         difference = self - _combination(other)
         value = -difference.constant
         left = Probability({event: c for event, c in difference.terms.items() if c != 0})
