@@ -25,6 +25,7 @@ CLOSED = {
         for source in (
             "AnsweredQueries",
             "BucketInvariants",
+            "Monotone",
             "NoisyMarginal",
             "PublishedRuleList",
             "PublishedRules",

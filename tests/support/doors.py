@@ -99,6 +99,7 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
         "mx.MaxEnt.remove": Door(on_a_copy(model, "remove"), {"label": next(iter(model.knowledge))}),
         "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
+        "mx.Monotone": Door(mx.Monotone, {"of": P("Flu"), "along": "Degree", "order": ["junior", "college"]}),
         "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
         "mx.P": Door(mx.P, {"value": "Flu"}),
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),

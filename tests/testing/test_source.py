@@ -97,6 +97,10 @@ TRUE = {
         for confidence, integer in [(1, True), (0.9, False)]
         for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
     ],
+    "Monotone": lambda release, hospital: [
+        sources.Monotone(P("Breast Cancer"), "Gender", increasing=False, order=["female", "male"]),
+        sources.Monotone(P("Flu"), "Degree", order=["junior", "college", "graduate", "high school"]),
+    ],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
     "PublishedCounts": lambda release, hospital: [
         sources.PublishedCounts(release),
