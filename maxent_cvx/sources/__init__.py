@@ -17,6 +17,7 @@ from .published.published_counts import PublishedCounts, PublishedZeros
 from .published.published_rows import PublishedRows
 from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
+from .regression.published_regression import PublishedRegression
 from .same_value import SameValue
 from .statements.expectation import E
 from .statements.probability import Count, P, Probability
@@ -42,6 +43,7 @@ __all__ = [
     "PriorZeros",
     "Probability",
     "PublishedCounts",
+    "PublishedRegression",
     "PublishedRows",
     "PublishedRuleList",
     "PublishedRules",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -161,7 +162,7 @@ class Monotone(Source):
         """Each row less the one before; those that cannot be otherwise are left out."""
         difference = sp.csr_array(matrix[1:] - matrix[:-1])
         difference.eliminate_zeros()
-        index = pd.Index([f"{later} after {before}" for before, later in zip(steps, steps[1:], strict=False)])
+        index = pd.Index([f"{later} after {before}" for before, later in pairwise(steps)])
         zeros, open_side = np.zeros(len(index)), np.full(len(index), np.inf)
         low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
         said = np.flatnonzero(np.diff(difference.indptr))
@@ -174,7 +175,8 @@ class Monotone(Source):
         if self.order is None:
             if not isinstance(values, pd.CategoricalIndex) and any(isinstance(value, str) for value in values):
                 raise StatementError(
-                    f"the values of {self.along!r} are texts, whose order is not known; say it: order=[{shown(values[0])}, ...]"
+                    f"the values of {self.along!r} are texts, whose order is not known; say it: "
+                    f"order=[{shown(values[0])}, ...]"
                 )
             ordered = ordered_values(space.axes, self.along)
             return ordered.get_indexer(values), [str(value) for value in ordered]

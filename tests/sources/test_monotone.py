@@ -53,7 +53,7 @@ def test_decided_by_it():
 
 
 def test_posterior_rises(release):
-    """The answer rises along the order that was told, among those who are asked about; without being told it does not."""
+    """The answer rises along the order that was told; without being told it does not."""
     said = Monotone(P(["HIV", "Lung Cancer"]), along="Degree", order=STEPS)
     before, after = mx.MaxEnt(release).solve(), mx.MaxEnt(release).add(said).solve()
     by_degree = [[post.prob(["HIV", "Lung Cancer"], given={"Degree": d}) for d in STEPS] for post in (before, after)]
@@ -145,7 +145,7 @@ def test_the_same_twice(release):
         (lambda: Monotone(P("Flu"), "Degree"), StatementError, ["'Degree' are texts", "order=["]),
         (lambda: Monotone(P("Flu"), "Degre", order=STEPS), UnknownName, ["did you mean 'Degree'?"]),
         (lambda: Monotone(P("Flu"), "Degree", order=["college", "Graduate"]), UnknownName, ["'graduate'"]),
-        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError, ["only college", "nothing to compare"]),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError, ["only college has people"]),
         (lambda: Monotone(P("Flu"), "Degree", order=["college", ["junior", "college"]]), StatementError, ["twice"]),
         (lambda: Monotone(P("Flu", given={"Degree": "college"}), "Degree"), StatementError, ["given in P(Flu"]),
         (lambda: Monotone(P("Flu"), "Degree", given={"Degree": "college"}), StatementError, ["changes along"]),

@@ -27,6 +27,7 @@ CLOSED = {
             "BucketInvariants",
             "Monotone",
             "NoisyMarginal",
+            "PublishedRegression",
             "PublishedRuleList",
             "PublishedRules",
             "PublishedTree",

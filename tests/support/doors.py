@@ -105,6 +105,9 @@ def doors() -> dict[str, Door]:
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
+        "mx.PublishedRegression": Door(
+            mx.PublishedRegression, {"coefficients": {"intercept": 0.3}, "of": {"Flu": 1}, "decimals": 1}
+        ),
         "mx.PublishedRuleList": Door(mx.PublishedRuleList, {"rules": [({"Gender": "male"}, "Flu", 0.4)]}),
         "mx.PublishedRules": Door(mx.PublishedRules, {"rules": rules}),
         **tree_door,

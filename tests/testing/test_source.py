@@ -107,6 +107,11 @@ TRUE = {
         sources.PublishedCounts(release, [("s", "bucket")]),
     ],
     "PublishedZeros": lambda release, hospital: [sources.PublishedZeros(release)],
+    "PublishedRegression": lambda release, hospital: [  # three of six men, and none of four women
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, of={"Flu": 1}),
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, {"Flu": 1}, decimals=1),
+        sources.PublishedRegression({"intercept": 0.0}, {"Flu": 1}, "logistic", given={"Gender": "male"}),
+    ],
     "PublishedRuleList": lambda release, hospital: [
         sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
         sources.PublishedRuleList([({"Degree": ["college", "graduate"]}, "Flu", 0.29), ({}, "HIV", None)], decimals=2),

@@ -1,0 +1,67 @@
+"""The regressors of a published regression: one column a coefficient, one row a QI tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...errors import unknown_name
+from ...terms.axes import level_of
+from ...views import View
+from ..numbers_of_terms import numbers_of_tuples
+
+__all__ = ["INTERCEPT", "design_matrix"]
+
+#: The name of the column of ones.
+INTERCEPT = "intercept"
+
+
+def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
+    """The columns that coefficients are of, shape (QI tuples, names).
+
+    Parameters
+    ----------
+    view : View
+        Whose quasi-identifiers are regressors.
+    names : iterable of str
+        "intercept"; a numeric QI attribute; an indicator "sex=F"; or a product of these, "age:sex=F".
+
+    Raises
+    ------
+    UnknownName
+        If the view has no such attribute, or it no such value.
+    StatementError
+        If the values of an attribute are no numbers.
+    """
+    columns = [_column(view, name) for name in names]
+    return np.column_stack(columns)
+
+
+def _column(view: View, name: str) -> np.ndarray:
+    """One column."""
+    if name == INTERCEPT:
+        return np.ones(len(view.n_q))
+    if name in view.qi:
+        return numbers_of_tuples(view, name)
+    for attribute in sorted(view.qi, key=len, reverse=True):
+        if name.startswith(f"{attribute}=") and ":" not in name.removeprefix(f"{attribute}="):
+            return _indicator(view, attribute, name.removeprefix(f"{attribute}="))
+    for at in (i for i, letter in enumerate(name) if letter == ":"):
+        if _is_column(view, name[:at]):
+            return _column(view, name[:at]) * _column(view, name[at + 1 :])
+    raise unknown_name(f"quasi-identifier of the {view.noun}", name.partition("=")[0], [INTERCEPT, *view.qi])
+
+
+def _is_column(view: View, name: str) -> bool:
+    """Whether a name, without a product, is one of a column."""
+    return name == INTERCEPT or name in view.qi or any(name.startswith(f"{attribute}=") for attribute in view.qi)
+
+
+def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
+    """1 for those who have a value, which is written as text."""
+    codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
+    texts = [str(value) for value in values]
+    if written not in texts:
+        raise unknown_name(f"value of {attribute!r}", written, texts)
+    return (np.array(texts) == written)[codes].astype(float)
