@@ -46,6 +46,7 @@ from .sources import (
     Statement,
     StrongestAssociations,
     read_knowledge,
+    soft,
 )
 from .studies.compare_solvers import compare_solvers
 from .studies.inference_channels import inference_channels
@@ -111,6 +112,7 @@ __all__ = [
     "quantify",
     "read_knowledge",
     "sdc",
+    "soft",
     "solvers",
     "sweep",
     "testing",

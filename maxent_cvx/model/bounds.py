@@ -52,13 +52,14 @@ def bounds_of(
     def integer_program(form: LinearForm, weight: np.ndarray) -> tuple[float, float]:
         return integer_bounds(form, weight, time_limit)
 
-    reduced = presolved(model.posed)
+    problem = model.posed.hard  # soft rows do not say what is possible
+    reduced = presolved(problem)
     try:
         reduced = settle_integers(reduced) if integer else reduced
         program = integer_program if integer else linear_bounds
-        return list(_intervals(progress_bar(combinations, "bounds", progress), model, reduced, program))
+        return list(_intervals(progress_bar(combinations, "bounds", progress), model, problem, reduced, program))
     except Infeasible as error:
-        raise contradiction(model.posed) or error from None
+        raise contradiction(problem) or error from None
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
@@ -80,13 +81,13 @@ def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
 
 
 def _intervals(
-    combinations: Iterable[Probability], model: Adversary, reduced: Reduced, program: Program
+    combinations: Iterable[Probability], model: Adversary, problem: Problem, reduced: Reduced, program: Program
 ) -> Iterator[tuple[float, float]]:
     """Bound each combination: in closed form without knowledge, elsewhere by a program over the components involved."""
-    space, form, fixed = model.space, model.form, reduced.fixed
+    space, form, fixed = model.space, problem.form, reduced.fixed
     fixed_counts = np.where(fixed, reduced.counts, 0.0)
     component = form.components(~fixed)[1]
-    in_closed_form = without_knowledge(model.posed, reduced)
+    in_closed_form = without_knowledge(problem, reduced)
     for combination in combinations:
         rows = [(coefficient, event.row(space)) for event, coefficient in combination.terms.items()]
         weight = np.zeros(len(space))

@@ -70,18 +70,29 @@ class KnowledgeBase:
     def without_row(self, row: int) -> KnowledgeBase:
         """Hold one row of knowledge less, by its number in :attr:`form`; a source without rows is gone."""
         labels, sources = list(self.knowledge), self.knowledge.values()
-        ends = self.form.n_facts + np.cumsum([one.n_rows for one in sources])
-        at = int(np.searchsorted(ends, row, side="right"))
+        number = int(np.flatnonzero(self.row_numbers == row)[0])
+        ends = np.cumsum([one.n_rows for one in sources])
+        at = int(np.searchsorted(ends, number, side="right"))
         label, one = labels[at], self.knowledge[labels[at]]
         if one.n_rows == 1 and not one.convex:
             return self.without(label)
-        less = one.without_row(row - int(ends[at]) + one.n_rows)
+        less = one.without_row(number - int(ends[at]) + one.n_rows)
         return KnowledgeBase.of(self.space, self.facts, {**self.emitted, label: less})
 
     @property
     def knowledge(self) -> dict[str, EmittedRows]:
         """What the adversary knows beyond the facts, by label."""
         return dict(itertools.islice(self.emitted.items(), len(self.facts), None))
+
+    @cached_property
+    def row_numbers(self) -> np.ndarray:
+        """The number in :attr:`form` of every row of knowledge, source after source; soft rows come last there."""
+        rows = [rows for one in self.knowledge.values() for rows in one.rows]
+        order = sorted(range(len(rows)), key=lambda i: rows[i].penalty is not None)
+        size = np.array([len(one) for one in rows], dtype=np.int64)
+        start = np.empty(len(rows), dtype=np.int64)
+        start[order] = self.form.n_facts + np.cumsum(size[order]) - size[order]
+        return np.repeat(start - (np.cumsum(size) - size), size) + np.arange(size.sum())
 
     @property
     def convex(self) -> list[Any]:
@@ -107,6 +118,7 @@ class KnowledgeBase:
         """All rows as one sparse system over records."""
         rows = [one.rows for one in self.emitted.values()]
         facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
+        known.sort(key=lambda one: one.penalty is not None)
         n_records = self.space.view.n_records
         weights = self.space.weights * self.space.prior_density
         return substituted(stacked(rows[0], facts, known, n_records, weights), n_records)

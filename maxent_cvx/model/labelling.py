@@ -38,7 +38,8 @@ def new_label(base: KnowledgeBase, emitted: EmittedRows, label: str | None) -> s
     same = base.label_of.get(emitted.source.identity)
     if same is None and name in held and emitted.says_the_same(held[name]):
         same = name
-    if same is not None:
+    again = label is not None and label not in held and any(rows.penalty is not None for rows in emitted.rows)
+    if same is not None and not again:  # two soft sources that say the same, under two labels, are two measurements
         warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
         return None
     if name not in held:

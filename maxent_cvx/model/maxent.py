@@ -306,7 +306,7 @@ class MaxEnt(Adversary):
         P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
-        found = conflict(self.posed)
+        found = conflict(self.posed.hard)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table

@@ -148,6 +148,56 @@ class Posterior(TermDistribution):
         share = np.bincount(of_tuple, p)[of_tuple]  # P(q, b)
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
+    @property
+    def objective(self) -> float:
+        """``N H(p) - sum of penalties``, nats: what was maximised; with a prior ``-N D(p || prior) - sum of penalties``.
+
+        ``model.problem.value`` is this divided by N, the number of records.
+
+        Raises
+        ------
+        StatementError
+            If the posterior was loaded from a file, which does not hold its knowledge.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(release).add("P(Flu | Gender=male) ~ 0.5 +- 0.05").solve()
+        >>> round(10 * post.entropy, 3), round(post.penalties.sum(), 3), round(post.objective, 3)
+        (31.796, 0.963, 30.833)
+        """
+        costs = float(self.penalties.sum())
+        if self.space.prior is not None:
+            return -self.space.n_records * self.relative_entropy - costs
+        return self.space.n_records * self.entropy - costs
+
+    @cached_property
+    def penalties(self) -> pd.Series:
+        """What each soft row costs where the answer misses it, nats: a Series by label, empty if all rows are hard.
+
+        Raises
+        ------
+        StatementError
+            If the posterior was loaded from a file, which does not hold its knowledge.
+
+        Examples
+        --------
+        Of two statements that cannot both hold, the more precise one prevails:
+
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) ~ 0.2 +- 0.02", "P(Flu | Gender=male) ~ 0.4 +- 0.04")
+        >>> model.solve().penalties.round(2).to_dict()
+        {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.08, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.94}
+        """
+        form = model_of(self).form
+        names = [form.name(row) for row in range(form.n_hard, form.shape[0])]
+        index = pd.Index(names, dtype=object, name="statement")
+        return pd.Series(form.costs(self.counts), index=index, name="penalty", dtype=float)
+
     def prices(self, leave_one_out: bool = False, measure: Measure | None = None) -> pd.DataFrame:
         """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
 

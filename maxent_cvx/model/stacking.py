@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ..solvers.parameters.tolerances import FEASIBILITY
 from ..solvers.program.linear_form import LinearForm
+from ..solvers.rows.penalties import Penalties
 from ..solvers.rows.sparse import entry_rows, most_by_row
 from ..terms.rows import Rows
 from .row_blocks import RowBlocks
@@ -34,6 +35,7 @@ def stacked(
     facts : sequence of Rows
         The other hard constraints.
     knowledge : sequence of Rows
+        Soft rows last.
     n_records : int
         N.
     weights : ndarray, one a term
@@ -70,7 +72,17 @@ def stacked(
         weights,
         side_error=side_error,
         coefficient_error=coefficient_error,
+        penalties=_penalties([rows for rows in knowledge if rows.penalty is not None], scale),
     )
+
+
+def _penalties(soft: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
+    """The costs of the last rows, soft ones, where a value v is v * scale records."""
+    if not sum(map(len, soft)):
+        return None
+    both = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]
+    variance, slope = (np.concatenate(part) for part in zip(*both, strict=True))
+    return Penalties(variance, slope).scaled(scale[-len(variance) :])
 
 
 def rounded_to_integers(side: np.ndarray) -> np.ndarray:

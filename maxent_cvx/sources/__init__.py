@@ -19,6 +19,7 @@ from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
 from .regression.published_regression import PublishedRegression
 from .same_value import SameValue
+from .soft import SoftSource, soft
 from .statements.expectation import E
 from .statements.probability import Count, P, Probability
 from .statements.statement import Statement
@@ -54,6 +55,7 @@ __all__ = [
     "SAConstraints",
     "SameValue",
     "SeriesConstraints",
+    "SoftSource",
     "Source",
     "Statement",
     "StrongestAssociations",
@@ -64,4 +66,5 @@ __all__ = [
     "read_knowledge",
     "read_probability",
     "read_statement",
+    "soft",
 ]

@@ -3,7 +3,10 @@
 ::
 
     statement    =  sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"
+                 |  sum soft sum cost | number "<~" sum "<~" number cost
     relation     =  "=" | "==" | "<=" | ">="
+    soft         =  "~" | "<~" | ">~"
+    cost         =  "+-" number ["," "delta" number] | "," "weight" number
     sum          =  ["-"] term { ("+" | "-") term }
     term         =  number | [number ["*"]] ( probability | count )
     probability  =  "P(" sensitive ["|" ( person | condition {"," condition} )] ")"
@@ -52,6 +55,8 @@ def read_statement(text: str) -> Statement:
     --------
     >>> read_statement("P(Flu | Gender=male) = 0.3 +- 0.05")
     <Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>
+    >>> read_statement("P(Flu | Gender=male) ~ 0.3 +- 0.05")           # soft: a standard deviation, not an interval
+    <Statement: P(Flu | Gender=male) ~ 0.3 +- 0.05>
     >>> read_statement("P(HIV | Gender=male) <= 2 P(Flu or 'Lung cancer' | Gender=female)")
     <Statement: P(HIV | Gender=male) <= 2 P(Flu or Lung cancer | Gender=female)>
     >>> read_statement("#(HIV: Alice, Bob, Charlie) >= 2")

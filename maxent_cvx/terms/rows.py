@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, arguments, shown
+from .penalty import Penalty
 
 __all__ = ["Rows"]
 
@@ -37,6 +38,8 @@ class Rows:
         Of a single row its different coefficients before any rounding, and the terms that each is of.
     remedy : str
         What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
+    penalty : Penalty, optional
+        What it costs to miss a row; None if the rows are hard: they hold.
     exact : bool
         Whether coefficients and sides are what is meant, and not what a source has rounded.
 
@@ -70,12 +73,15 @@ class Rows:
     typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
     remedy: str = ""
     exact: bool = False
+    penalty: Penalty | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.matrix, sp.csr_array):
             raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {shown(self.matrix)}")
         if not arguments.is_text(self.label):
             raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
+        if self.penalty is not None and not isinstance(self.penalty, Penalty):
+            raise StatementError(f"the penalty of {self.label} is a Penalty, or None, not {shown(self.penalty)}")
         for name in ("low", "high"):
             value = getattr(self, name)
             fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
@@ -106,7 +112,9 @@ class Rows:
 
     @property
     def relation(self) -> str:
-        """The relation between expression and value, if it is the same for all rows, or "between"."""
+        """The relation between expression and value, if it is the same for all rows, or "between"; "~" if soft."""
+        if self.penalty is not None:
+            return replace(self, penalty=None).relation.replace("==", "~").replace("=", "~")
         if np.array_equal(self.low, self.high):
             return "=="
         if np.isneginf(self.low).all():
@@ -141,7 +149,8 @@ class Rows:
         rows = arguments.places(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
-        return replace(kept, typed=self.typed if len(kept) else None)
+        penalty = None if self.penalty is None else self.penalty.at(rows)
+        return replace(kept, typed=self.typed if len(kept) else None, penalty=penalty)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows.
@@ -202,7 +211,8 @@ class Rows:
         arguments.instance(other, Rows, "what rows are compared with")
         if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
             return False
-        return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
+        same_costs = self.penalty.same_as(other.penalty) if self.penalty else other.penalty is None
+        return same_costs and np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 
     def residual(self, p: np.ndarray) -> np.ndarray:
         """How far each row is from holding at `p`, >= 0, in the unit of its value.

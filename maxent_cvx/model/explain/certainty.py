@@ -80,7 +80,7 @@ class Inference(NamedTuple):
 
 def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
-    space, problem = model.space, model.posed
+    space, problem = model.space, model.posed.hard
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
         problem = problem.relax_published()
     form = problem.form

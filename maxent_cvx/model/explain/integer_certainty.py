@@ -26,13 +26,14 @@ def integer_certain_table(model: Adversary, counts: np.ndarray, seconds: float) 
     """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
     if model.convex:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
-    form = model.form
+    problem = model.posed.hard
+    form = problem.form
     try:
-        reduced = settle_integers(presolved(model.posed))
+        reduced = settle_integers(presolved(problem))
     except Infeasible as error:
-        raise contradiction(model.posed) or error from None
+        raise contradiction(problem) or error from None
     # Where no knowledge involves a bucket and buckets do not overlap, some assignment fills any term.
-    candidates = ~reduced.fixed & ~without_knowledge(model.posed, reduced)
+    candidates = ~reduced.fixed & ~without_knowledge(problem, reduced)
     empty, undecided = reduced.zeros.copy(), np.zeros(len(counts), dtype=bool)
     if candidates.any():
         component = form.components(~reduced.fixed)[1]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ...errors import Inaccurate, SolverError, StatementError, arguments
 from ...solvers.diagnosis.multipliers import multipliers_from_counts
+from ...solvers.program.linear_form import LinearForm
 from ...system.progress import progress_bar
 from ..measure import Measure, Measures
 from .solved import Solved, model_of, solved_without
@@ -28,7 +30,7 @@ def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> p
         raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
     form = model.form
     known = np.arange(form.n_facts, form.shape[0])
-    multipliers = multipliers_from_counts(form, post.counts)[known]
+    multipliers = _multipliers(post, form)[known]
     if np.isnan(multipliers).any():
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
@@ -36,12 +38,25 @@ def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> p
         )
     price = -multipliers * form.scale[known] / post.space.n_records + 0.0
     side = np.where(form.is_equation[known], "=", np.where(price < 0, ">=", np.where(price > 0, "<=", "")))
+    side[form.n_hard - form.n_facts :] = "~"
     names = [form.name(row) for row in known.tolist()]
     table = pd.DataFrame({"side": side, "price": price}, index=pd.Index(names, name="statement", dtype=object))
     if leave_one_out:
         table = table.assign(**_left_out(post, known, names, measures))
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]
+
+
+def _multipliers(post: Solved, form: LinearForm) -> np.ndarray:
+    """Multipliers of all rows: of soft rows the solver's, of hard rows those that belong to the counts beside them."""
+    if form.penalties is None:
+        return multipliers_from_counts(form, post.counts)
+    soft = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
+    soft[: form.n_hard] = 0.0
+    with np.errstate(under="ignore", over="ignore"):
+        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(soft)))
+    soft[: form.n_hard] = multipliers_from_counts(hard, post.counts)
+    return soft
 
 
 def _left_out(post: Solved, known: np.ndarray, names: list[str], measures: Measures) -> dict[str, np.ndarray]:

@@ -83,13 +83,18 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
     Infeasible
         If the rows of infinite weight are infeasible.
     """
-    held, form = base.knowledge, base.form
+    held, form, number = base.knowledge, base.form, base.row_numbers
     firm = {name: math.inf for name, one in held.items() if isinstance(one.source, PriorZeros)}
     weight = _weights(held, {**priority, **firm})
+    is_hard = number < form.n_hard  # soft rows can be missed as they are
+    lower, upper = np.zeros(len(number)), np.zeros(len(number))
+    of_row = np.empty(form.n_hard - form.n_facts)
+    of_row[number[is_hard] - form.n_facts] = weight[is_hard]
     try:
-        lower, upper = _moved(form, weight)
+        for side, moved in zip((lower, upper), _moved(form.hard, of_row), strict=True):
+            side[is_hard] = moved[number[is_hard] - form.n_facts]
     except Infeasible as error:
-        firmly = form.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(weight)))
+        firmly = form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row)))
         raise contradiction(base.posed.with_rows(firmly)) or error from None
     entries, changes = _relaxed(held, lower, upper)
     facts = {fact.label: base.emitted[fact.label] for fact in base.facts}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,6 +25,11 @@ class Solved(Protocol):
     @property
     def counts(self) -> np.ndarray:
         """N P(q, s, b), records, one a term."""
+        ...
+
+    @property
+    def multipliers(self) -> Mapping[str, np.ndarray]:
+        """By label of rows, one a row."""
         ...
 
     @property

@@ -15,7 +15,7 @@ from ...errors.arguments import flag
 from ..answer import Answer, Status
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
-from .cvxpy_problem import constraints
+from .cvxpy_problem import constraints, soft_rows
 
 __all__ = ["STATUS", "CvxpyBackend"]
 
@@ -54,6 +54,7 @@ class CvxpyBackend:
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     takes_inequalities: ClassVar[bool] = True
     takes_convex: ClassVar[bool] = True
+    takes_soft_rows: ClassVar[bool] = True
 
     @property
     def installed(self) -> bool:
@@ -105,7 +106,7 @@ class CvxpyBackend:
         convex: Convex | None = None,
         **options: Any,
     ) -> Answer:
-        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high`` and convex constraints on x.
+        """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high`` and convex constraints.
 
         Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`.
         """
@@ -113,12 +114,13 @@ class CvxpyBackend:
 
         begun = time.perf_counter()
         counts = convex.variable if convex else cp.Variable(form.shape[1], name="counts")
-        blocks = constraints(form, counts)
+        missed, cost = soft_rows(form)
+        blocks = constraints(form, counts, missed)
         convex_constraints = list(convex.constraints) if convex else []
         entropy = cp.sum(cp.entr(counts))
         if form.is_weighted:
             entropy += np.log(form.weights) @ counts
-        problem = cp.Problem(cp.Maximize(entropy), [block.constraint for block in blocks] + convex_constraints)
+        problem = cp.Problem(cp.Maximize(entropy - cost), [block.constraint for block in blocks] + convex_constraints)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so

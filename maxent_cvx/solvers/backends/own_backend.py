@@ -24,7 +24,7 @@ class OwnBackend:
     ----------
     own : object
         It may have ``installed`` (by default True), ``trouble``, the reason why it cannot be used (""),
-        ``check(options)``, ``takes_inequalities`` (True) and ``takes_convex`` (False).
+        ``check(options)``, ``takes_inequalities`` (True), ``takes_convex`` (False) and ``takes_soft_rows`` (False).
     """
 
     own: Any
@@ -53,6 +53,11 @@ class OwnBackend:
     def takes_convex(self) -> bool:
         """Whether ``solve`` has an argument ``convex``, CVXPY constraints on the counts."""
         return bool(getattr(self.own, "takes_convex", False))
+
+    @property
+    def takes_soft_rows(self) -> bool:
+        """Whether ``solve`` subtracts the costs ``form.penalties`` of missing the last rows from the objective."""
+        return bool(getattr(self.own, "takes_soft_rows", False))
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver refuses or, if it has no ``check``, for which ``solve`` has no parameter."""

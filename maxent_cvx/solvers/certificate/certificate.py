@@ -22,6 +22,9 @@ Terms that presolve or a proof has fixed are known up to a width only. x'' is gi
 row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
 errors of rounding a row while it was built are added to its residual, too.
 
+A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the cost
+at its multiplier, less their product (:mod:`.soft_rows`).
+
 In components with more rows than ``EXISTENCE_PROOF_SIZES.largest_component`` the second distance is not proved but
 estimated, to first order. What is proved there holds for rows whose sides are changed by at most `backward`,
 relatively. Linear dependence of rows is decided modulo two primes (:mod:`.modular`), so that the theorem holds except
@@ -31,7 +34,7 @@ with a probability of about 10^-13.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -44,6 +47,7 @@ from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 from .exact_point import exact_point
 from .projection import project
+from .soft_rows import Restriction, fenchel_gaps, restrictions, within_slopes
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
@@ -58,7 +62,7 @@ class Certificate:
     Attributes
     ----------
     residual : float
-        Largest violation of any row by the answer, records.
+        Largest violation of any hard row by the answer, records.
     clipped : float
         Absolute value of the most negative count that the solver returned, records; it was set to zero.
     moved : float
@@ -66,8 +70,8 @@ class Certificate:
         Infinite if no such point was found.
     gap : float
         Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
-        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers. It is computed as a
-        sum of non-negative terms, not as a difference of objectives.
+        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps of
+        soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
     bound : float
         Bound on the error of every P(s | q), a probability: the maximum over q of
         (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection
@@ -155,22 +159,47 @@ def certify(
         The Schur complement of the knowledge rows at a point near the answer, to precondition with.
     """
     clipped = float(max(0.0, -counts.min(initial=0.0)))
-    x = np.maximum(counts, 0.0)
-    residual = float(form.residual(x).max(initial=0.0))
+    x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])
     width = np.where(fixed, width, 0.0)
-    q, n_q = groups
     for proof in proofs:
         upper = implied_upper_bounds(form, proof, fixed, x, width)
         zero = upper <= form.zero_tolerance * form.count_scale
         width = np.where(zero, np.maximum(upper, x), width)
         fixed = fixed | zero
-    near = project(form, x, fixed, schur)
+    residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
+    best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
+    for restriction in restrictions(form, x, multipliers, fixed):
+        found = _bounded(form, restriction, groups, x, multipliers, Settled(fixed, width), schur)
+        if found is not None and found[2] <= best.bound:
+            best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
+        if best.holds:
+            break
+    return best
+
+
+def _bounded(
+    form: LinearForm,
+    restriction: Restriction,
+    groups: Groups,
+    x: np.ndarray,
+    multipliers: np.ndarray,
+    settled: Settled,
+    schur: SchurComplement | None,
+) -> tuple[float, float, float, float] | None:
+    """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
+    fixed, width = settled
+    near = project(restriction.form, x, fixed, schur)
     if near is None:
-        return Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
-    free = ~fixed
-    components = component_of_row, component_of_term = form.components(free)
-    exact = exact_point(form, near, multipliers, free, width, components, schur)
+        return None
+    free, (q, n_q) = ~fixed, groups
+    component_of_row, component_of_term = form.components(free)
+    own = np.where(restriction.is_soft, 0.0, multipliers)
+    components = restriction.components or (component_of_row, component_of_term)
+    exact = exact_point(restriction.form, near, own, free, width, components, schur)
+    slack = exact.slack
+    if restriction.is_soft.any():
+        slack = slack + fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
@@ -178,7 +207,7 @@ def certify(
         distance = np.where(free, divergence(form, near, multipliers) + moves * (log_ratio + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
     n_components = component_of_row.size + component_of_term.size  # an upper bound
-    gap = np.bincount(component_of_row, exact.slack, n_components).astype(float)  # bincount of no rows has integers
+    gap = np.bincount(component_of_row, slack, n_components).astype(float)  # bincount of no rows has integers
     gap += np.bincount(component_of_term, distance, len(gap))
     # The gap of a group is the sum over the components that it has terms in, each counted once.
     pairs = np.unique(q * np.int64(len(gap)) + component_of_term)
@@ -186,8 +215,7 @@ def certify(
     moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
     moved = float(np.abs(near - x).max(initial=0.0))
-    bound = bound if np.isfinite(bound) else np.inf
-    return Certificate(residual, clipped, moved, float(gap.sum()), bound, int(fixed.sum()), exact.backward)
+    return moved, float(gap.sum()), bound if np.isfinite(bound) else np.inf, exact.backward
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

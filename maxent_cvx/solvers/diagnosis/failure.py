@@ -18,7 +18,7 @@ NEWTON = "DUAL_NEWTON"
 
 def contradiction(problem: Problem) -> Infeasible | None:
     """Describe an irreducible contradiction of the knowledge as an error; None if the knowledge is consistent."""
-    found = conflict(problem, multiple=1)  # strictly: what is usually tolerated has made the solve fail
+    found = conflict(problem.hard, multiple=1)  # strictly: what is usually tolerated has made the solve fail
     return None if found is None else found.error
 
 

@@ -35,6 +35,7 @@ class DualBackend:
     trouble: ClassVar[str] = ""
     takes_inequalities: ClassVar[bool] = True
     takes_convex: ClassVar[bool] = False
+    takes_soft_rows: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the function does not have, and values that they cannot have."""

@@ -7,6 +7,8 @@ problem is to minimise
 
 The multiplier of an inequality is positive only if the row is active at its low side, negative only if it is active at
 its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
+
+A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u (:mod:`..rows.penalties`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ __all__ = ["Dual", "Point"]
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Multipliers m with the value of the dual function there, a bound on its rounding error, x(m), and A x(m)."""
+    """Multipliers m with the value of the dual function there, a bound on its rounding error, x(m), and A x(m) + v m."""
 
     m: np.ndarray
     value: float
@@ -46,6 +48,8 @@ class Dual:
         The sides of the inequalities.
     equation_sides : ndarray, one a row
         The right-hand sides of the equations; 0 for an inequality.
+    variance, slope : ndarray, one a row
+        Of the costs of soft rows; 0 and infinite for hard rows.
     removed : ndarray of bool, one a term
         Terms that are zero in every solution, and are left out of the function.
     proofs : list of ndarray
@@ -58,6 +62,10 @@ class Dual:
         self.inequalities = np.flatnonzero(self.is_inequality)
         self.low, self.high = form.low[self.inequalities], form.high[self.inequalities]
         self.equation_sides = np.where(self.is_inequality, 0.0, form.low)
+        self.variance, self.slope = np.zeros(form.shape[0]), np.full(form.shape[0], np.inf)
+        self.has_soft_rows = form.penalties is not None
+        if form.penalties is not None:
+            self.variance[form.n_hard :], self.slope[form.n_hard :] = form.penalties.variance, form.penalties.slope
         self.removed = np.zeros(form.shape[1], dtype=bool)
         self.proofs: list[np.ndarray] = []
         self._offset = np.log(form.weights) - 1
@@ -76,8 +84,12 @@ class Dual:
             # The value is a difference. With few records and large multipliers the summands are far larger than it is,
             # and it is no more precise than they are.
             size = total + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(total) else 0.0
-            rounding = max(DUAL_FUNCTION.rounding * max(abs(total - linear_part), 1.0), DUAL_FUNCTION.summed * size)
-            return Point(m, total - linear_part, rounding, counts, self.form.matvec(counts))
+            value, activity = total - linear_part, self.form.matvec(counts)
+            if self.has_soft_rows:
+                conjugate = float(self.variance @ m**2) / 2
+                value, size, activity = value + conjugate, size + conjugate, activity + self.variance * m
+            rounding = max(DUAL_FUNCTION.rounding * max(abs(value), 1.0), DUAL_FUNCTION.summed * size)
+            return Point(m, value, rounding, counts, activity)
 
     def linear_part(self, m: np.ndarray) -> float:
         """The linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over the sides that are finite."""
@@ -88,7 +100,10 @@ class Dual:
 
     def residual_and_gap(self, point: Point) -> tuple[float, float]:
         """The largest violation of a row, and the complementarity gap, sum |m| slack over the inequalities; records."""
-        residual = np.maximum(self.form.low - point.activity, point.activity - self.form.high).max(initial=0.0)
+        below, above = self.form.low - point.activity, point.activity - self.form.high
+        if self.has_soft_rows:  # where the slope of the cost is attained, a row may be missed by any amount
+            below, above = np.where(point.m >= self.slope, 0, below), np.where(point.m <= -self.slope, 0, above)
+        residual = np.maximum(below, above).max(initial=0.0)
         m, activity = point.m[self.inequalities], point.activity[self.inequalities]
         slack = np.where(m > 0, activity - self.low, np.where(m < 0, self.high - activity, 0.0))
         return float(residual), float(np.abs(m) @ np.maximum(slack, 0.0))
@@ -96,13 +111,30 @@ class Dual:
     def active_set(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """Predict the active rows, and the sign that the multiplier of each must keep (0: any).
 
-        An inequality is taken as active if its multiplier is not 0, or if it is violated.
+        An inequality is taken as active if its multiplier is not 0, or if it is violated. A soft row is inactive where
+        its multiplier has the slope of the cost, and the row is missed by even more.
         """
         m, activity = point.m[self.inequalities], point.activity[self.inequalities]
         violated = (activity < self.low).astype(float) - (activity > self.high)
         sign = np.zeros(len(point.m))
         sign[self.inequalities] = np.where(m != 0, np.sign(m), violated)
-        return ~self.is_inequality | (sign != 0), sign
+        active = ~self.is_inequality | (sign != 0)
+        if self.has_soft_rows:
+            active &= ~((point.m >= self.slope) & (point.activity < self.form.low))
+            active &= ~((point.m <= -self.slope) & (point.activity > self.form.high))
+        return active, sign
+
+    def leaves_cone(self, m: np.ndarray, sign: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Mark rows whose multiplier is at its bound and would be moved beyond: below 0, or above the slope of a cost.
+
+        Parameters
+        ----------
+        m, step : ndarray, one a row
+        sign : ndarray, one a row
+            As :meth:`active_set` gives it.
+        """
+        leaves = (m == 0) & (sign * step < 0)
+        return leaves | ((np.abs(m) >= self.slope) & (m * step > 0)) if self.has_soft_rows else leaves
 
     def negative_gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
         """The active side of each row less its activity A x; 0 for an inactive row.

@@ -6,7 +6,8 @@ With x = w exp(A' m - 1) for multipliers m, it minimises
 
 An equation A x = b has one free multiplier. An inequality has a multiplier up >= 0 for its low side and a multiplier
 down >= 0 for its high side, where these are finite; its m is up - down (Kazama and Tsujii, 2003). SciPy's L-BFGS-B
-keeps the bounds on the multipliers.
+keeps the bounds on the multipliers. A soft row adds v m^2 / 2, and bounds its multipliers by the slope u of its cost
+(:mod:`..rows.penalties`).
 
 The method needs no factorisation and little memory, but many more iterations than Newton's method.
 """
@@ -36,7 +37,7 @@ def lbfgs(
     memory: int = 20,
     verbose: bool = False,
 ) -> Answer:
-    """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``.
+    """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
 
     Parameters
     ----------
@@ -97,7 +98,9 @@ def lbfgs(
         )
         iterations += found.nit
         # A multiplier that a gradient step would take to its bound is set to it: otherwise it times its slack is a gap.
-        dual.move_origin(np.where(dual.bounded & (found.x < found.jac), 0.0, found.x))
+        stepped = found.x - found.jac
+        at_bound = np.where(stepped <= dual.bounds.lb, dual.bounds.lb, dual.bounds.ub)
+        dual.move_origin(np.where((stepped <= dual.bounds.lb) | (stepped >= dual.bounds.ub), at_bound, found.x))
     else:
         status = Status.OPTIMAL
     message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
@@ -140,21 +143,28 @@ class BoundedDual:
         self.matrix = sp.csr_array(self.signs.T @ form.matrix)
         self.transpose = sp.csr_array(self.matrix.T)
         self.target = np.concatenate([form.low[free], form.low[up], -form.high[down]])
-        self.bounded = np.arange(len(rows)) >= len(free)
-        self.bounds = Bounds(np.where(self.bounded, 0.0, -np.inf), np.inf)
+        self.variance, slope = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        if form.penalties is not None:
+            soft = rows >= form.n_hard
+            self.variance[soft] = form.penalties.variance[rows[soft] - form.n_hard]
+            slope[soft] = form.penalties.slope[rows[soft] - form.n_hard]
+        self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
         total = max(1.0, np.abs(self.target).sum())
         self.largest_exponent = DUAL_FUNCTION.linear_beyond + np.log(total)
         # Feasible counts have an entropy above this, and by weak duality no larger one than the dual function: where
         # the dual function is less, the rows are infeasible.
         self.lower_bound = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
-        self.move_origin(np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)]))
+        if form.penalties is not None:  # costs can be of any size
+            self.lower_bound = -np.inf
+        point = np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)])
+        self.move_origin(np.clip(point, self.bounds.lb, self.bounds.ub))
 
     def move_origin(self, point: np.ndarray) -> None:
         """Take another point as the reference."""
         self.origin = point
         self.exponent = self.form.exponent(self.signs @ point)
         self.exponential = self.extended_exp(self.exponent)[0]
-        self.value = float(self.exponential.sum() - self.target @ point)
+        self.value = float(self.exponential.sum() - self.target @ point + self.variance @ point**2 / 2)
 
     def extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The exponential function, continued by its tangent beyond the largest exponent, and its derivative.
@@ -176,8 +186,11 @@ class BoundedDual:
         # x - x0 = x0 (exp(change) - 1), without the rounding error of a difference of nearly equal numbers.
         by_expm1 = self.exponential * np.expm1(np.where(small, change, 0.0))
         increase = np.where(small, by_expm1, exponential - self.exponential)
-        return float(increase.sum() - self.target @ step), self.matrix @ counts - self.target
+        conjugate = float((self.variance * (point + self.origin)) @ step) / 2
+        gradient = self.matrix @ counts - self.target + self.variance * point
+        return float(increase.sum() - self.target @ step) + conjugate, gradient
 
     def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
-        """Largest element of the projected gradient, records: of a bounded multiplier, min(gradient, multiplier)."""
-        return float(np.abs(np.where(self.bounded, np.minimum(gradient, point), gradient)).max(initial=0.0))
+        """Largest element of the projected gradient: the step -gradient, cut off at the bounds of the multipliers."""
+        projected = np.clip(-gradient, self.bounds.lb - point, self.bounds.ub - point)
+        return float(np.abs(projected).max(initial=0.0))

@@ -58,9 +58,14 @@ def step_cap(dual: Dual, step: np.ndarray) -> float:
 
 
 def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Point:
-    """The projected point m + length * step: a multiplier of an inequality that would change its sign becomes 0."""
+    """The projected point m + length * step: a multiplier of an inequality that would change its sign becomes 0.
+
+    One that would exceed the slope of the cost of a soft row becomes that slope.
+    """
     m = point.m + length * step
     m[dual.inequalities[point.m[dual.inequalities] * m[dual.inequalities] < 0]] = 0.0
+    if dual.has_soft_rows:
+        m = np.clip(m, -dual.slope, dual.slope)
     return dual.at(m)
 
 
@@ -71,6 +76,8 @@ def first_kink(dual: Dual, point: Point, step: np.ndarray) -> float:
 
 
 def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> float:
-    """The directional derivative at a trial point, along the components of the step that were not projected to 0."""
+    """The directional derivative at a trial point, along the components of the step that were not projected."""
     projected = dual.is_inequality & (trial.m == 0) & (point.m != 0)
+    if dual.has_soft_rows:
+        projected |= np.abs(trial.m) >= dual.slope
     return dual.directional_derivative(trial, np.where(projected, 0.0, step))

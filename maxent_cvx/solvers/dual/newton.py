@@ -32,7 +32,7 @@ def newton(
     max_iterations: int = 200,
     verbose: bool = False,
 ) -> Answer:
-    """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``.
+    """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
 
     Parameters
     ----------
@@ -108,22 +108,23 @@ def newton_direction(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton's direction over the equations and the active inequalities, and which rows of knowledge are active.
 
-    An inequality whose multiplier is 0 and would get the wrong sign is made inactive, and the system is solved again.
+    An inequality whose multiplier is 0 and would get the wrong sign, and a soft row whose multiplier would exceed the
+    slope of its cost, are made inactive, and the system is solved again.
     """
     active, sign = dual.active_set(point)
-    gradient = dual.negative_gradient(point, sign)
+    gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
     weights = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * residual * min(residual, 1.0)))
     factor = system.at(weights, ridge)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
         step = factor.solve(np.where(active, gradient, 0.0), known, precision)
-        wrong_sign = active & (point.m == 0) & (sign * step < 0)
-        if not wrong_sign.any():
+        leaving = active & dual.leaves_cone(point.m, sign, step)
+        if not leaving.any():
             break
-        active &= ~wrong_sign
+        active &= ~leaving
     else:
-        step[wrong_sign] = 0.0
+        step[leaving] = 0.0
     return step, known
 
 

@@ -43,6 +43,8 @@ def recession_direction(
     Each round subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts.
     """
     form, alive = dual.form, ~dual.removed
+    if dual.has_soft_rows:  # they can be missed, and prove nothing
+        step, active = form.extend_to_soft(step[: form.n_hard]), active[active < form.n_hard - form.n_published]
     change = np.where(alive, form.rmatvec(step), 0.0)
     shrinks = change < VANISHING_TERMS.shrinks
     if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():

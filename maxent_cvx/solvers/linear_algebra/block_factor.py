@@ -27,6 +27,7 @@ class Blocks(Protocol):
     formed: int
     schur: SchurComplement | None
     may_form: bool
+    variance: np.ndarray | None
 
     @property
     def affordable_products(self) -> int:
@@ -49,7 +50,8 @@ class BlockFactor:
     def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float) -> None:
         self._blocks, self._x, self._ridge = blocks, x, ridge
         self._inverse = blocks.bucket_blocks.factor(x, ridge)
-        self._squares = blocks.known.squares(x)
+        squares = blocks.known.squares(x)
+        self._squares = squares if blocks.variance is None else squares + blocks.variance
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
         """Block elimination: solve for the knowledge by S, then substitute back into the buckets.
@@ -84,11 +86,15 @@ class BlockFactor:
         buckets, x = self._blocks.bucket_blocks, self._x
         by_term = x * self._rmatvec(v, active)
         through_buckets = buckets.apply(self._inverse, buckets.rows @ by_term)
-        return self._blocks.known.matvec(by_term - x * (buckets.by_term @ through_buckets))[active]
+        product = self._blocks.known.matvec(by_term - x * (buckets.by_term @ through_buckets))[active]
+        return product if self._blocks.variance is None else product + self._blocks.variance[active] * v
 
     def form_schur(self, active: np.ndarray) -> np.ndarray:
         """S over the active rows."""
-        return schur_complement(self._blocks.bucket_blocks, self._blocks.known, self._inverse, self._x, active)
+        schur = schur_complement(self._blocks.bucket_blocks, self._blocks.known, self._inverse, self._x, active)
+        if self._blocks.variance is not None:
+            schur[np.diag_indices_from(schur)] += self._blocks.variance[active]
+        return schur
 
     def _rmatvec(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
         """K' v over the active rows, one number a term."""

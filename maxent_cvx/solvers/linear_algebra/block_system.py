@@ -7,6 +7,8 @@ published rows P first and the rows of knowledge K last,
         [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
                       S = C - B D^-1 B', the Schur complement, a row for each row of knowledge.
 
+A soft row of variance v adds v to its diagonal element of C.
+
 A product with S takes a few passes over the terms; forming S costs some hundred times as much. Conjugate gradients
 therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
 It then preconditions the systems at later x, until these take too many products in turn (:mod:`.block_factor`).
@@ -23,7 +25,14 @@ from ..program.linear_form import LinearForm
 from .block_factor import BlockFactor
 from .schur_preconditioner import SchurComplement
 
-__all__ = ["BlockSystem"]
+__all__ = ["BlockSystem", "soft_variance"]
+
+
+def soft_variance(form: LinearForm) -> np.ndarray | None:
+    """The variances of soft rows, 0 for hard ones, one a row of knowledge; None if there are no soft rows."""
+    if form.penalties is None:
+        return None
+    return np.concatenate([np.zeros(form.n_hard - form.n_published), form.penalties.variance])
 
 
 class BlockSystem:
@@ -48,7 +57,7 @@ class BlockSystem:
     """
 
     def __init__(self, form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> None:
-        self.known = form.known
+        self.known, self.variance = form.known, soft_variance(form)
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.bucket_blocks = form.bucket_blocks
         self.products = self.formed = 0

@@ -15,7 +15,7 @@ import numpy as np
 
 __all__ = [
     "ATTEMPTS", "CERTIFICATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS", "FEASIBILITY", "INTEGER",
-    "LINEAR_PROGRAMS", "MULTIPLIERS", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
+    "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
 ]  # fmt: skip
 
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
@@ -201,6 +201,15 @@ class ConicProgram:
 
 
 @dataclass(frozen=True)
+class SoftRows:
+    """The costs of soft rows."""
+
+    rounding: float = 16 * EPS
+    """Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square
+    of a standard deviation, the row's scale and its square are each off by at most a few EPS / 2."""
+
+
+@dataclass(frozen=True)
 class Attempts:
     """When an answer is good enough."""
 
@@ -221,4 +230,5 @@ DIAGNOSIS = Diagnosis()
 MULTIPLIERS = Multipliers()
 CONVEX_CONSTRAINTS = ConvexConstraints()
 CONIC_PROGRAM = ConicProgram()
+PENALTIES = SoftRows()
 ATTEMPTS = Attempts()

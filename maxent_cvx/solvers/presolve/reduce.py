@@ -39,10 +39,10 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     """
     form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
-    if n_rows == form.n_published:  # without knowledge no term is fixed: the closed form has all values
+    if form.n_hard == form.n_published:  # without hard knowledge no term is fixed: the closed form has all values
         lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
-        lower, upper = term_bounds(form, n_records, most)
+        lower, upper = term_bounds(form.hard, n_records, most)
     fixed = _fixed_terms(form, lower, upper)
     of_row, bucket = form.bucket
     # The closed form is that of weights 1; it is NaN where there is none.
@@ -58,7 +58,10 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     involved = form.rows_involving(terms)
     feasible = involved | (form.residual(counts) <= FEASIBILITY.multiple * form.tolerance)
     require_feasible(form, feasible, determined, determined)
-    restricted, scale = _rescaled(remaining(form, terms, involved, determined), upper[terms])
+    if form.penalties is not None and not involved[form.n_hard :].all():
+        settled = form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, determined)))
+        multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
+    restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
     needed = np.flatnonzero(~redundant(restricted, n_records))
     # Rows are put in the order of their buckets' terms, for locality of memory; knowledge comes last.
     order = pd.unique(bucket)
@@ -117,7 +120,8 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
         name: getattr(form, name) / scale
         for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
     }
-    return replace(form, matrix=matrix, **sides), scale
+    penalties = None if form.penalties is None else form.penalties.scaled(1 / scale[form.n_hard :])
+    return replace(form, matrix=matrix, penalties=penalties, **sides), scale
 
 
 def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray) -> LinearForm:

@@ -20,7 +20,7 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
 
     * inequalities that hold for all counts within the bounds that published rows imply; bounds that were derived from
       an inequality itself would not prove it redundant,
-    * rows of knowledge that repeat an earlier one,
+    * hard rows of knowledge that repeat an earlier one,
     * published rows that depend linearly on earlier ones: one a bucket (Privacy-MaxEnt, Theorem 3), and more where
       terms have been fixed at zero.
 
@@ -65,4 +65,6 @@ def repeated(form: LinearForm) -> np.ndarray:
     """Mark rows of knowledge with the coefficients and sides of an earlier one, compared by random products."""
     n, distinct = form.n_published, form.known.distinct
     hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
-    return pd.DataFrame({"row": hashes, "low": form.low[n:], "high": form.high[n:]}).duplicated().to_numpy()
+    found = pd.DataFrame({"row": hashes, "low": form.low[n:], "high": form.high[n:]}).duplicated().to_numpy(copy=True)
+    found[form.n_hard - n :] = False  # two soft rows that say the same cost twice as much
+    return found

@@ -58,6 +58,7 @@ def implied_upper_bounds(
     positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
     rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
     """
+    form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
     change, error = exact_rmatvec(form, direction)
     largest = change + error
     active = np.flatnonzero(direction)

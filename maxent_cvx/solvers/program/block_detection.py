@@ -38,7 +38,7 @@ def detect_blocks(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
     if form.n_published or form.shape[0] < BLOCK_DETECTION.fewest:
         return form, every
     length = np.diff(form.matrix.indptr)
-    chosen = np.flatnonzero(form.is_equation & (length > 0))
+    chosen = np.flatnonzero(form.is_equation & (length > 0) & (every < form.n_hard))
     for longest in BLOCK_DETECTION.lengths:
         block = components(form.matrix[chosen])[0]
         wide = (np.bincount(block) > BLOCK_DETECTION.widest)[block]

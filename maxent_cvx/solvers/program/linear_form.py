@@ -12,6 +12,7 @@ from ..parameters.tolerances import FEASIBILITY
 from ..rows.components import components
 from ..rows.exact_products import exact_matvec
 from ..rows.origin import RowOrigin
+from ..rows.penalties import Penalties
 from ..rows.row_operations import RowOperations
 from ..rows.sparse import entry_rows, least_by_row
 from .bucket_blocks import BucketBlocks
@@ -53,6 +54,9 @@ class LinearForm:
         entropy relative to the prior w.
     operations : RowOperations, optional
         The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
+    penalties : Penalties, optional
+        The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
+        all rows are hard.
     """
 
     matrix: sp.csr_array
@@ -68,6 +72,7 @@ class LinearForm:
     coefficient_error: np.ndarray = None  # type: ignore[assignment]
     zero_tolerance: float = FEASIBILITY.relative
     operations: RowOperations | None = None
+    penalties: Penalties | None = None
 
     def __post_init__(self) -> None:
         for name in ("shift", "side_error", "coefficient_error"):
@@ -84,7 +89,7 @@ class LinearForm:
         return cls(matrix, low, high, np.ones(n_rows), None, 0, 0, weights)
 
     def select(self, rows: np.ndarray) -> LinearForm:
-        """Keep some rows, in the order given, which must have published rows first; `origin` is that of all rows.
+        """Keep some rows, in the order given: published rows first, soft rows last; `origin` is that of all rows.
 
         Parameters
         ----------
@@ -93,7 +98,10 @@ class LinearForm:
         kept = np.flatnonzero(rows) if rows.dtype == bool else rows
         if np.array_equal(kept, np.arange(self.shape[0])):
             return self
-        n_published, n_facts = (int(np.searchsorted(kept >= n, True)) for n in (self.n_published, self.n_facts))
+        n_published, n_facts, n_hard = (
+            int(np.searchsorted(kept >= n, True)) for n in (self.n_published, self.n_facts, self.n_hard)
+        )
+        soft = None if self.penalties is None else self.penalties.select(kept[n_hard:] - self.n_hard)
         smaller = replace(
             self,
             matrix=self.matrix[kept],
@@ -106,6 +114,7 @@ class LinearForm:
             n_published=n_published,
             n_facts=n_facts,
             operations=None,
+            penalties=soft if soft is not None and len(soft) else None,
         )
         if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
             object.__setattr__(smaller, "known", self.known)  # all knowledge is kept: reuse its distinct columns
@@ -119,6 +128,20 @@ class LinearForm:
         """Keep only the first block of published rows hard, the records of QI tuples; the others become knowledge."""
         n = 0 if self.origin is None else int(self.origin.starts[1])
         return replace(self, n_published=n, n_facts=n)
+
+    @property
+    def n_hard(self) -> int:
+        """The number of leading rows that are hard; all further rows are soft."""
+        return self.matrix.shape[0] - (0 if self.penalties is None else len(self.penalties))
+
+    @cached_property
+    def hard(self) -> LinearForm:
+        """The hard rows alone, with the numbers that they have here. They determine what is feasible."""
+        return self if self.penalties is None else self.select(np.arange(self.n_hard))
+
+    def extend_to_soft(self, direction: np.ndarray) -> np.ndarray:
+        """Extend numbers of the hard rows by zeros for the soft rows."""
+        return np.concatenate([direction, np.zeros(self.shape[0] - len(direction))])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -197,8 +220,15 @@ class LinearForm:
         return self.published_by_term @ multipliers[:n] + self.known.rmatvec(multipliers[n:])
 
     def project_to_dual_cone(self, multipliers: np.ndarray) -> np.ndarray:
-        """Set to 0 the multipliers m > 0 of rows without a low side, and m < 0 of rows without a high side."""
+        """Set to 0 the multipliers m > 0 of rows without a low side, and m < 0 of rows without a high side.
+
+        The multipliers of soft rows are moved to between minus and plus the slope of the cost.
+        """
         least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
+        if self.penalties is not None:
+            slope = self.penalties.slope
+            least[self.n_hard :] = np.maximum(least[self.n_hard :], -slope)
+            most[self.n_hard :] = np.minimum(most[self.n_hard :], slope)
         return np.clip(multipliers, least, most)
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
@@ -225,9 +255,21 @@ class LinearForm:
         return np.where(np.isfinite(self.upper_bound), np.maximum(self.upper_bound, 1.0), 1.0)
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
-        """The violation of each row, records, >= 0."""
+        """The violation of each row, records, >= 0; 0 for a soft row."""
+        missed = self.missed(counts)
+        missed[self.n_hard :] = 0.0
+        return missed
+
+    def missed(self, counts: np.ndarray) -> np.ndarray:
+        """By how much each row is missed, whether it is hard or soft; records, >= 0."""
         value = exact_matvec(self.matrix, counts)
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+
+    def costs(self, counts: np.ndarray) -> np.ndarray:
+        """The cost of each soft row, nats."""
+        if self.penalties is None:
+            return np.empty(0)
+        return self.penalties.cost(self.missed(counts)[self.n_hard :])
 
     def name(self, row: int) -> str:
         """The name of a row in messages."""

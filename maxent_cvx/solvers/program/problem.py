@@ -74,7 +74,7 @@ class Convex:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """max sum x log(w / x) subject to low <= A x <= high, x in records.
+    """max sum x log(w / x), less the costs of soft rows, subject to low <= A x <= high, x in records.
 
     Attributes
     ----------
@@ -104,6 +104,11 @@ class Problem:
     def with_rows(self, form: LinearForm) -> Problem:
         """Replace the rows of knowledge; the published rows must be the same."""
         return replace(self, form=form)
+
+    @property
+    def hard(self) -> Problem:
+        """The problem with its hard rows only, which determine what is feasible."""
+        return self if self.form.penalties is None else replace(self, form=self.form.hard)
 
     def relax_published(self) -> Problem:
         """Treat the published rows as knowledge, all but those that give the number of records of each QI tuple."""

@@ -23,7 +23,8 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     the other.
     """
     while smaller.form.shape[0] - smaller.form.n_facts >= ATTEMPT_SIZES.much_knowledge:
-        upper = smaller.proved_zeros(problem.form, local_proofs(smaller.form))
+        form = smaller.form
+        upper = smaller.proved_zeros(problem.form, map(form.extend_to_soft, local_proofs(form.hard)))
         if not np.isfinite(upper).any():
             break
         smaller = reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
@@ -49,7 +50,8 @@ def zeros_after_solve(form: LinearForm, smaller: Reduced, answer: Answer, *, by_
         Upper bounds of the zeros, records; infinite for all other terms.
     """
     assert answer.counts is not None
-    upper = smaller.proved_zeros(form, [*answer.proofs, facial_reduction(smaller.form, answer.counts)])
+    hard, extended = smaller.form.hard, smaller.form.extend_to_soft
+    upper = smaller.proved_zeros(form, [*answer.proofs, extended(facial_reduction(hard, answer.counts))])
     if by_linear_program and not np.isfinite(upper).any():
-        return smaller.proved_zeros(form, [support_proof(smaller.form)])
+        return smaller.proved_zeros(form, [extended(support_proof(hard))])
     return upper

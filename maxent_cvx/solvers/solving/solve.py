@@ -69,12 +69,16 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     ------
     SolverError
     """
-    inequalities = np.flatnonzero(~form.is_equation)
+    inequalities = np.flatnonzero(~form.is_equation[: form.n_hard])
+    n_soft = form.shape[0] - form.n_hard
     if convex and not backend.takes_convex:
         capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
     elif len(inequalities) and not backend.takes_inequalities:
         capability, takes = "takes_inequalities", "equations"
         holds = f"{len(inequalities)} inequalities, {form.name(int(inequalities[0]))!r} among them"
+    elif n_soft and not backend.takes_soft_rows:
+        capability, takes = "takes_soft_rows", "hard rows"
+        holds = f"{n_soft} soft rows, {form.name(form.n_hard)!r} among them"
     else:
         return
     others = [one.name for one in registered() if getattr(one, capability) and one.installed]

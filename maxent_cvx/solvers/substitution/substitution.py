@@ -58,7 +58,7 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
 
 
 def _uneven(form: LinearForm) -> np.ndarray:
-    """The rows of knowledge whose coefficients differ in absolute value, as stored or as typed."""
+    """The hard rows of knowledge whose coefficients differ in absolute value, as stored or as typed."""
     known, n = form.known.distinct, form.n_published
     sizes = np.abs(known.data)
     found = np.zeros(form.shape[0], dtype=bool)
@@ -66,7 +66,7 @@ def _uneven(form: LinearForm) -> np.ndarray:
     if form.origin is not None:
         for row in form.origin.typed:
             found[row] |= len({abs(a) for a, _ in form.origin.coefficients(int(row))}) > 1
-    found[: form.n_facts] = False
+    found[: form.n_facts] = found[form.n_hard :] = False
     return np.flatnonzero(found)
 
 
@@ -76,7 +76,7 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
     A row may imply no bound before elimination, and a tight one after: that one of some people in a bucket has the
     income 10^10 implies no bound for any of them, but that none of the other people of the bucket has it.
     """
-    upper, rows = term_bounds(form, n_records)[1], sp.csr_array(form.matrix[uneven])
+    upper, rows = term_bounds(form.hard, n_records)[1], sp.csr_array(form.matrix[uneven])
     least = least_by_row(np.abs(rows.data), rows)
     for equations in blocks:
         pair, entry, _ = largest_terms(rows, equations, upper)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Integral, Real
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import BadProbability, StatementError, number, shown
 from ...tables.selection import Choice, choose
+from ...terms.penalty import Penalty
 from .statement import Event, Statement, combination, conditions
 
 __all__ = ["Count", "P", "Probability"]
@@ -302,6 +303,68 @@ class Probability:
         least, most = self.attainable()
         low, high = (float(Decimal(repr(value)) + Decimal(repr(off))) for off in (-eps, eps))  # 0.2 + 0.1 is 0.3
         return self._statement(low if low > least else -math.inf, high if high < most else math.inf)
+
+    def softly(
+        self, value: float, *, sd: float | None = None, weight: float | None = None, delta: float | None = None
+    ) -> Statement:
+        """``self = value``, but for a cost, nats: (self - value)^2 / (2 sd^2), or weight \\|self - value\\|.
+
+        Parameters
+        ----------
+        value : float
+            Any number, as a noisy measurement may give: below 0 for example.
+        sd, weight, delta : float, optional
+            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        StatementError, BadProbability
+            If an argument cannot be read.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> P("Flu", given={"Gender": "male"}).softly(0.3, sd=0.05)
+        <Statement: P(Flu | Gender=male) ~ 0.3 +- 0.05>
+        >>> P("Flu").softly(0.3, weight=50), P("Flu").softly(0.3, sd=0.05, delta=0.1)
+        (<Statement: P(Flu) ~ 0.3, weight 50>, <Statement: P(Flu) ~ 0.3 +- 0.05, delta 0.1>)
+        """
+        value = number(value, "the value")
+        if not math.isfinite(value):
+            raise BadProbability(f"the value is {value:.12g}; a number is expected")
+        return self.missable(value, value, Penalty(sd, weight, delta))
+
+    def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
+        """``low <= self <= high``, which can be missed at a cost.
+
+        Parameters
+        ----------
+        low, high : float
+            Any numbers; a side may be infinite.
+        penalty : Penalty
+            What it costs.
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        StatementError
+            If there is no probability in the combination.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx import P
+        >>> P("Flu").missable(0.1, 0.3, mx.soft(P("Flu") == 0.2, sd=0.05).penalty)
+        <Statement: 0.1 <~ P(Flu) <~ 0.3 +- 0.05>
+        """
+        return replace(self._statement(low, high), penalty=penalty)
 
     def between(self, low: float, high: float) -> Statement:
         """The statement ``low <= self <= high``, which Python does not let anybody write in this way.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -12,13 +13,15 @@ import pandas as pd
 from ...errors import StatementError
 from ...tables import selection
 from ...tables.selection import PLAIN, constant
+from ...terms.penalty import Penalty
 from .probability import Count, P, Probability
 from .statement import Statement
 
 __all__ = ["Reader", "without_comments"]
 
 NUMBER, END = re.compile(selection.NUMBER), re.compile(rf"{selection.NUMBER}|inf")
-RELATION = re.compile(r"<=|>=|==|=|<|>|≤|≥")
+RELATION = re.compile(r"<=|>=|==|=|<~|>~|~|<|>|≤|≥")
+COST = re.compile(r",\s*(weight|delta)\b")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
 SIGN = re.compile(r"\+(?!-)|-")
@@ -28,6 +31,7 @@ WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*")
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 LONE = re.compile(rf"(?:{QUOTED.pattern}|{NAME.pattern})(?=\s*\))")
 COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
+BOTH = (("<=", "<="), ("<~", "<~"))
 RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
 OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
@@ -57,20 +61,40 @@ class Reader:
         return relate(*sides)
 
     def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
-        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what.
+
+        With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
+        """
         left = self.sum()
         if self.take(ANYTHING):
             return Probability.anything, left
         relation, right = self.sign(), self.sum()
         if self.sees(RELATION):
-            if (relation, self.sign()) != ("<=", "<=") or left.terms or not right.terms:
+            if (relation, self.sign()) not in BOTH or left.terms or not right.terms:
                 raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
-            return Probability.between, right, left.constant, self.signed("the upper value")
+            sides = right, left.constant, self.signed("the upper value")
+            return (self.softly() if "~" in relation else Probability.between), *sides
+        if "~" in relation:
+            difference, sides = left - right, {"~": (0.0, 0.0), "<~": (-math.inf, 0.0), ">~": (0.0, math.inf)}[relation]
+            return self.softly(), difference, *sides
         if self.take(GIVE_OR_TAKE):
             if relation != "=" or right.terms:
                 raise self.error("+- is read after P(...) = number only", self.begun)
             return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
         return RELATE[relation], left, right
+
+    def softly(self) -> Callable[..., Statement]:
+        """``"+-" number ["," "delta" number] | "," "weight" number``: what it costs to miss a soft statement."""
+        costs = {}
+        if self.take(GIVE_OR_TAKE):
+            costs["sd"] = float(self.need(NUMBER, "a number, the standard deviation,"))
+        elif not self.sees(COST):
+            raise self.error("a cost is expected after ~: '+- 0.05' or ', weight 50'")
+        if named := self.take(COST):
+            name = "delta" if named.endswith("delta") else "weight"
+            costs[name] = float(self.need(NUMBER, f"a number, the {name},"))
+        penalty = Penalty(**costs)
+        return lambda probability, low, high: probability.missable(low, high, penalty)
 
     def sum(self) -> Probability:
         """``["-"] term { ("+" | "-") term }``."""
@@ -173,8 +197,8 @@ class Reader:
         return constant(sign + self.need(END, f"a number, {what},"))  # type: ignore[return-value]
 
     def sign(self) -> str:
-        """Read =, <= or >=, however they are written."""
-        found = self.need(RELATION, "=, <= or >=")
+        """Read =, <=, >= or a soft one, however they are written."""
+        found = self.need(RELATION, "=, <=, >= or ~")
         if found in "<>":
             raise self.error(f"a strict {found} has no maximum-entropy answer of its own; write {found}=", self.begun)
         return {"==": "=", "≤": "<=", "≥": ">="}.get(found, found)

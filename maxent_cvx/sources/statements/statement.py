@@ -14,8 +14,10 @@ import scipy.sparse as sp
 from ...errors import MaxEntError
 from ...tables.selection import Choice, written
 from ...terms.blocks.wording import decimal
+from ...terms.penalty import Penalty
 from ...terms.rows import Rows
 from ..base import Source
+from .soft_text import soft_text
 
 if TYPE_CHECKING:
     from ...terms.space import Space
@@ -93,6 +95,8 @@ class Statement(Source):
         Events and their coefficients.
     low, high : float
         The values as typed; a side may be infinite.
+    penalty : Penalty, optional
+        What it costs to miss the values, of a soft statement; see :func:`maxent_cvx.soft`.
     where : str
         Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
 
@@ -110,8 +114,13 @@ class Statement(Source):
     low: float
     high: float
     where: str = ""
+    penalty: Penalty | None = None
 
     def __str__(self) -> str:
+        return self._hard_text if self.penalty is None else soft_text(self._hard_text, self.penalty)
+
+    @property
+    def _hard_text(self) -> str:
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
         left, right = self.terms, frozenset[tuple[Event, float]]()
@@ -136,12 +145,12 @@ class Statement(Source):
         return str(self)
 
     @property
-    def key(self) -> tuple[frozenset[tuple[Event, float]], float, float]:
+    def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
         """What the statement says, whichever way round it was written: ``a <= b`` is ``b >= a``."""
         first = min(self.terms, key=lambda term: str(term[0]))
         if first[1] > 0:
-            return self.terms, self.low + 0.0, self.high + 0.0
-        return frozenset((event, -a) for event, a in self.terms), -self.high + 0.0, -self.low + 0.0
+            return self.terms, self.low + 0.0, self.high + 0.0, self.penalty
+        return frozenset((event, -a) for event, a in self.terms), -self.high + 0.0, -self.low + 0.0, self.penalty
 
     @property
     def identity(self) -> Statement:
@@ -230,7 +239,9 @@ class Statement(Source):
         matrix = sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space)))
         matrix.eliminate_zeros()
         low, high = np.array([self.low]), np.array([self.high])
-        yield Rows(matrix, low, high, str(self), view=space.view, typed=typed, exact=True)
+        yield Rows(
+            matrix, low, high, str(self), view=space.view, typed=typed, exact=True, penalty=self.penalty
+        )  # fmt: skip
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:

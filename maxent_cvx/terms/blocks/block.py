@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ...errors import BadProbability, LabelMismatch, StatementError, listing, number
 from ...tables.coding import multi_index
 from ..axes import level_of
+from ..penalty import Penalty
 from ..rows import Rows
 from .absolute import AbsoluteBlock
 from .affine import AffineBlock
@@ -173,6 +174,56 @@ class Block(AffineBlock):
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         index = None if self.index is None else self.index[said]
         return Rows(self.matrix[said], low[said], high[said], self.label, index, self.space.view)
+
+    def softly(
+        self,
+        value: pd.Series | float,
+        *,
+        sd: pd.Series | float | None = None,
+        weight: pd.Series | float | None = None,
+        delta: pd.Series | float | None = None,
+    ) -> Rows:
+        """Say ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight \\|block - value\\|.
+
+        Parameters
+        ----------
+        value : Series or float
+            One a label, or one for all; any numbers, as noisy measurements may give.
+        sd, weight, delta : Series or float, optional
+            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one a label, or one for
+            all.
+
+        Returns
+        -------
+        Rows
+
+        Raises
+        ------
+        LabelMismatch
+            If a Series has not exactly the labels of the block.
+        StatementError, BadProbability
+            If a value is no number, or a cost cannot be read.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release)
+        >>> rows = model.space.conditional("Disease", given="Gender")["Flu"].softly(0.4, sd=0.05)
+        >>> rows.relation, [round(v, 3) for v in model.add(rows).solve().penalties]
+        ('~', [0.485, 0.476])
+        """
+        middle = self._read(value)
+        if not np.isfinite(middle).all():
+            raise BadProbability(
+                f"the values for {self.label} hold NaN or infinity at {self._listing(~np.isfinite(middle))}"
+            )
+        costs = [self._read(cost) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
+        middle = _minus(middle, self._constant)
+        return Rows(
+            self.matrix, middle, middle.copy(), self.label, self.index, self.space.view, penalty=Penalty(*costs)
+        )
 
     def __abs__(self) -> AbsoluteBlock:
         return AbsoluteBlock(self.label, self._within)

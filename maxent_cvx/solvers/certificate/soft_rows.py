@@ -1,0 +1,134 @@
+r"""Soft rows in the certificate: their gap at a point that satisfies the hard rows exactly.
+
+Let c be the cost of missing a row by r records, c* its conjugate, and m the row's multiplier. For any x'', the row adds
+
+    c(r'') + c*(m) - m r''  >=  0    (Fenchel's inequality)
+
+to the duality gap, r'' being the distance of its value at x'' from the side that the sign of m refers to. Soft rows do
+not restrict x''. But where an absolute error is 0 and \\|m\\| is less than its slope, x'' can be required to satisfy the
+row exactly: the gap of that row is then 0, and not the product of the slope and a rounding error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..parameters.tolerances import EPS, FEASIBILITY
+from ..program.linear_form import LinearForm
+from .residuals import exact_residuals
+
+__all__ = ["Restriction", "fenchel_gaps", "restrictions", "within_slopes"]
+
+
+def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """Move the multipliers of soft rows to where the conjugates are finite; those of hard rows stay."""
+    if form.penalties is None:
+        return multipliers
+    n, found = form.n_hard, multipliers.copy()
+    found[n:] = form.penalties.within(form.project_to_dual_cone(multipliers)[n:])
+    return found
+
+
+class Restriction(NamedTuple):
+    """The rows that x'' shall satisfy.
+
+    Attributes
+    ----------
+    form : LinearForm
+        All rows, of which those that do not restrict x'' have infinite sides.
+    is_soft : ndarray of bool, one a row
+        Which rows these are.
+    components : (ndarray, ndarray) or None
+        The connected components of the rows that do restrict it: for each row, and for each term. None if all do.
+    """
+
+    form: LinearForm
+    is_soft: np.ndarray
+    components: tuple[np.ndarray, np.ndarray] | None
+
+
+def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
+    """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray, one a term
+        Counts, records.
+    multipliers : ndarray, one a row
+    fixed : ndarray of bool, one a term
+    """
+    penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
+    if penalties is None:
+        yield Restriction(form, is_soft, None)
+        return
+    met = np.zeros(form.shape[0], dtype=bool)
+    met[form.n_hard :] = (penalties.variance == 0) & (
+        np.abs(multipliers[form.n_hard :]) < penalties.within(penalties.slope)
+    )
+    met &= form.missed(x) <= FEASIBILITY.multiple * form.tolerance
+    met &= form.is_equation | (multipliers != 0)
+    is_soft[form.n_hard :] = True
+    at_high = met & (multipliers < 0)
+    side = np.where(at_high, form.high, form.low)
+    for exactly in (met, np.zeros_like(met)) if met.any() else (met,):
+        missable = is_soft & ~exactly
+        low, high = np.where(exactly, side, form.low), np.where(exactly, side, form.high)
+        rows = np.flatnonzero(~missable)
+        of_row, of_term = replace(form.select(rows), penalties=None).components(~fixed)
+        component = np.full(form.shape[0], max(of_row.max(initial=-1), of_term.max(initial=-1)) + 1)
+        component[rows] = of_row
+        restricted = replace(
+            form, low=np.where(missable, -np.inf, low), high=np.where(missable, np.inf, high), penalties=None
+        )  # fmt: skip
+        yield Restriction(restricted, missable, (component, of_term))
+
+
+def fenchel_gaps(
+    form: LinearForm,
+    restriction: Restriction,
+    x: np.ndarray,
+    multipliers: np.ndarray,
+    free: np.ndarray,
+    moves: np.ndarray,
+    width: np.ndarray,
+) -> np.ndarray:
+    """Bound the gap of each soft row from above, records, at any x'' within the given distance of x; 0 of other rows.
+
+    Parameters
+    ----------
+    form : LinearForm
+    restriction : Restriction
+    x : ndarray, one a term
+        Counts, records.
+    multipliers : ndarray, one a row
+        After :func:`within_slopes`.
+    free : ndarray of bool, one a term
+        Terms that are not fixed. A row without any has the same cost at every feasible point, and no gap.
+    moves : ndarray, one a term
+        A bound on the relative distance of each free count from x''.
+    width : ndarray, one a term
+        A bound on the distance of each fixed term from its true value, records.
+    """
+    assert form.penalties is not None
+    rows, found = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0])
+    penalties = form.penalties.select(rows - form.n_hard)
+    matrix = form.matrix[rows]
+    size, entries = abs(matrix), np.diff(matrix.indptr)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = size @ (np.where(free, x * moves, 0.0) + width) + form.side_error[rows]
+        error += form.coefficient_error[rows] * (abs(matrix.sign()) @ x) + EPS * (entries + 4) * (size @ x)
+    below, above = (
+        np.where(
+            np.isfinite(side), sign * exact_residuals(form, x, rows, np.where(np.isfinite(side), side, 0.0)), -np.inf
+        )
+        for side, sign in ((form.low[rows], -1.0), (form.high[rows], 1.0))
+    )
+    gaps = penalties.fenchel_gap((below, above), error, multipliers[rows])
+    involved = size @ free.astype(float) > 0
+    found[rows] = np.where(involved, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
+    return found

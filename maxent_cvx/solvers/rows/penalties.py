@@ -1,0 +1,107 @@
+r"""Soft rows: what it costs to miss a row, and the conjugate of that cost, which the dual function gains.
+
+A soft row states low <= a x <= high, and missing it by r records costs
+
+    c(r) = r^2 / (2 v)            up to |r| = v u,
+           u |r| - v u^2 / 2      beyond (Huber, 1964).
+
+v is the variance and u the slope: v = 0 is the absolute error u \|r\|, u = infinity is the square, minus the logarithm of
+a Gaussian density of variance v. In the dual, the row has a multiplier m with \|m\| <= u, and adds v m^2 / 2 to the
+function that is minimised. A hard row is the limit v = 0, u = infinity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..parameters.tolerances import PENALTIES
+
+__all__ = ["Penalties"]
+
+
+@dataclass(frozen=True, eq=False)
+class Penalties:
+    """The costs of missing some rows.
+
+    Attributes
+    ----------
+    variance : ndarray, one a row
+        v >= 0, records^2 per nat; 0 where the cost is the absolute error.
+    slope : ndarray, one a row
+        u > 0, nats per record: the largest slope of the cost, and so the largest multiplier; infinite where the cost is
+        quadratic throughout.
+    """
+
+    variance: np.ndarray
+    slope: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.variance)
+
+    def select(self, rows: np.ndarray) -> Penalties:
+        """Keep some rows, by number."""
+        return Penalties(self.variance[rows], self.slope[rows])
+
+    def scaled(self, by: np.ndarray) -> Penalties:
+        """The same costs where every row is multiplied by a positive number."""
+        return Penalties(self.variance * by**2, self.slope / by)
+
+    def cost(self, missed: np.ndarray) -> np.ndarray:
+        """The cost of each row, nats.
+
+        Parameters
+        ----------
+        missed : ndarray, one a row
+            By how much each row is missed, records, >= 0.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            linear = missed > self.variance * self.slope
+            squared = np.where(missed > 0, missed**2 / (2 * self.variance), 0.0)
+            return np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
+
+    def multiplier(self, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """The multiplier of each row at its value: minus the derivative of the cost, positive below the low side."""
+        missed = np.maximum(low - value, 0.0) - np.maximum(value - high, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
+
+    def within(self, multipliers: np.ndarray) -> np.ndarray:
+        """Move multipliers to where the conjugate is finite although the slopes are rounded."""
+        most = self.slope * (1 - PENALTIES.rounding)
+        return np.clip(multipliers, -most, most)
+
+    def fenchel_gap(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """An upper bound, nats, on c(r) + v m^2 / 2 - m (side - value), which is 0 if m is minus the slope of c.
+
+        Parameters
+        ----------
+        beyond : (ndarray, ndarray)
+            How far the value of each row lies below its low side, and above its high side, records: negative inside,
+            minus infinity for a side that it lacks.
+        error : ndarray, one a row
+            A bound on the error of these distances, records. The gap is convex in the value, so that it is largest at
+            an end of the interval that the error leaves.
+        m : ndarray, one a row
+            Multipliers; 0 where the side that the sign refers to is lacking. ``within`` must leave them unchanged.
+        """
+        below, above = beyond
+        own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
+        # A rounded variance acts like an error of the distance v |m|, to second order.
+        error = error + PENALTIES.rounding * self.variance * np.abs(m)
+        ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
+        return np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+
+    def _gap(self, own: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The gap for multipliers m >= 0 of the row's `own` side; every form is a sum or product of numbers >= 0."""
+        v, u = self.variance, self.slope
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # Between the two pieces, a rounded slope selects the wrong one, to second order.
+            wrong_piece = np.where(np.isfinite(u), v * (PENALTIES.rounding * u) ** 2, 0.0)
+            quadratic = np.where(own == v * m, 0.0, (own - v * m) ** 2 / (2 * v)) + wrong_piece
+            steepest = u * (1 + PENALTIES.rounding)
+            linear = (steepest - m) * (own - v * (u + m) / 2 * (1 - 2 * PENALTIES.rounding)) + wrong_piece
+            inside = np.where(m > 0, m * -own, 0.0) + v * m**2 / 2
+            inside = inside + np.where(other > 0, self.cost(np.maximum(other, 0.0)), 0.0)
+            return np.where(own < 0, inside, np.where(own > v * u, linear, quadratic))

@@ -1,0 +1,185 @@
+"""Soft knowledge: rows that can be missed at a cost, which is subtracted from the entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, overload
+
+import pandas as pd
+
+from ..errors import StatementError, shown
+from ..terms.penalty import Penalty
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source, as_list, as_source
+from .notation import read_statement
+from .statements.statement import Statement
+
+__all__ = ["SoftSource", "soft"]
+
+
+class SoftSource(Source):
+    """``sum of penalties(what each row is missed by)``, subtracted from N H(p): a source whose rows can be missed.
+
+    Made by :func:`soft`.
+
+    Attributes
+    ----------
+    original : Source
+        Whose rows they are.
+    penalty : Penalty
+        What it costs to miss one of them.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.soft(mx.StrongestAssociations(10), sd=0.05)
+    <SoftSource: 10 strongest associations, softly (sd 0.05)>
+    """
+
+    def __init__(self, original: Source, penalty: Penalty) -> None:
+        self.original, self.penalty = original, penalty
+
+    @property
+    def label(self) -> str:
+        """The label of the original, and the cost."""
+        return f"{self.original.label}, softly ({self.penalty})"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows of the original, soft.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            With the penalty, nats.
+
+        Raises
+        ------
+        StatementError
+            If the original emits a CVXPY constraint, or rows that are soft.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> shares = lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.25
+        >>> (rows,) = mx.soft(shares, weight=20).rows(mx.MaxEnt(release).space)
+        >>> rows.relation, len(rows), str(rows.penalty)
+        ('<~', 2, 'weight 20')
+        """
+        for said in as_list(self.original.rows(space), self.original.label):
+            if isinstance(said, Source):
+                yield from SoftSource(said, self.penalty).rows(space)
+            elif isinstance(said, Rows):
+                yield softened(said, self.penalty, f"{said.label}, softly")
+            else:
+                raise StatementError(
+                    f"{self.original.label!r} emits a CVXPY constraint, {shown(said)}; of what is soft write rows, "
+                    "space.marginal(...) == values for example"
+                )
+
+
+@overload
+def soft(said: Rows, **cost: Any) -> Rows: ...
+
+
+@overload
+def soft(said: Statement | str, **cost: Any) -> Statement: ...
+
+
+@overload
+def soft(said: object, **cost: Any) -> Source: ...
+
+
+def soft(
+    said: object,
+    *,
+    sd: float | pd.Series | None = None,
+    weight: float | pd.Series | None = None,
+    delta: float | pd.Series | None = None,
+) -> Rows | Source:
+    """``- sum r^2 / (2 sd^2)`` or ``- sum weight \\|r\\|`` in the objective, r being what each row is missed by.
+
+    The answer maximises N H(p) less these costs, in nats. Inequalities are missed on their wrong side only. Soft
+    statements never contradict each other, nor do they make anything impossible: ``post.penalties`` tells which gave way.
+
+    Parameters
+    ----------
+    said : Statement, str, Rows, Source or function of the space
+        What is said: a comparison of probabilities or blocks, or any source.
+    sd : float, optional
+        Standard deviation, in the unit of the values. The cost is minus the log-likelihood of Gaussian noise.
+    weight : float, optional
+        Nats per unit of the values. The cost is minus the log-likelihood of Laplace noise of scale 1 / weight; a row is
+        met exactly as soon as the weight is at least its shadow price, N times that of ``post.prices()``.
+    delta : float, optional
+        With `sd`, in the same unit: from which \\|r\\| on the cost is linear, as an outlier costs (half of ``cvxpy.huber``).
+        Of rows, `sd`, `weight` and `delta` may be Series with the index of the rows.
+
+    Returns
+    -------
+    Statement, Rows or Source
+        For ``model.add``.
+
+    Raises
+    ------
+    StatementError
+        If not one of `sd` and `weight` is given, or what is said is soft already, or nothing to be known.
+    BadProbability
+        If a cost is not above 0.
+
+    Notes
+    -----
+    N H(p) is, up to Stirling's formula, the logarithm of the number of tables with the frequencies p. With Gaussian or
+    Laplace costs the answer is therefore the maximum a posteriori table. As all costs grow together, it tends to the
+    table of largest entropy among those of least cost.
+
+    Examples
+    --------
+    Two reports disagree about the men, one of them is twice as reliable:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> flu = mx.P("Flu", given={"Gender": "male"})
+    >>> model = mx.MaxEnt(release).add(flu.softly(0.2, sd=0.02), flu.softly(0.4, sd=0.04))
+    >>> post = model.solve()
+    >>> round(post.prob("Flu", given={"Gender": "male"}), 3)
+    0.241
+    >>> post.penalties.round(2).to_dict()
+    {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.08, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.94}
+    """
+    if isinstance(said, str):
+        said = read_statement(said)
+    if isinstance(said, Rows):
+        costs = [aligned(cost, said) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
+        return softened(said, Penalty(*costs), said.label)
+    penalty = Penalty(*(cost for cost in (sd, weight, delta)))  # type: ignore[arg-type]
+    if isinstance(said, Statement):
+        if said.penalty is not None:
+            raise StatementError(f"{said} is soft already; state its cost once")
+        return replace(said, penalty=penalty)
+    return SoftSource(as_source(said), penalty)
+
+
+def softened(rows: Rows, penalty: Penalty, label: str) -> Rows:
+    """Rows that can be missed at a cost."""
+    if rows.penalty is not None:
+        raise StatementError(f"the rows of {rows.label} are soft already; state their cost once")
+    return replace(rows, penalty=penalty, label=label)
+
+
+def aligned(cost: pd.Series, rows: Rows) -> Any:
+    """A cost a row, by label."""
+    if rows.index is None or not cost.index.is_unique or not rows.index.isin(cost.index).all():
+        raise StatementError(
+            f"costs of {rows.label} must be a number, or a Series with the index of its rows, each once"
+        )
+    return cost.reindex(rows.index).to_numpy(dtype=float)
