@@ -95,7 +95,8 @@ def _intervals(
             weight[row.indices] += coefficient * row.data / space.n_records
         low = high = combination.constant + float(weight @ fixed_counts)
         free = ~fixed & np.isin(component, component[weight != 0])
-        if len(rows) == 1:  # one coefficient, and in every bucket a rectangle of QI tuples and values
+        # One coefficient, which a mean has not, and in every bucket a rectangle of QI tuples and values.
+        if len(rows) == 1 and len(np.unique(rows[0][1].data)) == 1:
             at = np.flatnonzero(free & in_closed_form & (weight != 0))
             ends = weight[at[:1]].sum() * np.array(model.invariants.closed_bounds(space, at) if len(at) else (0.0, 0.0))
             low, high = low + ends.min(), high + ends.max()

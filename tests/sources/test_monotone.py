@@ -145,7 +145,7 @@ def test_the_same_twice(release):
         (lambda: Monotone(P("Flu"), "Degree"), StatementError, ["'Degree' are texts", "order=["]),
         (lambda: Monotone(P("Flu"), "Degre", order=STEPS), UnknownName, ["did you mean 'Degree'?"]),
         (lambda: Monotone(P("Flu"), "Degree", order=["college", "Graduate"]), UnknownName, ["'graduate'"]),
-        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError, ["only college has people"]),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError, ["only college of its values has"]),
         (lambda: Monotone(P("Flu"), "Degree", order=["college", ["junior", "college"]]), StatementError, ["twice"]),
         (lambda: Monotone(P("Flu", given={"Degree": "college"}), "Degree"), StatementError, ["given in P(Flu"]),
         (lambda: Monotone(P("Flu"), "Degree", given={"Degree": "college"}), StatementError, ["changes along"]),

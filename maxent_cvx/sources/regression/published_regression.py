@@ -63,8 +63,8 @@ class PublishedRegression(Source):
     McCullagh and Nelder, Generalized Linear Models, 2nd ed., section 2.5: with the canonical link the likelihood
     equations are X'y = X'mu, linear in y. Linear rows about the intercept say what y is on the average.
 
-    Computed coefficients solve the equations up to rounding. So no equation is emitted, but an interval as wide as their
-    error: where published data imply the equation already, it would contradict them by a rounding error.
+    Computed coefficients solve the equations up to rounding. So no equation is emitted, but an interval as wide as
+    their error: where published data imply the equation already, it would contradict them by a rounding error.
 
     Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, say of the linear kind exactly
     |(X'X)^-1 X'y - b| <= h. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit was, they
