@@ -19,6 +19,7 @@ from ..solvers.solving.presolving import presolved
 from ..sources import Probability
 from ..system.progress import progress_bar
 from .adversary import Adversary
+from .alternatives import has_alternatives, over_alternatives
 
 __all__ = ["bounds_of", "without_knowledge"]
 
@@ -52,6 +53,8 @@ def bounds_of(
     def integer_program(form: LinearForm, weight: np.ndarray) -> tuple[float, float]:
         return integer_bounds(form, weight, time_limit)
 
+    if integer and has_alternatives(model):
+        return over_alternatives(model, lambda one: bounds_of(combinations, one, integer, time_limit, progress))
     problem = model.posed.hard  # soft rows do not say what is possible
     reduced = presolved(problem)
     try:

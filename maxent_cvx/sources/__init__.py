@@ -6,6 +6,7 @@ from .base import Custom, Source, as_list, as_source, names_its_rows
 from .classifiers.published_rule_list import PublishedRuleList
 from .classifiers.published_rules import PublishedRules
 from .classifiers.published_tree import PublishedTree
+from .moments.published_quantile import PublishedQuantile
 from .monotone import Monotone
 from .notation import read_knowledge, read_probability, read_statement
 from .published.bucket_invariants import BucketInvariants
@@ -44,6 +45,7 @@ __all__ = [
     "PriorZeros",
     "Probability",
     "PublishedCounts",
+    "PublishedQuantile",
     "PublishedRegression",
     "PublishedRows",
     "PublishedRuleList",

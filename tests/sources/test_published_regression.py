@@ -283,7 +283,7 @@ def test_numeric_attribute():
         (lambda: PublishedRegression({"age": 0.1}, {"lov": 1}), UnknownName, ["did you mean 'low'?"]),
         (lambda: PublishedRegression({"age": 0.1}, "income"), mx.TableError, ["'income'"]),
         (lambda: PublishedRegression({"age": 0.1}, {"low": 2}, "logistic"), StatementError, ["0 or 1, not 2"]),
-        (lambda: PublishedRegression({"age": 1, "age:intercept": 1}, {"low": 1}, decimals=1), StatementError, ["depend"]),
+        (lambda: PublishedRegression({"age": 1, "age:intercept": 1}, {"low": 1}, decimals=1), StatementError, ["dep"]),
         (lambda: PublishedRegression({"age": 0.1}, {"low": 1}, given={"sex": "X"}), UnknownName, ["'X'"]),
     ],
 )  # fmt: skip

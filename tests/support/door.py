@@ -27,6 +27,7 @@ CLOSED = {
             "BucketInvariants",
             "Monotone",
             "NoisyMarginal",
+            "PublishedQuantile",
             "PublishedRegression",
             "PublishedRuleList",
             "PublishedRules",

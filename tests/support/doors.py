@@ -105,6 +105,10 @@ def doors() -> dict[str, Door]:
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
+        "mx.PublishedQuantile": Door(mx.PublishedQuantile, {"value": 1, "values": {"Flu": 1.0}, "decimals": 0}),
+        "mx.PublishedQuantile.alternatives": Door(
+            mx.PublishedQuantile(1, values=dict.fromkeys(hospital["Disease"], 1)).alternatives, {"space": space}
+        ),
         "mx.PublishedRegression": Door(
             mx.PublishedRegression, {"coefficients": {"intercept": 0.3}, "of": {"Flu": 1}, "decimals": 1}
         ),
