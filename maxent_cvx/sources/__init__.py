@@ -6,6 +6,9 @@ from .base import Custom, Source, as_list, as_source, names_its_rows
 from .classifiers.published_rule_list import PublishedRuleList
 from .classifiers.published_rules import PublishedRules
 from .classifiers.published_tree import PublishedTree
+from .moments.covariance import Covariance
+from .moments.published_correlation import PublishedCorrelation
+from .moments.published_moments import PublishedMoments
 from .moments.published_quantile import PublishedQuantile
 from .monotone import Monotone
 from .notation import read_knowledge, read_probability, read_statement
@@ -33,6 +36,7 @@ __all__ = [
     "AnsweredQueries",
     "BucketInvariants",
     "Count",
+    "Covariance",
     "Custom",
     "E",
     "GroupInvariants",
@@ -44,7 +48,9 @@ __all__ = [
     "Population",
     "PriorZeros",
     "Probability",
+    "PublishedCorrelation",
     "PublishedCounts",
+    "PublishedMoments",
     "PublishedQuantile",
     "PublishedRegression",
     "PublishedRows",

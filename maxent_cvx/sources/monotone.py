@@ -17,8 +17,9 @@ from ..terms.blocks.labels import ordered_values
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
+from .statements.expectation import ExpectedNumber
 from .statements.probability import Probability
-from .statements.statement import conditions
+from .statements.statement import Event, conditions
 
 __all__ = ["Monotone"]
 
@@ -76,6 +77,8 @@ class Monotone(Source):
     ) -> None:
         self.of = arguments.instance(of, Probability, "what rises or falls", "write P('yes') or E('income')")
         self.along, self.increasing = arguments.text(along, "along"), arguments.flag(increasing, "increasing")
+        if strange := [event for event in of.terms if type(event) not in (Event, ExpectedNumber)]:
+            raise StatementError(f"{strange[0]} is no probability or mean, of each value in turn; write P or E")
         if named := [event for event in of.terms if event.who is not None]:
             raise StatementError(f"{named[0]} is of people with names, not of the values of {along!r}")
         chosen = arguments.mapping({} if given is None else given, "given", "{attribute: value}")

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, listing, shown, unknown_name
+from ..errors import StatementError, listing, number, shown, unknown_name
 from ..tables.numbers import numbers_of
 from ..terms.axes import level_of
 from ..views import OUTSIDE, View
 
-__all__ = ["known_members", "numbers_of_tuples", "numbers_of_values", "responses"]
+__all__ = ["known_members", "numbers_of_tuples", "numbers_of_values", "responses", "told_numbers"]
 
 
 def numbers_of_tuples(view: View, name: str) -> np.ndarray:
@@ -97,3 +97,20 @@ def known_members(view: View, what: str) -> None:
             f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
             "linear; make the view of the people in the release"
         )
+
+
+def told_numbers(told: object, what: str) -> dict[object, float]:
+    """Read the number of each sensitive value that is listed.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If it is no dictionary or Series of numbers.
+    """
+    if not isinstance(told, Mapping | pd.Series) or not len(told):
+        raise StatementError(
+            f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {shown(told)}"
+        )
+    if isinstance(told, pd.Series) and told.index.has_duplicates:
+        raise StatementError(f"{what} repeats a value; one number each is expected")
+    return {value: number(y, f"the number of {shown(value)}") for value, y in told.items()}

@@ -27,6 +27,8 @@ CLOSED = {
             "BucketInvariants",
             "Monotone",
             "NoisyMarginal",
+            "PublishedCorrelation",
+            "PublishedMoments",
             "PublishedQuantile",
             "PublishedRegression",
             "PublishedRuleList",

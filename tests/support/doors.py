@@ -87,6 +87,7 @@ def doors() -> dict[str, Door]:
         "mx.Block.diff": Door(joint.diff, {"level": "Gender"}),
         "mx.Block.value": Door(block.value, {"p": np.full(len(space), 0.1)}),
         "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
+        "mx.Covariance": Door(mx.Covariance, {"x": "Gender=male", "y": {"Flu": 1.0}, "given": {"Degree": "college"}}),
         "mx.E": Door(mx.E, {"attribute": "Disease", "given": {"Gender": "male"}, "values": {"Flu": 1.0}}),
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
@@ -105,6 +106,10 @@ def doors() -> dict[str, Door]:
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
+        "mx.PublishedCorrelation": Door(
+            mx.PublishedCorrelation, {"r": 0.3, "of": ("Gender=male", {"Flu": 1.0}), "sd": 0.5, "decimals": 1}
+        ),
+        "mx.PublishedMoments": Door(mx.PublishedMoments, {"mean": 3, "sd": 0.5, "values": {"Flu": 1.0}, "decimals": 1}),
         "mx.PublishedQuantile": Door(mx.PublishedQuantile, {"value": 1, "values": {"Flu": 1.0}, "decimals": 0}),
         "mx.PublishedQuantile.alternatives": Door(
             mx.PublishedQuantile(1, values=dict.fromkeys(hospital["Disease"], 1)).alternatives, {"space": space}

@@ -15,6 +15,7 @@ from ...terms.space import Space
 from ..base import Source
 from .order_statistics import METHODS, Quantile
 from .quantile_rows import alternatives, check_attainable, quantile_rows
+from .rounding import half_unit
 from .subjects import among, subjects
 
 __all__ = ["PublishedQuantile", "as_fraction"]
@@ -94,10 +95,7 @@ class PublishedQuantile(Source):
         self.given = {name: choose(one, name) for name, one in chosen.items()}
         self.of = None if of is None else arguments.text(of, "of")
         self.values, self.method = values, arguments.choice(method, "method", METHODS)
-        if decimals is not None:
-            arguments.whole(decimals, "decimals", -15, 15)
-            if abs(round(self.value, decimals) - self.value) > 1e-9 * 10.0**-decimals + 1e-12 * abs(self.value):
-                raise BadProbability(f"the quantile {self.value:.12g} has more than decimals={decimals}")
+        half_unit(self.value, decimals, "the quantile")
         self.decimals = decimals
 
     @property
@@ -178,7 +176,7 @@ class PublishedQuantile(Source):
 
     def _quantile(self) -> Quantile:
         """Between which values it lies."""
-        half = 0.0 if self.decimals is None else 0.5 * 10.0**-self.decimals
+        half = half_unit(self.value, self.decimals, "the quantile")
         return Quantile(self.q, self.method, self.value - half, self.value + half)
 
 

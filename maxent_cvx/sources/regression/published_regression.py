@@ -12,7 +12,7 @@ from ...errors import BadProbability, StatementError, arguments, number, shown
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
-from ..numbers_of_terms import known_members, responses
+from ..numbers_of_terms import known_members, responses, told_numbers
 from .design_matrix import INTERCEPT, design_matrix
 from .score_intervals import Fit, Intervals
 
@@ -99,7 +99,7 @@ class PublishedRegression(Source):
     ) -> None:
         self.kind = arguments.choice(kind, "kind", KINDS)
         self.coefficients = _named_numbers(coefficients)
-        self.of = of if isinstance(of, str) else _of_values(of)
+        self.of = of if isinstance(of, str) else told_numbers(of, "of")
         self.half = _half_units(decimals, self.coefficients)
         self.penalty = arguments.real(penalty, "penalty", 0.0)
         self.given = None if given is None else dict(arguments.mapping(given, "given", "{attribute: value}"))
@@ -207,17 +207,6 @@ def _named_numbers(coefficients: object) -> dict[str, float]:
         arguments.text(name, "the name of a coefficient"): number(value, f"the coefficient of {shown(name)}")
         for name, value in coefficients.items()
     }
-
-
-def _of_values(of: object) -> dict[object, float]:
-    """Read the number of each sensitive value that is listed."""
-    if not isinstance(of, Mapping | pd.Series) or not len(of):
-        raise StatementError(
-            f"of must be {{sensitive value: number}}, or the name of a sensitive attribute, not {shown(of)}"
-        )
-    if isinstance(of, pd.Series) and of.index.has_duplicates:
-        raise StatementError("of repeats a value; one number each is expected")
-    return {value: number(y, f"the number of {shown(value)}") for value, y in of.items()}
 
 
 def _half_units(decimals: object, coefficients: Mapping[str, float]) -> np.ndarray:
