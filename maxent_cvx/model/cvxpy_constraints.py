@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import StatementError
 from ..solvers.backends.linearization import linearise
 from ..terms.rows import Rows
 from ..terms.space import Space
+from .polyhedral import affine_pieces
 
 __all__ = ["read_constraint"]
 
 
 def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
-    """Read a constraint on ``space.p``: rows if it is affine, itself if it is only convex.
+    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, itself if it is only convex.
 
     Raises
     ------
@@ -43,7 +45,13 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
                 f"{label!r} is a {type(constraint).__name__} constraint; "
                 "write it as a comparison of a convex expression with a number"
             )
-        return constraint
+        pieces = affine_pieces(constraint.expr)
+        if pieces is None:
+            return constraint
+        blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
+        matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+        constant = np.concatenate([block[1] for block in blocks])
+        return Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
     at = np.zeros(len(space))
     matrix, constant = linearise(constraint.expr, space.counts, at)
     # In CVXPY, Inequality and NonPos mean expr <= 0, NonNeg means expr >= 0.

@@ -129,7 +129,8 @@ class KnowledgeBase:
         invariants = self.facts[0]
         assert isinstance(invariants, PublishedRows)
         closed_form = ClosedForm(*invariants.closed_form(self.space))
-        convex = Convex(self.space.counts, self.convex) if self.convex else None
+        names = [label for label, one in self.emitted.items() for _ in one.convex]
+        convex = Convex(self.space.counts, self.convex, names) if self.convex else None
         return Problem(self.form, closed_form, Groups(*self.space.groups), convex)
 
     @cached_property

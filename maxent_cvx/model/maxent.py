@@ -165,7 +165,7 @@ class MaxEnt(Adversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
-        backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
+        backend = find(solver)
         backend.check(options)
         start = None if warm_start is None else first_multipliers(self, warm_start)
         solution = solve(

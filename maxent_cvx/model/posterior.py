@@ -150,7 +150,7 @@ class Posterior(TermDistribution):
 
     @property
     def objective(self) -> float:
-        """``N H(p) - sum of penalties``, nats: what was maximised; with a prior ``-N D(p || prior) - sum of penalties``.
+        """``N H(p) - sum of penalties``, nats: what was maximised; of a prior ``-N D(p || prior)`` less these.
 
         ``model.problem.value`` is this divided by N, the number of records.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import pandas as pd
 
@@ -86,29 +86,12 @@ class SoftSource(Source):
                 )
 
 
-@overload
-def soft(said: Rows, **cost: Any) -> Rows: ...
-
-
-@overload
-def soft(said: Statement | str, **cost: Any) -> Statement: ...
-
-
-@overload
-def soft(said: object, **cost: Any) -> Source: ...
-
-
-def soft(
-    said: object,
-    *,
-    sd: float | pd.Series | None = None,
-    weight: float | pd.Series | None = None,
-    delta: float | pd.Series | None = None,
-) -> Rows | Source:
-    """``- sum r^2 / (2 sd^2)`` or ``- sum weight \\|r\\|`` in the objective, r being what each row is missed by.
+def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
+    """``- sum r^2 / (2 sd^2)`` or ``- sum weight abs(r)`` in the objective, r being what each row is missed by.
 
     The answer maximises N H(p) less these costs, in nats. Inequalities are missed on their wrong side only. Soft
-    statements never contradict each other, nor do they make anything impossible: ``post.penalties`` tells which gave way.
+    statements never contradict each other, nor do they make anything impossible: ``post.penalties`` tells which gave
+    way.
 
     Parameters
     ----------
@@ -120,7 +103,8 @@ def soft(
         Nats per unit of the values. The cost is minus the log-likelihood of Laplace noise of scale 1 / weight; a row is
         met exactly as soon as the weight is at least its shadow price, N times that of ``post.prices()``.
     delta : float, optional
-        With `sd`, in the same unit: from which \\|r\\| on the cost is linear, as an outlier costs (half of ``cvxpy.huber``).
+        With `sd`, in the same unit: from which abs(r) on the cost is linear, so that an outlier costs less (half of
+        ``cvxpy.huber``).
         Of rows, `sd`, `weight` and `delta` may be Series with the index of the rows.
 
     Returns
@@ -161,7 +145,7 @@ def soft(
     if isinstance(said, Rows):
         costs = [aligned(cost, said) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
         return softened(said, Penalty(*costs), said.label)
-    penalty = Penalty(*(cost for cost in (sd, weight, delta)))  # type: ignore[arg-type]
+    penalty = Penalty(sd, weight, delta)
     if isinstance(said, Statement):
         if said.penalty is not None:
             raise StatementError(f"{said} is soft already; state its cost once")

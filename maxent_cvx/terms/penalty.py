@@ -13,12 +13,12 @@ __all__ = ["Penalty"]
 
 @dataclass(frozen=True)
 class Penalty:
-    """The cost, nats, of missing a value by r, in the unit of the value: r^2 / (2 sd^2), or weight \\|r\\|.
+    r"""The cost, nats, of missing a value by r, in the unit of the value: r^2 / (2 sd^2), or weight \|r\|.
 
-    With `delta` it is Huber's: the square up to \\|r\\| = delta, linear beyond. The maximum-entropy objective N H(p) is,
-    up to Stirling's formula, the logarithm of the number of tables that look like p, so that a cost of r^2 / (2 sd^2) is
-    minus the log-likelihood of a value observed with Gaussian noise, and weight \\|r\\| that with Laplace noise of the
-    scale 1 / weight; the answer is then the maximum a posteriori.
+    With `delta` it is Huber's: the square up to \|r\| = delta, linear beyond. The maximum-entropy objective N H(p) is,
+    up to Stirling's formula, the logarithm of the number of tables that look like p, so that a cost of r^2 / (2 sd^2)
+    is minus the log-likelihood of a value observed with Gaussian noise, and weight \|r\| that with Laplace noise of
+    the scale 1 / weight; the answer is then the maximum a posteriori.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Penalty:
     weight : float or ndarray, one a row, optional
         Nats per unit of the value.
     delta : float or ndarray, one a row, optional
-        From which \\|r\\| on the cost is linear, in the unit of the value.
+        From which \|r\| on the cost is linear, in the unit of the value.
 
     Raises
     ------
@@ -44,7 +44,7 @@ class Penalty:
     def __post_init__(self) -> None:
         if (self.sd is None) == (self.weight is None):
             raise StatementError(
-                "a soft statement has a standard deviation, sd=0.05, or costs weight=50 nats per unit: give one of the two"
+                "a soft statement has a standard deviation, sd=0.05, or costs weight=50 nats per unit: give one of both"
             )
         if self.delta is not None and self.sd is None:
             raise StatementError("delta= says where a squared cost becomes linear, which needs sd=; weight= is linear")

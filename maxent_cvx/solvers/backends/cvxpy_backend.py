@@ -106,7 +106,7 @@ class CvxpyBackend:
         convex: Convex | None = None,
         **options: Any,
     ) -> Answer:
-        """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high`` and convex constraints.
+        """Maximise sum x log(w / x), less the costs of soft rows, over rows and convex constraints.
 
         Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`.
         """

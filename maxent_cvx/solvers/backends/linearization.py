@@ -20,6 +20,9 @@ __all__ = ["linearise", "with_tangents"]
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
     """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine."""
+    if not any(one.id == variable.id for one in expression.variables()):
+        value = np.atleast_1d(np.asarray(expression.value, dtype=float)).ravel(order="F")
+        return sp.csr_array((len(value), variable.size)), value
     before = variable.value
     variable.save_value(at)
     try:

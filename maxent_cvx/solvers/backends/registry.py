@@ -56,6 +56,11 @@ class Backend(Protocol):
         """Whether it takes convex constraints on the counts, as ``convex=``."""
         ...
 
+    @property
+    def takes_soft_rows(self) -> bool:
+        """Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective."""
+        ...
+
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver does not have, before any work."""
         ...
@@ -88,7 +93,8 @@ def register(backend: Any) -> Any:
         With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
         sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
         m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
-        ``takes_inequalities = False``, and ``takes_convex = True``. Every answer is certified.
+        ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``. Every answer is
+        certified.
 
     Returns
     -------

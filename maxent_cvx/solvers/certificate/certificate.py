@@ -22,8 +22,8 @@ Terms that presolve or a proof has fixed are known up to a width only. x'' is gi
 row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
 errors of rounding a row while it was built are added to its residual, too.
 
-A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the cost
-at its multiplier, less their product (:mod:`.soft_rows`).
+A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
+cost at its multiplier, less their product (:mod:`.soft_rows`).
 
 In components with more rows than ``EXISTENCE_PROOF_SIZES.largest_component`` the second distance is not proved but
 estimated, to first order. What is proved there holds for rows whose sides are changed by at most `backward`,
@@ -33,23 +33,27 @@ with a probability of about 10^-13.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..parameters.tolerances import CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION, CONVEX_CONSTRAINTS, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
+from .allowance import Allowance, linked
 from .exact_point import exact_point
 from .projection import project
 from .soft_rows import Restriction, fenchel_gaps, restrictions, within_slopes
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
+
+#: See :func:`certify`.
+Exceeded = Callable[[np.ndarray], list[tuple[np.ndarray, float]]]
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = CERTIFICATION.accuracy
@@ -70,8 +74,8 @@ class Certificate:
         Infinite if no such point was found.
     gap : float
         Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
-        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps of
-        soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
+        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps
+        of soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
     bound : float
         Bound on the error of every P(s | q), a probability: the maximum over q of
         (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection
@@ -140,6 +144,8 @@ def certify(
     settled: Settled | None = None,
     proofs: Sequence[np.ndarray] = (),
     schur: SchurComplement | None = None,
+    allowances: Sequence[Allowance] = (),
+    exceeded: Exceeded | None = None,
 ) -> Certificate:
     """Bound the distance of an answer from the exact solution of a problem.
 
@@ -157,8 +163,11 @@ def certify(
         Directions of the multipliers that prove further terms zero; they are verified here.
     schur : SchurComplement, optional
         The Schur complement of the knowledge rows at a point near the answer, to precondition with.
+    allowances : sequence of Allowance, optional
+        Convex constraints whose Lagrangian the soft rows of the form are.
+    exceeded : callable, optional
+        From a point to the rows that are cuts of each other convex constraint, and by how much it is violated there.
     """
-    clipped = float(max(0.0, -counts.min(initial=0.0)))
     x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])
     width = np.where(fixed, width, 0.0)
@@ -170,7 +179,7 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     for restriction in restrictions(form, x, multipliers, fixed):
-        found = _bounded(form, restriction, groups, x, multipliers, Settled(fixed, width), schur)
+        found = _bounded(form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds:
@@ -186,6 +195,8 @@ def _bounded(
     multipliers: np.ndarray,
     settled: Settled,
     schur: SchurComplement | None,
+    allowances: Sequence[Allowance],
+    exceeded: Exceeded | None,
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     fixed, width = settled
@@ -193,13 +204,22 @@ def _bounded(
     if near is None:
         return None
     free, (q, n_q) = ~fixed, groups
-    component_of_row, component_of_term = form.components(free)
+    component_of_row, component_of_term = linked(form.components(free), allowances)
     own = np.where(restriction.is_soft, 0.0, multipliers)
     components = restriction.components or (component_of_row, component_of_term)
     exact = exact_point(restriction.form, near, own, free, width, components, schur)
     slack = exact.slack
     if restriction.is_soft.any():
         slack = slack + fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+    backward = exact.backward
+    for allowance in allowances:
+        left, beyond = allowance.left(form, near, np.where(free, near * exact.moves, 0.0) + width)
+        slack[allowance.rows[:1]] += left
+        backward = max(backward, beyond)
+    for rows, beyond in exceeded(near) if exceeded else ():
+        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
+        slack[rows] += np.abs(multipliers[rows]) * form.scale[rows] * beyond
+        backward = max(backward, beyond, CONVEX_CONSTRAINTS.backward)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
@@ -215,7 +235,12 @@ def _bounded(
     moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
     moved = float(np.abs(near - x).max(initial=0.0))
-    return moved, float(gap.sum()), bound if np.isfinite(bound) else np.inf, exact.backward
+    return (
+        moved,
+        float(gap.sum()),
+        bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
+        backward,
+    )
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

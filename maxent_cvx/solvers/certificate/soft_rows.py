@@ -5,8 +5,8 @@ Let c be the cost of missing a row by r records, c* its conjugate, and m the row
     c(r'') + c*(m) - m r''  >=  0    (Fenchel's inequality)
 
 to the duality gap, r'' being the distance of its value at x'' from the side that the sign of m refers to. Soft rows do
-not restrict x''. But where an absolute error is 0 and \\|m\\| is less than its slope, x'' can be required to satisfy the
-row exactly: the gap of that row is then 0, and not the product of the slope and a rounding error.
+not restrict x''. But where an absolute error is 0 and m is within its slope, x'' can be required to satisfy the row
+exactly: the gap of that row is then 0, and not the product of the slope and a rounding error.
 """
 
 from __future__ import annotations

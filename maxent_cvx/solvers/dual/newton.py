@@ -115,7 +115,7 @@ def newton_direction(
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
     weights = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * residual * min(residual, 1.0)))
-    factor = system.at(weights, ridge)
+    factor = system.at(weights, ridge, point.curvature)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
         step = factor.solve(np.where(active, gradient, 0.0), known, precision)

@@ -307,7 +307,7 @@ class Probability:
     def softly(
         self, value: float, *, sd: float | None = None, weight: float | None = None, delta: float | None = None
     ) -> Statement:
-        """``self = value``, but for a cost, nats: (self - value)^2 / (2 sd^2), or weight \\|self - value\\|.
+        """``self = value``, but for a cost, nats: (self - value)^2 / (2 sd^2), or weight abs(self - value).
 
         Parameters
         ----------

@@ -73,11 +73,11 @@ class Reader:
         if self.sees(RELATION):
             if (relation, self.sign()) not in BOTH or left.terms or not right.terms:
                 raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
-            sides = right, left.constant, self.signed("the upper value")
-            return (self.softly() if "~" in relation else Probability.between), *sides
+            highest = self.signed("the upper value")
+            return (self.softly() if "~" in relation else Probability.between), right, left.constant, highest
         if "~" in relation:
-            difference, sides = left - right, {"~": (0.0, 0.0), "<~": (-math.inf, 0.0), ">~": (0.0, math.inf)}[relation]
-            return self.softly(), difference, *sides
+            low, high = -math.inf if relation == "<~" else 0.0, math.inf if relation == ">~" else 0.0
+            return self.softly(), left - right, low, high
         if self.take(GIVE_OR_TAKE):
             if relation != "=" or right.terms:
                 raise self.error("+- is read after P(...) = number only", self.begun)

@@ -26,8 +26,7 @@ def soft_text(hard: str, penalty: Penalty) -> str:
     # A relation stands outside of parentheses and quotes, in which values may hold anything.
     outside = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\([^()]*\))|( = | <= | >= )""")
     text = outside.sub(lambda found: found[1] or SOFTENED[found[2]], hard)
-    sides = {name: None if side is None else float(side) for name, side in vars(penalty).items()}
-    if sides["weight"] is not None:
-        return f"{text}, weight {decimal(sides['weight'])}"
-    delta = "" if sides["delta"] is None else f", delta {decimal(sides['delta'])}"
-    return f"{text} +- {decimal(sides['sd'])}{delta}"
+    sd, weight, delta = (
+        "" if side is None else decimal(float(side)) for side in (penalty.sd, penalty.weight, penalty.delta)
+    )
+    return f"{text}, weight {weight}" if weight else f"{text} +- {sd}" + f", delta {delta}" * bool(delta)

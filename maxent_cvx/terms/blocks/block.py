@@ -183,7 +183,7 @@ class Block(AffineBlock):
         weight: pd.Series | float | None = None,
         delta: pd.Series | float | None = None,
     ) -> Rows:
-        """Say ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight \\|block - value\\|.
+        """Say ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
 
         Parameters
         ----------
