@@ -12,7 +12,10 @@ from ..tables.numbers import numbers_of
 from ..terms.axes import level_of
 from ..views import OUTSIDE, View
 
-__all__ = ["known_members", "numbers_of_tuples", "numbers_of_values", "responses", "told_numbers"]
+__all__ = ["known_members", "numbers_of_tuples", "numbers_of_values", "responses", "told_numbers", "written_numbers"]
+
+#: How many values a label lists.
+LISTED = 3
 
 
 def numbers_of_tuples(view: View, name: str) -> np.ndarray:
@@ -114,3 +117,11 @@ def told_numbers(told: object, what: str) -> dict[object, float]:
     if isinstance(told, pd.Series) and told.index.has_duplicates:
         raise StatementError(f"{what} repeats a value; one number each is expected")
     return {value: number(y, f"the number of {shown(value)}") for value, y in told.items()}
+
+
+def written_numbers(of: Mapping[object, float] | str) -> str:
+    """Write what responses are, in a label: an attribute, or the first few values with their numbers."""
+    if isinstance(of, str):
+        return of
+    listed = [f"{value}: {y:g}" for value, y in of.items()]
+    return ", ".join(listed[:LISTED] + ["..."] * (len(listed) > LISTED))

@@ -26,8 +26,8 @@ __all__ = ["METHODS", "Count", "Quantile"]
 
 #: Names of NumPy, numpy.quantile(x, q, method=...), and what they are the value at, of h = (n - 1) q from 0.
 METHODS = ("linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf")
-#: Two numbers that differ by less, relative to the larger, are the same: interpolation rounds.
-ROUNDING = 1e-9
+#: Two numbers that differ by less, relative to the largest that there is, are the same: interpolation rounds.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Count:
 
     def weights(self, x: np.ndarray) -> np.ndarray:
         """What each person adds to the count."""
-        edge = self.value + ROUNDING * abs(self.value) * (1 if self.included else -1)
+        edge = self.value + _rounding(x) * (1 if self.included else -1)
         return (x <= edge if self.included else x < edge) - float(self.share)
 
 
@@ -104,7 +104,7 @@ class Quantile:
         part = float(h - math.floor(h)) if self.method == "linear" else 0.5
         values = np.unique(people.x)
         # For each lower neighbour a the upper ones b >= a with low <= (1 - part) a + part b <= high follow each other.
-        off = ROUNDING * max(abs(self.low), abs(self.high))
+        off = _rounding(values)
         ends = [(side - (1 - part) * values) / part for side in (self.low - off, self.high + off)]
         start = np.maximum(np.searchsorted(values, ends[0], "left"), np.arange(len(values)))
         stop = np.searchsorted(values, ends[1], "right")
@@ -115,7 +115,7 @@ class Quantile:
 
     def fits(self, x: np.ndarray) -> np.ndarray:
         """Mark the numbers that lie in it."""
-        off = ROUNDING * max(abs(self.low), abs(self.high))
+        off = _rounding(x)
         return (x >= self.low - off) & (x <= self.high + off)
 
     def of_pair(self, a: float, b: float, n: int) -> Iterator[Count]:
@@ -139,3 +139,8 @@ class Quantile:
         yield Count(self.high, True, q, at_least, math.inf)
         yield Count(self.low, False, q, -math.inf, at_most)
         yield Count(self.high, True, Fraction(0), Fraction(1), math.inf)  # somebody is there
+
+
+def _rounding(x: np.ndarray) -> float:
+    """By how much what was computed from numbers may be off."""
+    return ROUNDING * float(np.abs(x).max(initial=0.0))

@@ -13,7 +13,7 @@ from ...tables.selection import choose
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
-from ..numbers_of_terms import known_members, responses, told_numbers
+from ..numbers_of_terms import known_members, responses, told_numbers, written_numbers
 from ..regression.design_matrix import design_matrix
 from .rounding import COMPUTED, half_unit
 from .subjects import among
@@ -95,8 +95,7 @@ class PublishedCorrelation(Source):
     @property
     def label(self) -> str:
         """What is correlated, and of whom."""
-        y = self.y if isinstance(self.y, str) else ", ".join(f"{value}: {a:g}" for value, a in self.y.items())
-        return f"correlation of {self.x} and {y}{among(self.given)}: {self.r:.12g}"
+        return f"correlation of {self.x} and {written_numbers(self.y)}{among(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row, the covariance, in the unit of x times that of y.

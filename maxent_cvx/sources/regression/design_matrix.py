@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...errors import unknown_name
+from ...tables.selection import constant
 from ...terms.axes import level_of
 from ...views import View
 from ..numbers_of_terms import numbers_of_tuples
@@ -45,8 +46,9 @@ def _column(view: View, name: str) -> np.ndarray:
     if name in view.qi:
         return numbers_of_tuples(view, name)
     for attribute in sorted(view.qi, key=len, reverse=True):
-        if name.startswith(f"{attribute}=") and ":" not in name.removeprefix(f"{attribute}="):
-            return _indicator(view, attribute, name.removeprefix(f"{attribute}="))
+        written = name.removeprefix(f"{attribute}=")
+        if written != name and (found := _indicator(view, attribute, written)) is not None:
+            return found
     for at in (i for i, letter in enumerate(name) if letter == ":"):
         if _is_column(view, name[:at]):
             return _column(view, name[:at]) * _column(view, name[at + 1 :])
@@ -58,10 +60,15 @@ def _is_column(view: View, name: str) -> bool:
     return name == INTERCEPT or name in view.qi or any(name.startswith(f"{attribute}=") for attribute in view.qi)
 
 
-def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
-    """1 for those who have a value, which is written as text."""
+def _indicator(view: View, attribute: str, written: str) -> np.ndarray | None:
+    """1 for those who have a value, which is written as text; None if it may be a product."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
     texts = [str(value) for value in values]
-    if written not in texts:
-        raise unknown_name(f"value of {attribute!r}", written, texts)
-    return (np.array(texts) == written)[codes].astype(float)
+    there = np.array([text == written for text in texts])
+    if not there.any():
+        there = np.asarray(values == constant(written))
+    if there.any():
+        return there[codes].astype(float)
+    if ":" in written:
+        return None
+    raise unknown_name(f"value of {attribute!r}", written, texts)

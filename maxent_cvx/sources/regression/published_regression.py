@@ -9,10 +9,12 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ...errors import BadProbability, StatementError, arguments, number, shown
+from ...tables.selection import choose
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
-from ..numbers_of_terms import known_members, responses, told_numbers
+from ..numbers_of_terms import known_members, responses, told_numbers, written_numbers
+from ..statements.statement import conditions
 from .design_matrix import INTERCEPT, design_matrix
 from .score_intervals import Fit, Intervals
 
@@ -111,8 +113,9 @@ class PublishedRegression(Source):
     @property
     def label(self) -> str:
         """What was regressed, on what."""
-        what = self.of if isinstance(self.of, str) else ", ".join(f"{value}: {y:g}" for value, y in self.of.items())
-        return f"{self.kind} regression of {what} on {', '.join(self.coefficients)}"
+        told = conditions((name, choose(chosen, name)) for name, chosen in (self.given or {}).items())
+        among = f" given {told}" if told else ""
+        return f"{self.kind} regression of {written_numbers(self.of)} on {', '.join(self.coefficients)}{among}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row a coefficient; of rounded logistic ones two.
@@ -188,9 +191,10 @@ class PublishedRegression(Source):
         at = np.flatnonzero(asked[q] & (own != 0))
         place = np.cumsum(asked & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
         by = space.n_records / (space.view.n_q * asked).sum()
-        data = said.weights[:, place[q[at]]] * (own[at] * by)
-        row, column = np.nonzero(data)
-        matrix = sp.csr_array((data[row, column], (row, at[column])), shape=(len(data), len(space)))
+        number = own[at] * by
+        found = [sp.csr_array((weights[place[q[at]]] * number)[None]) for weights in said.weights]
+        stacked = sp.csr_array(sp.vstack(found))
+        matrix = sp.csr_array((stacked.data, at[stacked.indices], stacked.indptr), shape=(len(found), len(space)))
         label, index = f"{self.label}, {what}", pd.Index(list(self.coefficients))
         return Rows(matrix, said.low, said.high, label, index, space.view)
 
