@@ -24,16 +24,18 @@ def has_alternatives(model: Adversary) -> bool:
     return any(len(found) > 1 for found in _choices(model).values())
 
 
-def over_alternatives(
-    model: Adversary, ask: Callable[[Adversary], list[tuple[float, float]]]
-) -> list[tuple[float, float]]:
-    """The least and the largest value over all choices of alternatives.
+def over_alternatives(model: Adversary, ask: Callable[[Adversary], np.ndarray]) -> np.ndarray:
+    """The least and the largest values over all choices of alternatives.
 
     Parameters
     ----------
     model : Adversary
     ask : callable
-        From a model with a choice made to the intervals in question.
+        From a model with a choice made to the least and the largest value of each expression, shape (2, expressions).
+
+    Returns
+    -------
+    ndarray, shape (2, expressions)
 
     Raises
     ------
@@ -51,8 +53,7 @@ def over_alternatives(
     if not found:
         assert refused is not None
         raise refused
-    ends = np.array(found)  # choices x questions x 2
-    return [(float(low), float(high)) for low, high in zip(ends[:, :, 0].min(0), ends[:, :, 1].max(0), strict=True)]
+    return np.stack([np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)])
 
 
 def _choices(model: Adversary) -> dict[str, list[Any]]:

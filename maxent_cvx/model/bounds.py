@@ -54,7 +54,10 @@ def bounds_of(
         return integer_bounds(form, weight, time_limit)
 
     if integer and has_alternatives(model):
-        return over_alternatives(model, lambda one: bounds_of(combinations, one, integer, time_limit, progress))
+        ends = over_alternatives(
+            model, lambda one: np.array(bounds_of(combinations, one, integer, time_limit, progress)).reshape(-1, 2).T
+        )
+        return [(low, high) for low, high in ends.T.tolist()]
     problem = model.posed.hard  # soft rows do not say what is possible
     reduced = presolved(problem)
     try:

@@ -258,6 +258,21 @@ def test_decimals_of_each_and_part_of_the_people():
     assert [round(post.prob("low", given={"age": 60, "sex": sex}), 4) for sex in "FM"] == [1, 0.5]
 
 
+def test_names_of_columns():
+    """Values may be numbers, and hold colons; products are of numbers and indicators; long labels are abbreviated."""
+    people = pd.DataFrame({"edu": [1.0, 2.0, 2.0], "at": ["10:30", "9:15", "9:15"], "age": [20, 40, 60]})
+    view = view_of(people, values=("a", "b", "c", "d", "e"))
+    names = ["edu=2", "at=9:15", "at=9:15:age", "edu=2.0:at=9:15:age"]
+    source = PublishedRegression(dict.fromkeys(names, 0.0), dict.fromkeys("abcd", 1))
+    (rows,) = source.rows(mx.Space.of(view))
+    at = mx.Space.of(view).index.get_level_values("income") == "a"
+    expected = np.array([[0, 1, 1], [0, 1, 1], [0, 40, 60], [0, 40, 60]])
+    np.testing.assert_allclose(rows.matrix.toarray()[:, at], expected)
+    assert source.label.startswith("linear regression of a: 1, b: 1, c: 1, ... on edu=2, at=9:15, ")
+    with refused(UnknownName, "'9:16' is not a value of 'at'"):
+        list(PublishedRegression({"at=9:16": 1}, {"a": 1}).rows(mx.Space.of(view)))
+
+
 def test_numeric_attribute():
     """What was regressed may be the sensitive attribute itself."""
     people = pd.DataFrame({"age": AGES})

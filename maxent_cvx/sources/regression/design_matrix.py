@@ -40,35 +40,37 @@ def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
 
 
 def _column(view: View, name: str) -> np.ndarray:
-    """One column."""
+    """One column, or a product of some."""
+    if (found := _factor(view, name)) is not None:
+        return found
+    for at in (i for i, letter in enumerate(name) if letter == ":"):
+        if (found := _factor(view, name[:at])) is not None:
+            return found * _column(view, name[at + 1 :])
+    for attribute in view.qi:
+        written = name.removeprefix(f"{attribute}=")
+        if written != name:
+            known = level_of(view.quasi_identifiers, view.qi.index(attribute))[1]
+            raise unknown_name(f"value of {attribute!r}", written, [str(value) for value in known])
+    raise unknown_name(f"quasi-identifier of the {view.noun}", name.partition("=")[0], [INTERCEPT, *view.qi])
+
+
+def _factor(view: View, name: str) -> np.ndarray | None:
+    """A column that is no product; None if there is none of the name."""
     if name == INTERCEPT:
         return np.ones(len(view.n_q))
     if name in view.qi:
         return numbers_of_tuples(view, name)
     for attribute in sorted(view.qi, key=len, reverse=True):
         written = name.removeprefix(f"{attribute}=")
-        if written != name and (found := _indicator(view, attribute, written)) is not None:
+        if written != name and (found := _indicator(view, attribute, written)).any():
             return found
-    for at in (i for i, letter in enumerate(name) if letter == ":"):
-        if _is_column(view, name[:at]):
-            return _column(view, name[:at]) * _column(view, name[at + 1 :])
-    raise unknown_name(f"quasi-identifier of the {view.noun}", name.partition("=")[0], [INTERCEPT, *view.qi])
+    return None
 
 
-def _is_column(view: View, name: str) -> bool:
-    """Whether a name, without a product, is one of a column."""
-    return name == INTERCEPT or name in view.qi or any(name.startswith(f"{attribute}=") for attribute in view.qi)
-
-
-def _indicator(view: View, attribute: str, written: str) -> np.ndarray | None:
-    """1 for those who have a value, which is written as text; None if it may be a product."""
+def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
+    """1 for those who have a value, which is written as text."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
-    texts = [str(value) for value in values]
-    there = np.array([text == written for text in texts])
+    there = np.array([str(value) == written for value in values])
     if not there.any():
         there = np.asarray(values == constant(written))
-    if there.any():
-        return there[codes].astype(float)
-    if ":" in written:
-        return None
-    raise unknown_name(f"value of {attribute!r}", written, texts)
+    return there[codes].astype(float)
