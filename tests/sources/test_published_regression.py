@@ -51,15 +51,15 @@ def truth_of(source: mx.Source, people: pd.DataFrame, y: np.ndarray) -> float:
 
 
 def test_by_hand():
-    """The line age/50 - 1/2 of four people says E[y] = 1/2 and E[age y] = 35, so that the two elder ones are it."""
+    """The line age/50 - 1/2 of four people says sum y = 2 and sum age y = 140, so that the two elder ones are it."""
     line = PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
     model = mx.MaxEnt(view_of(pd.DataFrame({"age": AGES}))).add(line)
     (rows,) = line.rows(model.space)
     low = model.space.index.get_level_values("income") == "low"
-    np.testing.assert_array_equal(rows.matrix.toarray()[:, low], [[1, 1, 1, 1], AGES])
+    np.testing.assert_array_equal(rows.matrix.toarray()[:, low] / 4, [[1, 1, 1, 1], AGES])
     assert rows.matrix[:, ~low].nnz == 0
-    np.testing.assert_allclose((rows.low + rows.high) / 2, [0.5, 35])
-    assert (rows.high - rows.low < 1e-6).all()
+    assert rows.low.tolist() == rows.high.tolist() == [2, 140]
+    assert rows.exact
     np.testing.assert_allclose(model.solve().conditional().loc[AGES, "low"], [0, 0, 1, 1], atol=1e-6)
     assert model.bounds(P("low", given={"age": 60})) == pytest.approx((1, 1), abs=1e-5)
 
@@ -142,10 +142,10 @@ def test_logistic_rows_narrow_with_decimals():
         h = 0.5 * 10.0**-places
         assert (near.high - near.low >= 2 * h).all()
         assert (near.high - near.low <= 2 * h * (1 + 40 * h)).all()
-        # a score is increasing in the intercept: its interval is that of the ends, by hand
+        # a score is increasing in the intercept: its interval is that of the ends, in whole people
         b0, b1 = coefficients.values()
         ends = [np.mean(1 / (1 + np.exp(-(b0 + off) - (b1 + off) * people["age"]))) for off in (-h, h)]
-        assert (box.low[0], box.high[0]) == pytest.approx(ends, abs=1e-12)
+        assert (box.low[0], box.high[0]) == (math.ceil(40 * ends[0]), math.floor(40 * ends[1]))
 
 
 def test_logistic_by_hand():
@@ -157,10 +157,12 @@ def test_logistic_by_hand():
     assert post.prob("low", given={"sex": "M"}) == pytest.approx(2 / 3, abs=1e-7)
     rounded = {name: round(value, 1) for name, value in told.items()}
     model = mx.MaxEnt(view_of(people)).add(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1))
-    low, high = model.bounds(P("low", given={"sex": "F"}))
-    assert (low, high) == pytest.approx([1 / (1 + math.exp(1.1 + s * 0.05)) for s in (1, -1)], abs=2e-3)
+    # 4 / (1 + exp(1.1)) is between 0.96 and 1.04 at the ends, of whole people 1
     assert model.bounds(P("low", given={"sex": "F"}), integer=True) == pytest.approx((1 / 4, 1 / 4))
     assert model.bounds(P("low", given={"sex": "M"}), integer=True) == pytest.approx((2 / 3, 2 / 3))
+    near = next(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1).rows(model.space))
+    low, high = mx.MaxEnt(view_of(people)).add(near).bounds(P("low", given={"sex": "F"}))
+    assert (low, high) == pytest.approx([1 / (1 + math.exp(1.1 + s * 0.05)) for s in (1, -1)], abs=2e-3)
 
 
 def fitted(kind: str, X: pd.DataFrame, y: np.ndarray) -> tuple[dict[str, float], dict[str, object]]:
@@ -267,7 +269,7 @@ def test_names_of_columns():
     (rows,) = source.rows(mx.Space.of(view))
     at = mx.Space.of(view).index.get_level_values("income") == "a"
     expected = np.array([[0, 1, 1], [0, 1, 1], [0, 40, 60], [0, 40, 60]])
-    np.testing.assert_allclose(rows.matrix.toarray()[:, at], expected)
+    np.testing.assert_allclose(rows.matrix.toarray()[:, at] / 3, expected)
     assert source.label.startswith("linear regression of a: 1, b: 1, c: 1, ... on edu=2, at=9:15, ")
     with refused(UnknownName, "'9:16' is not a value of 'at'"):
         list(PublishedRegression({"at=9:16": 1}, {"a": 1}).rows(mx.Space.of(view)))

@@ -15,6 +15,7 @@ from ...terms.space import Space
 from ..base import Source
 from ..numbers_of_terms import known_members, responses, told_numbers, written_numbers
 from ..regression.design_matrix import design_matrix
+from ..whole_sums import whole_sums
 from .rounding import COMPUTED, half_unit
 from .subjects import among
 
@@ -131,18 +132,24 @@ class PublishedCorrelation(Source):
         known_members(view, "a correlation")
         people = view.n_q * space.described(self.given)
         n = int(people.sum())
-        x, y = design_matrix(view, [self.x])[:, 0], responses(view, self.y)
-        if np.ptp(x[people > 0]) == 0:
+        values_of_x, y = design_matrix(view, [self.x])[:, 0], responses(view, self.y)
+        if np.ptp(values_of_x[people > 0]) == 0:
             raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so that there is no correlation")
-        x = np.where(people > 0, x - people @ x / n, 0.0)
+        x = np.where(people > 0, values_of_x - people @ values_of_x / n, 0.0)
         sd_x, (low, high) = float(np.sqrt(people @ x**2 / n)), self._deviations(space, y, n)
         ends = [max(self.r - self.half[0], -1.0), min(self.r + self.half[0], 1.0)]
         products = [r * sd for r in ends for sd in (low, high)]
         off = COMPUTED * (people @ np.abs(x) / n) * np.abs(y).max(initial=0.0)
-        matrix = sp.csr_array((x[space.codes["q"]] * y[space.codes["s"]] * (space.n_records / n))[None])
+        # n^2 times the covariance is the sum of (n x - sum x) y, which is whole if x and y are.
+        weights = n * values_of_x[space.codes["q"]] - float(people @ values_of_x)
+        data = np.where(people[space.codes["q"]] > 0, weights, 0.0) * y[space.codes["s"]]
+        data, least, most, whole = whole_sums(
+            data, (min(products) * sd_x - off) * n**2, (max(products) * sd_x + off) * n**2
+        )
+        by = 1 if whole else n**2
+        matrix = sp.csr_array((data * (space.n_records / by))[None])
         matrix.eliminate_zeros()
-        sides = np.array([min(products) * sd_x - off]), np.array([max(products) * sd_x + off])
-        yield Rows(matrix, *sides, self.label, view=view)
+        yield Rows(matrix, np.array([least / by]), np.array([most / by]), self.label, view=view, exact=whole)
 
     def _deviations(self, space: Space, y: np.ndarray, n: int) -> tuple[float, float]:
         """Between which numbers the standard deviation of y is, with ddof=0."""

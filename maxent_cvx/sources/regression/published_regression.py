@@ -15,6 +15,7 @@ from ...terms.space import Space
 from ..base import Source
 from ..numbers_of_terms import known_members, responses, told_numbers, written_numbers
 from ..statements.statement import conditions
+from ..whole_sums import whole_sums
 from .design_matrix import INTERCEPT, design_matrix
 from .score_intervals import Fit, Intervals
 
@@ -65,8 +66,9 @@ class PublishedRegression(Source):
     McCullagh and Nelder, Generalized Linear Models, 2nd ed., section 2.5: with the canonical link the likelihood
     equations are X'y = X'mu, linear in y. Linear rows about the intercept say what y is on the average.
 
-    Computed coefficients solve the equations up to rounding. So no equation is emitted, but an interval as wide as
-    their error: where published data imply the equation already, it would contradict them by a rounding error.
+    Computed coefficients solve the equations up to rounding, and where published data imply an equation already, it
+    would contradict them by a rounding error. So an interval as wide as their error is emitted; of whole numbers, and
+    others of few decimals, it is the whole number in it, since X'y is one.
 
     Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, say of the linear kind exactly
     |(X'X)^-1 X'y - b| <= h. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit was, they
@@ -128,8 +130,8 @@ class PublishedRegression(Source):
         Yields
         ------
         Rows
-            low <= E[x y] <= high for each regressor x; or low <= E[w y] <= high with w a row of (X'X)^-1 X', n times,
-            so that it is the coefficient.
+            low <= sum x y <= high for each regressor x, equal whole numbers if those summed are whole; or
+            low <= E[w y] <= high with w a row of (X'X)^-1 X', n times, so that it is the coefficient.
 
         Raises
         ------
@@ -146,8 +148,8 @@ class PublishedRegression(Source):
         >>> view = mx.QITable(people, qi="age", sa="income", sa_values=["low", "high"])
         >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
         >>> (rows,) = line.rows(mx.MaxEnt(view).space)
-        >>> rows.name(1), ((rows.low + rows.high) / 2).round(6).tolist()      # E[y] = 1/2, E[age y] = 140/4
-        ('linear regression of low: 1 on intercept, age, score: age', [0.5, 35.0])
+        >>> rows.name(1), rows.low.tolist(), rows.relation                      # sum y = 2, sum age y = 140
+        ('linear regression of low: 1 on intercept, age, score: age', [2.0, 140.0], '==')
         """
         known_members(space.view, "a regression")
         y = responses(space.view, self.of)
@@ -185,18 +187,27 @@ class PublishedRegression(Source):
         )
 
     def _emitted(self, space: Space, said: Intervals, y: np.ndarray, asked: np.ndarray, what: str) -> Rows:
-        """Write intervals of E[w y], among those asked about, as rows."""
-        q = space.codes["q"]
-        own = y[space.codes["s"]]
+        """Write intervals of E[w y], among those asked about, as rows; scores as sums, which may be whole numbers."""
+        q, own = space.codes["q"], y[space.codes["s"]]
         at = np.flatnonzero(asked[q] & (own != 0))
         place = np.cumsum(asked & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
-        by = space.n_records / (space.view.n_q * asked).sum()
-        number = own[at] * by
-        found = [sp.csr_array((weights[place[q[at]]] * number)[None]) for weights in said.weights]
+        n = int((space.view.n_q * asked).sum())
+        found, sides, whole = [], [], []
+        for weights, low, high in zip(said.weights, said.low.tolist(), said.high.tolist(), strict=True):
+            data = weights[place[q[at]]] * own[at]
+            if what == "score":
+                data, low, high, is_whole = whole_sums(data, low * n, high * n)
+                found.append(sp.csr_array((data * space.n_records)[None]))
+                whole.append(is_whole)
+            else:
+                found.append(sp.csr_array((data * (space.n_records / n))[None]))
+            sides.append((low, high))
         stacked = sp.csr_array(sp.vstack(found))
         matrix = sp.csr_array((stacked.data, at[stacked.indices], stacked.indptr), shape=(len(found), len(space)))
+        low_side, high_side = np.array(sides).T
         label, index = f"{self.label}, {what}", pd.Index(list(self.coefficients))
-        return Rows(matrix, said.low, said.high, label, index, space.view)
+        exact = bool(whole) and all(whole)
+        return Rows(matrix, low_side, high_side, label, index, space.view, exact=exact)
 
 
 def _named_numbers(coefficients: object) -> dict[str, float]:
