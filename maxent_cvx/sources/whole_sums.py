@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["whole_sums"]
+__all__ = ["LARGEST", "whole_sums"]
 
 #: The most decimals that are looked for.
 DECIMALS = 4
@@ -21,7 +21,7 @@ LARGEST = 2.0**40
 SIDES = 1e-12
 
 
-def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray, float, float, bool]:
+def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray, float, float, int | None]:
     """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10.
 
     Parameters
@@ -34,15 +34,15 @@ def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray
     -------
     weights, low, high
         Whole numbers, if the weights have few decimals and a whole number is in the interval; else as they were.
-    bool
-        Whether they are whole.
+    int or None
+        By which power of 10 they were multiplied to be whole; None if they are not.
     """
     for places in range(DECIMALS + 1):
         scaled = weights * 10.0**places
         nearest = np.rint(scaled)
         if (np.abs(scaled - nearest) <= ROUNDOFFS * np.abs(scaled)).all() and np.abs(nearest).max(initial=0) < LARGEST:
-            sides = low * 10.0**places, high * 10.0**places
-            least = np.ceil(sides[0] - SIDES * abs(sides[0]))
-            most = np.floor(sides[1] + SIDES * abs(sides[1]))
-            return (nearest, float(least), float(most), True) if least <= most else (weights, low, high, False)
-    return weights, low, high, False
+            sides = np.array([low, high]) * 10.0**places
+            off = np.where(np.isfinite(sides), SIDES * np.abs(sides), 0.0)
+            least, most = np.ceil(sides[0] - off[0]), np.floor(sides[1] + off[1])
+            return (nearest, float(least), float(most), places) if least <= most else (weights, low, high, None)
+    return weights, low, high, None

@@ -95,8 +95,8 @@ def test_all_worlds_of_small_tables(people, data):
     theirs = np.linalg.lstsq(X, worlds.T, rcond=None)[0]
     same, other = np.abs(theirs.T - fit).max(axis=1) < 1e-10, np.abs((worlds - y) @ X).max(axis=1) > 0.5
     found = violations(exact, people, worlds)
-    assert (found[same] == 0).all()
-    assert (found[other] > 0).all()
+    assert (found[same] < 1e-9).all()
+    assert (found[other] > 0.5).all()
     assert (same | other).all()
     off = np.abs(theirs.T - [rounded.coefficients[name] for name in names]).max(axis=1) - 0.5 * 10.0**-places
     found = violations(rounded, people, worlds)
@@ -126,7 +126,7 @@ def test_logistic_fits_are_feasible(people, places):
     said = PublishedRegression(
         dict(zip(["intercept", "age", "sex=M"], b, strict=True)), {"low": 1}, "logistic", decimals=places
     )
-    assert truth_of(said, frame[["age", "sex"]], frame["y"].to_numpy()) == 0
+    assert truth_of(said, frame[["age", "sex"]], frame["y"].to_numpy()) < 1e-9
 
 
 def test_logistic_rows_narrow_with_decimals():
@@ -161,7 +161,7 @@ def test_logistic_by_hand():
     assert model.bounds(P("low", given={"sex": "F"}), integer=True) == pytest.approx((1 / 4, 1 / 4))
     assert model.bounds(P("low", given={"sex": "M"}), integer=True) == pytest.approx((2 / 3, 2 / 3))
     near = next(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1).rows(model.space))
-    low, high = mx.MaxEnt(view_of(people)).add(near).bounds(P("low", given={"sex": "F"}))
+    low, high = mx.MaxEnt(model.space.view).add(near).bounds(P("low", given={"sex": "F"}))
     assert (low, high) == pytest.approx([1 / (1 + math.exp(1.1 + s * 0.05)) for s in (1, -1)], abs=2e-3)
 
 
@@ -191,7 +191,7 @@ def test_fits_of_scikit_learn(kind):
     X["age:sex=M"] = X["age"] * X["sex=M"]
     coefficients, said = fitted(kind, X, y)
     source = PublishedRegression(coefficients, {"low": 1}, **said)
-    assert truth_of(source, people, y) == 0
+    assert truth_of(source, people, y) < 1e-9
     post = mx.MaxEnt(view_of(people)).add(source).solve()
     low = post.conditional()["low"].reindex(pd.MultiIndex.from_frame(people)).to_numpy()
     scores = np.array([X[name] @ (low - y) for name in X]) / 60
@@ -201,7 +201,7 @@ def test_fits_of_scikit_learn(kind):
         assert truth_of(PublishedRegression(coefficients, {"low": 1}, **as_if), people, y) > 1e-3
     rounded = {name: round(float(b), 3) for name, b in coefficients.items()}
     said = {name: value for name, value in said.items() if name != "tolerance"}
-    assert truth_of(PublishedRegression(rounded, {"low": 1}, decimals=3, **said), people, y) == 0
+    assert truth_of(PublishedRegression(rounded, {"low": 1}, decimals=3, **said), people, y) < 1e-9
 
 
 def test_what_is_published_already_is_no_contradiction():
@@ -237,7 +237,7 @@ def test_adult(kind, places):
     post = mx.MaxEnt(view).add(said).solve()
     assert post.certificate.holds
     p = mx.Space.of(view).count(adult) / len(adult)
-    assert max(rows.residual(p).max() for rows in said.rows(post.space)) == 0
+    assert max(rows.residual(p).max() for rows in said.rows(post.space)) < 1e-6
     answered = post.conditional()[">50K"].reindex(pd.MultiIndex.from_frame(adult[["age", "sex"]])).to_numpy()
     if places is None:
         np.testing.assert_allclose(X.T @ (answered - y) / len(adult), 0, atol=1e-6)

@@ -66,7 +66,7 @@ class PublishedCorrelation(Source):
     >>> view = mx.QITable(people, qi="age", sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
     >>> told = mx.PublishedCorrelation(0.894, ("age", {"yes": 1}), decimals=3)
     >>> mx.MaxEnt(view).add(told).solve().conditional()["yes"].round(3).to_list()
-    [0.0, 0.002, 0.998, 1.0]
+    [0.0, 0.0, 1.0, 1.0]
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class PublishedCorrelation(Source):
         return f"correlation of {self.x} and {written_numbers(self.y)}{among(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row, the covariance, in the unit of x times that of y.
+        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class PublishedCorrelation(Source):
         Yields
         ------
         Rows
-            low <= E[(x - E x) y] <= high.
+            low <= n sum x y - sum x sum y <= high.
 
         Raises
         ------
@@ -125,8 +125,8 @@ class PublishedCorrelation(Source):
         >>> view = mx.QITable(people, qi="age", sa="ill", sa_values=["no", "yes"])
         >>> told = mx.PublishedCorrelation(0.9, ("age", {"yes": 1}), sd=0.5, ddof=0, decimals=1)
         >>> (rows,) = told.rows(mx.MaxEnt(view).space)
-        >>> rows.low.round(3).item(), rows.high.round(3).item()                     # sqrt(500) / 2 times 0.85 to 0.95
-        (9.503, 10.621)
+        >>> rows.low.item() / 4**2, rows.high.item() / 4**2          # sqrt(500) / 2 times 0.85 to 0.95: 9.503 to 10.621
+        (9.5625, 10.5625)
         """
         view = space.view
         known_members(view, "a correlation")
@@ -143,13 +143,12 @@ class PublishedCorrelation(Source):
         # n^2 times the covariance is the sum of (n x - sum x) y, which is whole if x and y are.
         weights = n * values_of_x[space.codes["q"]] - float(people @ values_of_x)
         data = np.where(people[space.codes["q"]] > 0, weights, 0.0) * y[space.codes["s"]]
-        data, least, most, whole = whole_sums(
-            data, (min(products) * sd_x - off) * n**2, (max(products) * sd_x + off) * n**2
-        )
-        by = 1 if whole else n**2
-        matrix = sp.csr_array((data * (space.n_records / by))[None])
+        ends = [(side * sd_x) * n**2 for side in (min(products), max(products))]
+        data, least, most, places = whole_sums(data, ends[0] - off * n**2, ends[1] + off * n**2)
+        matrix = sp.csr_array((data * space.n_records)[None])
         matrix.eliminate_zeros()
-        yield Rows(matrix, np.array([least / by]), np.array([most / by]), self.label, view=view, exact=whole)
+        sides = np.array([least]), np.array([most])
+        yield Rows(matrix, *sides, self.label, view=view, exact=places is not None)
 
     def _deviations(self, space: Space, y: np.ndarray, n: int) -> tuple[float, float]:
         """Between which numbers the standard deviation of y is, with ddof=0."""

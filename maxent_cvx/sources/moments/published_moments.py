@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from ...tables.selection import choose, written
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
+from ..whole_sums import LARGEST, whole_sums
 from .rounding import COMPUTED, half_unit
 from .subjects import Subjects, among, subjects
 
@@ -108,7 +111,8 @@ class PublishedMoments(Source):
         Yields
         ------
         Rows
-            low <= E[x] <= high, and of the squares; of an unknown number of people, sums of differences.
+            low <= sum x <= high, and of the squares, whole numbers if those summed are whole; of an unknown number of
+            people, sums of differences.
 
         Raises
         ------
@@ -123,42 +127,74 @@ class PublishedMoments(Source):
         >>> view = mx.QITable(pd.DataFrame({"age": [25, 41]}), qi="age", sa="income", sa_values=[20, 30, 40])
         >>> (rows,) = mx.PublishedMoments(30, 14.14, decimals=(0, 2)).rows(mx.MaxEnt(view).space)
         >>> [rows.name(i) for i in range(len(rows))]
-        ['mean and sd: 30 (14.14): mean', 'mean and sd: 30 (14.14): mean square about it']
-        >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()         # 14.14^2 / 2, and half a unit squared
-        ([29.5, 99.9], [30.5, 100.29])
+        ['mean and sd: 30 (14.14): sum', 'mean and sd: 30 (14.14): sum of squares about the mean']
+        >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()     # 14.135^2, and 14.145^2 + 2 (1/2)^2
+        ([59.0, 199.8], [61.0, 200.58])
         """
         people = subjects(space, self.of, self.given, self.values)
         if people.n is None:
             yield self._of_unknown_number(people, space)
             return
-        n, (h, _) = people.n, self._halves(people)
-        low, high = [self.mean - h], [self.mean + h]
-        weights = [people.x]
-        if self.sd is not None:
-            if n <= self.ddof:
-                raise StatementError(
-                    f"{self.label}: of {n} people there is no standard deviation with ddof={self.ddof}"
-                )
-            least, most = self._variances(people)
-            square = self._squares(people, n)
-            low.append(least * (n - self.ddof) / n)
-            high.append(most * (n - self.ddof) / n + h**2 if most else 0.0)
-            weights.append(square)
-        names = ["mean", "mean square about it"][: len(low)]
-        yield self._rows(np.array(weights) / n, np.array([low, high]), names, people, space)
+        if self.sd is not None and people.n <= self.ddof:
+            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
+        yield self._rows(self._sums(people, people.n), people, space)
+
+    def _sums(self, people: Subjects, n: int) -> list[Sum]:
+        """Of a known number of people: the sum, and that of squares; whole numbers, if those summed are whole."""
+        x, (h, _) = people.x, self._halves(people)
+        w, least, most, places = whole_sums(x, n * (self.mean - h), n * (self.mean + h))
+        found = [Sum("sum", w, least, most)]
+        if self.sd is None:
+            return found
+        low, high = ((n - self.ddof) * variance for variance in self._variances(people))
+        if places is not None and least == most and not self._are_equal(people):
+            unit = 100.0**places
+            squares = whole_sums(w**2, low * unit + least**2 / n, high * unit + least**2 / n)
+            if squares[3] == 0:
+                return [*found, Sum("sum of squares", *squares[:3])]
+        square = self._squares(people, n)
+        return [*found, Sum("sum of squares about the mean", square, low, high + n * h**2 if high else 0.0)]
 
     def _of_unknown_number(self, people: Subjects, space: Space) -> Rows:
-        """The same, multiplied by the number of people."""
+        """The same with n among the unknowns, sum (x - m) = 0 and sum ((x - m)^2 - sd^2) = -ddof sd^2."""
         x, (h, _) = people.x, self._halves(people)
-        weights = [x - (self.mean - h), x - (self.mean + h), np.ones(len(x))]
-        sides = [(0.0, np.inf), (-np.inf, 0.0), (1.0 + self.ddof * (self.sd is not None), np.inf)]
-        names = ["mean, low", "mean, high", "people"]
+        found = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
+        if exact := self._whole_differences(people, space.n_records):
+            return self._rows([*found, *exact], people, space)
+        found += [
+            Sum("mean, low", x - (self.mean - h), 0.0, np.inf),
+            Sum("mean, high", x - (self.mean + h), -np.inf, 0.0),
+        ]
         if self.sd is not None:
             square, (least, most) = self._squares(people, space.n_records), self._variances(people)
-            weights += [square - least, square - most - (h**2 if most else 0.0)]
-            sides += [(-self.ddof * least, np.inf), (-np.inf, -self.ddof * most)]
-            names += ["sd, low", "sd, high"]
-        return self._rows(np.array(weights), np.array(sides).T, names, people, space)
+            found += [
+                Sum("sd, low", square - least, -self.ddof * least, np.inf),
+                Sum("sd, high", square - most - (h**2 if most else 0.0), -np.inf, -self.ddof * most),
+            ]
+        return self._rows(found, people, space)
+
+    def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
+        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be.
+
+        The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
+        """
+        w, _, _, places = whole_sums(people.x, -np.inf, np.inf)
+        if places is None or self.half != (0.0, 0.0):
+            return []
+        unit, (h, off) = 10.0**places, self._halves(people)
+        mean = nearest_fraction(self.mean * unit, h * unit, n)
+        if mean is None:
+            return []
+        difference = mean.denominator * w - mean.numerator
+        found = [Sum("mean", difference, 0.0, 0.0)]
+        if self.sd is None:
+            return found
+        by = (mean.denominator * unit) ** 2
+        variance = nearest_fraction(self.sd**2 * by, (2 * self.sd * off + off**2) * by, n)
+        if variance is None:
+            return []
+        c, d = variance.numerator, variance.denominator
+        return [*found, Sum("sd", d * difference**2 - c, float(-self.ddof * c), float(-self.ddof * c))]
 
     def _halves(self, people: Subjects) -> tuple[float, float]:
         """How far mean and standard deviation may be off."""
@@ -181,9 +217,36 @@ class PublishedMoments(Source):
         nearest = 2 * np.sqrt(n) * self._halves(people)[1] if self._are_equal(people) else 0.0
         return np.where(off <= nearest, 0.0, off) ** 2
 
-    def _rows(self, weights: np.ndarray, sides: np.ndarray, names: list[str], people: Subjects, space: Space) -> Rows:
-        """Rows of sums over people, each with a weight."""
+    def _rows(self, told: list[Sum], people: Subjects, space: Space) -> Rows:
+        """Rows of sums over people."""
+        weights = np.array([one.weights for one in told])
         row, at = np.nonzero(weights)
         data = weights[row, at] * space.n_records
-        matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(weights), len(space)))
-        return Rows(matrix, sides[0], sides[1], self.label, pd.Index(names), space.view)
+        matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(told), len(space)))
+        low, high = (np.array([getattr(one, side) for one in told], dtype=float) for side in ("low", "high"))
+        return Rows(matrix, low, high, self.label, pd.Index([one.name for one in told]), space.view)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """low <= sum of what each person adds <= high.
+
+    Attributes
+    ----------
+    name : str
+    weights : ndarray
+        One a term of those as described.
+    low, high : float
+    """
+
+    name: str
+    weights: np.ndarray
+    low: float
+    high: float
+
+
+def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
+    """The only fraction with a denominator up to n that is within `off` of a value; None if it is not the only one."""
+    found = Fraction(value).limit_denominator(n)
+    near = abs(found - Fraction(value)) <= Fraction(off)
+    return found if near and 2 * off < 1 / n**2 and abs(value) * n < LARGEST else None

@@ -196,9 +196,9 @@ class PublishedRegression(Source):
         for weights, low, high in zip(said.weights, said.low.tolist(), said.high.tolist(), strict=True):
             data = weights[place[q[at]]] * own[at]
             if what == "score":
-                data, low, high, is_whole = whole_sums(data, low * n, high * n)
+                data, low, high, places = whole_sums(data, low * n, high * n)
                 found.append(sp.csr_array((data * space.n_records)[None]))
-                whole.append(is_whole)
+                whole.append(places is not None)
             else:
                 found.append(sp.csr_array((data * (space.n_records / n))[None]))
             sides.append((low, high))
