@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +14,12 @@ from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
 from ..solvers.solving.solve import solve
-from ..sources import Probability, published_sources, read_probability
+from ..sources import published_sources
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
-from .adversary import Adversary
-from .bounds import bounds_of
 from .certifying import certified
 from .explain.relaxation import Relaxation, least_relaxation
+from .intervals.bounded import BoundedAdversary
 from .posterior import Posterior
 from .warm_start import first_multipliers
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["MaxEnt"]
 
 
-class MaxEnt(Adversary):
+class MaxEnt(BoundedAdversary):
     """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to everything published and known.
 
     Parameters
@@ -206,69 +205,6 @@ class MaxEnt(Adversary):
         True
         """
         return certified(self, counts, self.solve().multipliers if multipliers is None else multipliers)
-
-    def bounds(
-        self,
-        asked: Probability | str | Iterable[Probability | str],
-        integer: bool = False,
-        *,
-        time_limit: float = 60.0,
-        progress: bool | None = None,
-    ) -> tuple[float, float] | pd.DataFrame:
-        """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
-
-        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds.
-
-        Parameters
-        ----------
-        asked : Probability, str, or several
-            ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
-        integer : bool
-            Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
-            independent parts of the model that the probability is about are asked: another may have none.
-        time_limit : float
-            Seconds for each question about whole assignments.
-        progress : bool, optional
-            Show a progress bar over several; by default on a terminal or in a notebook.
-
-        Returns
-        -------
-        (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, bounds from outside by no more than 1e-6 records.
-
-        Raises
-        ------
-        Infeasible
-            If the knowledge contradicts the published data or itself.
-        Inaccurate, SolverError
-            If a linear program has no precise answer, or a constraint of the model is not linear.
-        NotDecided
-            If the time is over.
-        UnknownName, StatementError
-            If something else than a probability of this view is asked for.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> low, high = mx.MaxEnt(release).bounds("P(Flu | Gender=male)")
-        >>> round(low, 6), round(high, 6)
-        (0.166667, 0.5)
-        """
-        arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
-        arguments.optional_flag(progress, "progress")
-        if self.convex:
-            raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
-        together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
-        combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
-        if strange := [a for a in combinations if not isinstance(a, Probability)]:
-            raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        found = bounds_of(combinations, self, integer, time_limit, progress)
-        if isinstance(asked, Probability | str):
-            return found[0]
-        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, combinations), name="probability"))
 
     def diagnose(self) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).

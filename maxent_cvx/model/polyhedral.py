@@ -68,13 +68,13 @@ def _negative(e: Any, rest: Any) -> list[Any] | None:
 def _multiple(e: Any, rest: Any, sign: float = 1.0) -> list[Any] | None:
     """Divide by a constant factor, which the rest is divided by instead."""
     if type(e).__name__ == "DivExpression":
-        factor, inner = 1 / np.asarray(e.args[1].value, dtype=float), e.args[0]
+        by, inner = 1 / np.asarray(e.args[1].value, dtype=float), e.args[0]
     else:
         at = 0 if e.args[0].is_constant() else 1
-        factor, inner = np.asarray(e.args[at].value, dtype=float), e.args[1 - at]
-    if factor.size != 1 or factor.item() == 0:
+        by, inner = np.asarray(e.args[at].value, dtype=float), e.args[1 - at]
+    if by.size != 1 or by.item() == 0:
         return None
-    factor = sign * factor.item()
+    factor = sign * by.item()
     return _pieces(inner, rest / factor) if factor > 0 else _pieces(-inner, rest / -factor)
 
 

@@ -31,6 +31,7 @@ from .statistics.answered_queries import AnsweredQueries
 from .statistics.noisy_marginal import NoisyMarginal
 from .statistics.randomized_response import RandomizedResponse
 from .strongest_associations import StrongestAssociations
+from .tables.published_table import PublishedTable
 
 __all__ = [
     "AnsweredQueries",
@@ -56,6 +57,7 @@ __all__ = [
     "PublishedRows",
     "PublishedRuleList",
     "PublishedRules",
+    "PublishedTable",
     "PublishedTree",
     "PublishedZeros",
     "QIConstraints",

@@ -17,6 +17,11 @@ SUPPORT = Path(public_api.__file__).parent
 WIDER = {
     "mx.Block(space, matrix, index, label)": "mx.Block(space, matrix, index, label, constant=None, "
     "provenance=<factory>)",
+    "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support, confidence, strict=False, complete=False, separator='_', "
+    "attributes=None)": "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support=None, confidence=None, strict=False, "
+    "complete=False, separator='_', attributes=None)",
+    "mx.MaxEnt.bounds(self, asked, integer=False, *, time_limit=60.0, progress=None)": "mx.MaxEnt.bounds(self, "
+    "asked=None, integer=False, *, time_limit=60.0, progress=None)",
     "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",

@@ -47,6 +47,9 @@ def doors() -> dict[str, Door]:
     transition = transition.div(transition.sum(axis=1), axis=0)
     noise = scipy.stats.laplace(scale=1)
     cells = pd.Series([3.2, 1.7], pd.Index(["male", "female"], name="Gender"))
+    counts = pd.DataFrame({"Gender": ["male", "*"], "Disease": ["Flu", "Flu"], "n": ["<5", 3]})
+    published = mx.PublishedTable(counts)
+    margins = mx.PublishedTable(pd.DataFrame([("a", "x", "<5"), ("a", "*", 9), ("*", "*", 9)], columns=["A", "B", "n"]))
     block, joint = space.marginal(["s"]), space.marginal(["Gender", "s"])
     rows = block == pd.Series(release.n_s / release.n_records, index=block.index)
     qi_table, sa_table = release.to_tables()
@@ -95,6 +98,7 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.certify": Door(
             model.certify, {"counts": post.counts, "multipliers": dict(post.multipliers)}
         ),
+        "mx.MaxEnt.audit": Door(model.audit, {"table": published, "progress": False}),
         "mx.MaxEnt.bounds": Door(model.bounds, {"asked": "P(Flu | Gender=male)", "progress": False}),
         "mx.MaxEnt.relax": Door(model.relax, {}),
         "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
@@ -119,6 +123,8 @@ def doors() -> dict[str, Door]:
             mx.PublishedRegression, {"coefficients": {"intercept": 0.3}, "of": {"Flu": 1}, "decimals": 1}
         ),
         "mx.PublishedRuleList": Door(mx.PublishedRuleList, {"rules": [({"Gender": "male"}, "Flu", 0.4)]}),
+        "mx.PublishedTable": Door(mx.PublishedTable, {"table": counts}),
+        "mx.PublishedTable.to_view": Door(margins.to_view, {"sa": "B"}),
         "mx.PublishedRules": Door(mx.PublishedRules, {"rules": rules}),
         **tree_door,
         "mx.QIDistribution": Door(mx.QIDistribution, {"tables": ({"Gender": {"m": {"x": 1.0}}},)}),

@@ -65,6 +65,12 @@ def table_of(hospital: pd.DataFrame) -> mx.QITable:
     )
 
 
+def table_with_margins(hospital: pd.DataFrame) -> pd.DataFrame:
+    """How many of each gender have each disease, with all totals; small cells are suppressed."""
+    counts = pd.crosstab(hospital["Gender"], hospital["Disease"], margins=True, margins_name="*").stack()
+    return counts.where(counts >= 5, "<5").rename("n").reset_index()
+
+
 def tree_of(hospital: pd.DataFrame) -> Pipeline:
     """A decision tree of the diseases, with two splits."""
     tree = make_pipeline(OneHotEncoder(), DecisionTreeClassifier(max_depth=2, random_state=0))
@@ -138,6 +144,13 @@ TRUE = {
     "PublishedTree": lambda release, hospital: [
         sources.PublishedTree(tree_of(hospital), leaves=leaves) for leaves in ("counts", "class")
     ],
+    "PublishedTable": lambda release, hospital: (
+        [
+            sources.PublishedTable(table_with_margins(hospital), suppressed={"<5": (0, 4)}, **options)
+            for options in [{}, {"base": 1}]
+        ]
+        + [sources.PublishedTable(hospital.value_counts(by).reset_index(name="n")) for by in (["Disease"], ["Gender"])]
+    ),
     "PublishedRules": lambda release, hospital: [
         sources.PublishedRules(rules, **options)
         for options in [{}, {"integer": False}, {"scores": "support"}, {"prune": False}, {"non_rules": False}]

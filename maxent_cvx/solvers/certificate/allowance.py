@@ -16,18 +16,19 @@ import numpy as np
 
 from ..parameters.tolerances import EPS
 from ..program.linear_form import LinearForm
+from .residuals import exact_residuals
 
 __all__ = ["Allowance", "linked"]
 
 
 @dataclass(frozen=True, eq=False)
 class Allowance:
-    """The costs of some soft rows and a linear expression are at most a limit, all in nats.
+    """The costs of missing rows and a linear expression are at most a limit, all multiplied by the multiplier t: nats.
 
     Attributes
     ----------
-    rows : ndarray of int
-        The soft rows, whose costs are those of the constraint times its multiplier t.
+    rows : LinearForm
+        The rows, which are soft.
     linear : ndarray, one a term
         t g.
     limit : float
@@ -36,28 +37,40 @@ class Allowance:
         The size that a violation is relative to.
     """
 
-    rows: np.ndarray
+    rows: LinearForm
     linear: np.ndarray
     limit: float
     magnitude: float
 
-    def left(self, form: LinearForm, x: np.ndarray, moves: np.ndarray) -> tuple[float, float]:
+    @property
+    def terms(self) -> np.ndarray:
+        """Which terms it is about."""
+        found = self.linear != 0
+        found[self.rows.matrix.indices] = True
+        return found
+
+    def left(self, x: np.ndarray, moves: np.ndarray) -> tuple[float, float]:
         """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative.
 
         Parameters
         ----------
-        form : LinearForm
         x : ndarray, one a term
             Counts, records.
         moves : ndarray, one a term
             A bound on the distance of each count from x''.
         """
-        assert form.penalties is not None
-        penalties, matrix = form.penalties.select(self.rows - form.n_hard), form.matrix[self.rows]
-        value, size = matrix @ x, abs(matrix)
-        error = size @ (moves + 4 * EPS * x) + form.side_error[self.rows]
-        error += form.coefficient_error[self.rows] * (abs(matrix.sign()) @ x)
-        missed = np.maximum(np.maximum(form.low[self.rows] - value, value - form.high[self.rows]), 0.0)
+        penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
+        assert penalties is not None
+        below, above = (
+            np.where(
+                np.isfinite(side),
+                sign * exact_residuals(self.rows, x, every, np.nan_to_num(side, posinf=0, neginf=0)),
+                0,
+            )
+            for sign, side in ((-1.0, self.rows.low), (1.0, self.rows.high))
+        )
+        missed = np.maximum(np.maximum(below, above), 0.0)
+        error = abs(self.rows.matrix) @ moves + EPS * missed
         ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, 0.0 * error, error)]
         least, most = float(np.minimum.reduce(ends).sum()), float(np.maximum.reduce(ends).sum())
         linear, spread = float(self.linear @ x), float(np.abs(self.linear) @ (moves + 4 * EPS * x))
@@ -71,8 +84,7 @@ def linked(components: tuple[np.ndarray, np.ndarray], allowances: Sequence[Allow
     """Join the connected components that share a limit: for each row, and for each term."""
     of_row, of_term = components
     for allowance in allowances:
-        joined = np.union1d(of_row[allowance.rows], of_term[allowance.linear != 0])
-        first = of_row[allowance.rows[0]]
-        of_row = np.where(np.isin(of_row, joined), first, of_row)
-        of_term = np.where(np.isin(of_term, joined), first, of_term)
+        joined = np.unique(of_term[allowance.terms])
+        of_row = np.where(np.isin(of_row, joined), joined[0], of_row)
+        of_term = np.where(np.isin(of_term, joined), joined[0], of_term)
     return of_row, of_term

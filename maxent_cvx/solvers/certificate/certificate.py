@@ -146,6 +146,7 @@ def certify(
     schur: SchurComplement | None = None,
     allowances: Sequence[Allowance] = (),
     exceeded: Exceeded | None = None,
+    temperature: float = 1.0,
 ) -> Certificate:
     """Bound the distance of an answer from the exact solution of a problem.
 
@@ -167,6 +168,8 @@ def certify(
         Convex constraints whose Lagrangian the soft rows of the form are.
     exceeded : callable, optional
         From a point to the rows that are cuts of each other convex constraint, and by how much it is violated there.
+    temperature : float
+        The objective of the form, times this, is that of the problem.
     """
     x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])
@@ -179,7 +182,9 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     for restriction in restrictions(form, x, multipliers, fixed):
-        found = _bounded(form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded)
+        found = _bounded(
+            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded, temperature
+        )
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds:
@@ -197,6 +202,7 @@ def _bounded(
     schur: SchurComplement | None,
     allowances: Sequence[Allowance],
     exceeded: Exceeded | None,
+    temperature: float,
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     fixed, width = settled
@@ -211,21 +217,22 @@ def _bounded(
     slack = exact.slack
     if restriction.is_soft.any():
         slack = slack + fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
-    backward = exact.backward
-    for allowance in allowances:
-        left, beyond = allowance.left(form, near, np.where(free, near * exact.moves, 0.0) + width)
-        slack[allowance.rows[:1]] += left
-        backward = max(backward, beyond)
-    for rows, beyond in exceeded(near) if exceeded else ():
-        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
-        slack[rows] += np.abs(multipliers[rows]) * form.scale[rows] * beyond
-        backward = max(backward, beyond, CONVEX_CONSTRAINTS.backward)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
         log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers)
         distance = np.where(free, divergence(form, near, multipliers) + moves * (log_ratio + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
+    slack, distance = temperature * slack, temperature * distance
+    backward = exact.backward
+    for allowance in allowances:
+        left, beyond = allowance.left(near, np.where(free, near * exact.moves, 0.0) + width)
+        distance[np.flatnonzero(allowance.terms)[0]] += left
+        backward = max(backward, beyond)
+    for rows, beyond in exceeded(near) if exceeded else ():
+        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
+        slack[rows] += temperature * np.abs(multipliers[rows]) * form.scale[rows] * beyond
+        backward = max(backward, beyond, CONVEX_CONSTRAINTS.backward)
     n_components = component_of_row.size + component_of_term.size  # an upper bound
     gap = np.bincount(component_of_row, slack, n_components).astype(float)  # bincount of no rows has integers
     gap += np.bincount(component_of_term, distance, len(gap))

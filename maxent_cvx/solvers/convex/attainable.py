@@ -6,12 +6,29 @@ import warnings
 
 import numpy as np
 
+from ...errors import Infeasible
 from ..backends.cvxpy_problem import constraints, soft_rows
+from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.extension import AddedRows, extended
 from ..program.linear_form import LinearForm
 from .budget import Budget
 
-__all__ = ["least_value"]
+__all__ = ["require_attainable"]
+
+
+def require_attainable(form: LinearForm, budget: Budget) -> None:
+    """Raise if the least value of a budget over the hard rows is above its limit.
+
+    Raises
+    ------
+    Infeasible
+    """
+    least = least_value(form, budget)
+    if least > budget.limit + CONVEX_CONSTRAINTS.unattainable * max(budget.magnitude, abs(least)):
+        raise Infeasible(
+            f"{budget.name!r} cannot hold: with everything else its left side is at least about {least:.6g}, and "
+            f"{budget.limit:.6g} is allowed; relax it, or remove it"
+        )
 
 
 def least_value(form: LinearForm, budget: Budget) -> float:

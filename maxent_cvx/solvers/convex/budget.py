@@ -9,10 +9,13 @@ which changes the weights w to w exp(-t g). What is left to find is t.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..parameters.tolerances import EPS
+from ..rows.exact_products import exact_matvec
 from ..rows.penalties import Penalties
 from ..rows.sparse import entry_rows, most_by_row
 
@@ -60,9 +63,38 @@ class Budget:
 
     def spent(self, x: np.ndarray) -> float:
         """The left side of the constraint at x."""
-        value = self.matrix @ x
+        value = exact_matvec(self.matrix, x)
         missed = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
         return float(self.penalties.cost(missed).sum() + self.linear @ x)
+
+    def rounding(self, x: np.ndarray) -> float:
+        """How exactly :meth:`spent` is known: the effect of one unit in the last place of the value of each row."""
+        value = self.matrix @ x
+        slope = np.abs(self.penalties.multiplier(self.low, self.high, value))
+        return EPS * float(np.where(value == 0, 0.0, slope) @ np.abs(value) + np.abs(self.linear) @ x)
+
+    def times(self, factor: float) -> Budget:
+        """Both sides of the constraint multiplied by a positive number."""
+        costs, linear = self.penalties.times(factor), self.linear * factor
+        return replace(self, penalties=costs, linear=linear, limit=self.limit * factor)
+
+    @cached_property
+    def ball(self) -> tuple[float, np.ndarray] | None:
+        """The temperature and the target of each term, if the costs are divergences of all terms, one a term.
+
+        Terms of :attr:`zeros` may be left out; their target is 1.
+        """
+        temperature, target = self.penalties.temperature, self.penalties.target
+        if temperature is None or target is None or not self.penalties.is_divergence.all():
+            return None
+        terms, left = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
+        left[self.zeros.indices] = left[terms] = False
+        alone = len(terms) == self.matrix.shape[0] == len(np.unique(terms)) and (np.diff(self.matrix.indptr) == 1).all()
+        if not alone or left.any() or np.ptp(temperature) > EPS * temperature[0] or (self.matrix.data != 1).any():
+            return None
+        found = np.ones(self.matrix.shape[1])
+        found[terms] = target
+        return float(temperature[0]), found
 
     @property
     def magnitude(self) -> float:

@@ -162,8 +162,9 @@ def _quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
 
     if not e.args[1].is_constant() or not e.args[0].is_affine():
         return False
-    matrix = e.args[1].value
-    values, vectors = np.linalg.eigh(matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix))
+    matrix: Any = e.args[1].value
+    dense = np.asarray(matrix.todense() if sp.issparse(matrix) else matrix)  # type: ignore[attr-defined]
+    values, vectors = np.linalg.eigh(dense)
     kept = values > np.finfo(float).eps * len(values) * values.max(initial=0.0)
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     return parts.add(np.full(int(kept.sum()), factor[0]), root @ cp.vec(e.args[0], order="F"), "square")

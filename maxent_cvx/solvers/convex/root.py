@@ -9,7 +9,7 @@ __all__ = ["decreasing_root"]
 
 
 def decreasing_root(
-    function: Callable[[float], float], start: float, tolerance: float, largest: float, most: int
+    function: Callable[[float], float], start: float, tolerance: float, width: float, largest: float, most: int
 ) -> tuple[float, float]:
     """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0.
 
@@ -19,6 +19,9 @@ def decreasing_root(
     start : float
         Where to begin, > 0.
     tolerance : float
+        Of the value.
+    width : float
+        Of the interval that t lies in, relative.
     largest : float
         The largest t that is tried.
     most : int
@@ -43,6 +46,8 @@ def decreasing_root(
         else:
             f_low = f_low / 2 if moved == "high" else f_low
             high, f_high, moved = t, value, "high"
+        if low > 0 and high - low <= width * low:
+            break
         if math.isinf(high):
             t = min(8 * t, largest)
         elif low == 0:

@@ -188,12 +188,16 @@ class ConvexConstraints:
     """Relative: the multipliers of several budgets have settled if a round changes none by more."""
     root: float = 4e-15
     """Relative to the limit: how exactly a budget is spent."""
-    first: float = 0.1
+    width: float = 1e-12
+    """Relative: how exactly the multiplier of a budget is found."""
+    first: float = 0.01
     """Nats per record: what the costs of a budget are worth where the search for its multiplier begins."""
     largest: float = 1e12
     """Nats per record: the largest multiplier of a budget, relative to its limit."""
     evaluations: int = 100
     """Problems that are solved to find the multiplier of a budget."""
+    near: float = 1e-7
+    """Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too."""
     doubtful: float = 500.0
     """Multiple of the first multiplier, beyond which it is asked whether the budget can be kept at all."""
     unattainable: float = 1e-7

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -155,7 +156,7 @@ def extended(form: LinearForm, added: Sequence[AddedRows], weights: np.ndarray) 
     for one in added:
         if one.penalties is not None:
             penalties = one.penalties if penalties is None else penalties.then(one.penalties)
-    sides = {}
+    sides: dict[str, Any] = {}
     for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", FEASIBILITY.places)):
         sides[name] = np.full(len(low), value)
         sides[name][original] = getattr(form, name)

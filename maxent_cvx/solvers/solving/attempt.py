@@ -22,7 +22,7 @@ from .presolving import NEWTON, presolved
 from .request import Request
 from .solution import Solution
 
-__all__ = ["Attempt", "attempt"]
+__all__ = ["Attempt", "answered", "attempt"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +70,28 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     Infeasible, SolverError
         If the backend returns no answer.
     """
+    solved, answer, name = answered(problem, request, reduced, start)
+    certificate = _certified(problem, request.backend, reduced, answer)
+    return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
+
+
+def answered(
+    problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None
+) -> tuple[Answer, Answer, str]:
+    """The answer to the reduced problem, that to the original problem, and the name of what solved it.
+
+    Raises
+    ------
+    Infeasible, SolverError
+        If the backend returns no answer.
+    """
     if start is None:
         form = reduced.form
         start = within_reach(form, form.project_to_dual_cone(reduced.start(request.start)))
     solved, name = _solved(problem, request, reduced, start)
     if solved.counts is None or solved.multipliers is None:
         raise failure(problem, request.backend.name, solved, None)
-    answer = _restored(problem.form, reduced, solved)
-    certificate = _certified(problem, request.backend, reduced, answer)
-    return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
+    return solved, _restored(problem.form, reduced, solved), name
 
 
 def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray) -> tuple[Answer, str]:

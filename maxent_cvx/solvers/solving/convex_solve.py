@@ -7,16 +7,17 @@ that are nowhere above g, each equal to g at an answer that violates it (Kelley,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...errors import Infeasible
+from ...errors import SolverError
 from ..answer import Status
 from ..certificate.certificate import certify
-from ..convex.attainable import least_value
+from ..convex.attainable import require_attainable
 from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded
 from ..convex.reading import read_budget
@@ -24,7 +25,6 @@ from ..convex.root import decreasing_root
 from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.problem import Problem
 from .lagrangian import Lagrangian
-from .presolving import presolved
 from .request import Request
 from .solution import Solution
 
@@ -67,41 +67,43 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
 
 def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budget, x: np.ndarray) -> np.ndarray:
     """Find the multiplier of one budget, the others being held; it is changed in place. Return the counts."""
-    tolerance = CONVEX_CONSTRAINTS.root * budget.magnitude
+    tolerance = max(CONVEX_CONSTRAINTS.root * budget.magnitude, budget.rounding(x))
     if multipliers[i] == 0 and budget.spent(x) <= budget.limit + tolerance:
         return x
     tried: dict[float, np.ndarray] = {}
-    checked: list[float] = []
-
-    def excess(t: float) -> float:
-        if t > CONVEX_CONSTRAINTS.doubtful * start and not checked:
-            checked.append(t)
-            least = least_value(lagrangian.problem.form, budget)
-            if least > budget.limit + CONVEX_CONSTRAINTS.unattainable * max(budget.magnitude, abs(least)):
-                raise cannot_hold(budget.name, least, budget.limit)
-        multipliers[i] = t
-        tried[t] = lagrangian.solve(multipliers)
-        return budget.spent(tried[t]) - budget.limit
-
     n = float(lagrangian.problem.n_records)
     start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
+    doubtful = CONVEX_CONSTRAINTS.doubtful * start
+
+    def excess(t: float) -> float:
+        nonlocal doubtful
+        if t > doubtful:
+            require_attainable(lagrangian.problem.form, budget)
+            doubtful = math.inf
+        multipliers[i] = t
+        tried[t] = lagrangian.solve(multipliers)
+        if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
+            tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
+        return budget.spent(tried[t]) - budget.limit
+
     t, value = decreasing_root(
-        excess, start, tolerance, CONVEX_CONSTRAINTS.largest * n / budget.magnitude, CONVEX_CONSTRAINTS.evaluations
+        excess,
+        start,
+        tolerance,
+        CONVEX_CONSTRAINTS.width,
+        CONVEX_CONSTRAINTS.largest * n / budget.magnitude,
+        CONVEX_CONSTRAINTS.evaluations,
     )
     if multipliers[i] != t:
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
     if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
-        raise cannot_hold(budget.name, value + budget.limit, budget.limit)
+        require_attainable(lagrangian.problem.form, budget)
+        raise SolverError(
+            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried its "
+            f"left side is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it, or use another solver"
+        )
     return tried[t]
-
-
-def cannot_hold(name: str, least: float, limit: float) -> Infeasible:
-    """The error for a constraint that no distribution satisfies with everything else."""
-    return Infeasible(
-        f"{name!r} cannot hold: with everything else its left side is at least about {least:.6g}, and {limit:.6g} is "
-        "allowed; relax it, or remove it"
-    )
 
 
 def _certified(
@@ -112,19 +114,18 @@ def _certified(
     request: Request,
 ) -> Solution:
     """Certify the last answer, and give it the rows of the problem."""
-    last, extension = lagrangian.last, lagrangian.extension
-    assert last is not None
+    answer, extension, reduced = lagrangian.answer, lagrangian.extension, lagrangian.reduced
+    assert answer is not None
     assert extension is not None
+    assert reduced is not None
     assert problem.convex is not None
-    answer = last.solution.answer
     assert answer.counts is not None
     assert answer.multipliers is not None
-    posed = problem.with_rows(extension.form)
-    settled = presolved(replace(posed, convex=None)).settled_for(np.maximum(answer.counts, 0.0))
     certificate = certify(
-        extension.form, problem.groups, answer.counts, answer.multipliers, settled, answer.proofs,
+        extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
         allowances=lagrangian.allowances(multipliers),
         exceeded=exceeded(others, problem.convex.variable, lagrangian.cut_rows),
+        temperature=lagrangian.temperature(multipliers),
     )  # fmt: skip
     own = replace(
         answer,

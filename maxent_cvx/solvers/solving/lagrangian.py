@@ -10,11 +10,15 @@ import numpy as np
 from ...errors import Infeasible
 from ..answer import Answer, Status
 from ..certificate.allowance import Allowance
+from ..certificate.projection import project
 from ..convex.budget import Budget
+from ..presolve.reduced import Reduced
 from ..program.extension import AddedRows, Extension, extended
+from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from .attempt import Attempt
+from .attempt import answered
 from .attempts import attempts
+from .presolving import presolved
 from .request import Request
 
 __all__ = ["Lagrangian"]
@@ -32,44 +36,74 @@ class Lagrangian:
     request : Request
     cuts : list of AddedRows
         Hard rows that every feasible point satisfies.
+    answer, extension, reduced : Answer, Extension, Reduced or None
+        Of the problem that was solved last.
+    iterations : int
+        Of all problems together.
     """
 
     problem: Problem
     budgets: Sequence[Budget]
     request: Request
     cuts: list[AddedRows] = field(default_factory=list)
-    last: Attempt | None = None
+    answer: Answer | None = None
     extension: Extension | None = None
+    reduced: Reduced | None = None
     iterations: int = 0
 
     def solve(self, multipliers: np.ndarray) -> np.ndarray:
-        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts."""
+        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts.
+
+        Raises
+        ------
+        Infeasible
+            If the rows and cuts contradict each other.
+        SolverError
+            If there is no answer.
+        """
         extension = self._extended(multipliers)
         posed = self.problem.with_rows(extension.form)
-        start = np.zeros(extension.form.shape[0])
-        if self.last is None or self.extension is None:
-            start[extension.original] = self.request.start
-        else:
-            known = min(len(self.extension.form.low), len(start))
-            start[extension.original] = self._own(self.last.solution.answer)[self.extension.original]
-            for now, before in zip(extension.added, self.extension.added, strict=False):
-                if len(now) == len(before) and known:
-                    start[now] = self._own(self.last.solution.answer)[before]
-        request = replace(self.request, start=start)
-        best = None
+        request = replace(self.request, start=self._start(extension)).at_full_precision()
         try:
-            for found in attempts(posed, request.at_full_precision()):
-                best = found if best is None or found.bound <= best.bound else best
-                if found.solved.status is Status.OPTIMAL or found.holds:
-                    break
+            reduced = self._reduced(posed, extension)
+            solved, answer, _ = answered(posed, request, reduced)
+            if solved.status is not Status.OPTIMAL:
+                answer = min(attempts(posed, request), key=lambda one: one.bound).solution.answer
         except Infeasible as error:
             raise self._in_the_users_words(error) from None
-        assert best is not None
-        self.last, self.extension = best, extension
-        self.iterations += best.solution.answer.iterations
-        counts = best.solution.answer.counts
-        assert counts is not None
-        return np.maximum(counts, 0.0)
+        self.answer, self.extension, self.reduced = answer, extension, reduced
+        self.iterations += answer.iterations
+        assert answer.counts is not None
+        return np.maximum(answer.counts, 0.0)
+
+    def projected(self, x: np.ndarray) -> np.ndarray:
+        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
+        assert self.extension is not None
+        assert self.reduced is not None
+        near = project(self.extension.form.hard, x, self.reduced.fixed)
+        return x if near is None else near
+
+    def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
+        """Presolve; where only the costs of soft rows differ from the last problem, its reduction serves again."""
+        before, form = self.extension, extension.form
+        if self.reduced is None or before is None or before.form.shape != form.shape or form.penalties is None:
+            return presolved(posed, self.request.backend)
+        same = before.form.n_hard == form.n_hard and np.array_equal(before.form.weights, form.weights)
+        if not same or any(len(a) != len(b) for a, b in zip(before.added, extension.added, strict=True)):
+            return presolved(posed, self.request.backend)
+        return self.reduced.with_penalties(form.penalties, form.n_hard)
+
+    def _start(self, extension: Extension) -> np.ndarray:
+        """Multipliers to start from: those of the last answer, and 0 for new rows."""
+        start = np.zeros(extension.form.shape[0])
+        if self.answer is None or self.extension is None or self.answer.multipliers is None:
+            start[extension.original] = self.request.start
+            return start
+        start[extension.original] = self.answer.multipliers[self.extension.original]
+        for now, before in zip(extension.added, self.extension.added, strict=False):
+            if len(now) == len(before):
+                start[now] = self.answer.multipliers[before]
+        return start
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
         """A contradiction between cuts as one between the constraints that they are of."""
@@ -81,22 +115,36 @@ class Lagrangian:
             f"{'it' if len(cut) == 1 else 'one of them'}, or remove it"
         )
 
-    @staticmethod
-    def _own(answer: Answer) -> np.ndarray:
-        assert answer.multipliers is not None
-        return answer.multipliers
+    def temperature(self, multipliers: np.ndarray) -> float:
+        """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
+        balls = [(budget.ball, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True)]
+        return 1 + sum(t * ball[0] for ball, t in balls if ball is not None)
 
     def _extended(self, multipliers: np.ndarray) -> Extension:
-        """The rows of the problem, the cuts, and the costs of the budgets."""
-        form, weights = self.problem.form, self.problem.form.weights
-        added = []
+        """The rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
+
+        A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
+        temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
+        """
+        form, added, temperature = self.problem.form, [], self.temperature(multipliers)
+        log_weights = np.log(form.weights) - 1
         for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
             if budget.zeros.shape[0]:
                 none = np.zeros(budget.zeros.shape[0])
                 added.append(AddedRows(budget.zeros, none, none.copy(), budget.name))
-            if t > 0:
-                weights = weights * np.exp(-t * budget.linear) if budget.linear.any() else weights
-                added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, budget.penalties.times(t)))
+            if t == 0:
+                continue
+            log_weights = log_weights - t * budget.linear
+            if budget.ball is not None:
+                log_weights = log_weights + t * budget.ball[0] * np.log(budget.ball[1])
+                continue
+            costs = budget.penalties.times(t / temperature)
+            added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs))
+        weights = form.weights
+        if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
+            weights = np.exp(log_weights / temperature + 1)
+        if form.penalties is not None and temperature != 1:
+            form = replace(form, penalties=form.penalties.times(1 / temperature))
         return extended(form, [*added, *self.cuts], weights)
 
     @property
@@ -111,10 +159,10 @@ class Lagrangian:
 
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""
-        assert self.extension is not None
-        soft = [rows for rows in self.extension.added if len(rows) and rows[0] >= self.extension.form.n_hard]
-        active = [(budget, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True) if t > 0]
-        return [
-            Allowance(rows, t * budget.linear, t * budget.limit, t * budget.magnitude)
-            for rows, (budget, t) in zip(soft, active, strict=True)
-        ]
+        found = []
+        for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
+            if t > 0:
+                own = budget.times(t)
+                rows = replace(LinearForm.plain(own.matrix, own.low, own.high), penalties=own.penalties)
+                found.append(Allowance(rows, own.linear, own.limit, own.magnitude))
+        return found

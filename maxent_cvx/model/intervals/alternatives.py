@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Infeasible, NotDecided
-from ..sources import Custom
-from .adversary import Adversary
+from ...errors import Infeasible, NotDecided
+from ...sources import Custom
+from ..adversary import Adversary
 
 __all__ = ["has_alternatives", "over_alternatives"]
 
