@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.sources.moments.published_moments import nearest_fraction
-from maxent_cvx.sources.whole_sums import whole_sums
+from maxent_cvx.sources.numbers.whole_sums import whole_sums
 
 
 @given(

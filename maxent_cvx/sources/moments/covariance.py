@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ...errors import arguments
 from ...tables.selection import choose, written
-from ..numbers_of_terms import known_members, responses, told_numbers
+from ..numbers.numbers_of_terms import known_members, responses, told_numbers
 from ..regression.design_matrix import design_matrix
 from ..statements.probability import Probability
 from ..statements.statement import Event, conditions

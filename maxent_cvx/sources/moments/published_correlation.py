@@ -13,9 +13,9 @@ from ...tables.selection import choose
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
-from ..numbers_of_terms import known_members, responses, told_numbers, written_numbers
+from ..numbers.numbers_of_terms import known_members, responses, told_numbers, written_numbers
+from ..numbers.whole_sums import whole_sums
 from ..regression.design_matrix import design_matrix
-from ..whole_sums import whole_sums
 from .rounding import COMPUTED, half_unit
 from .subjects import among
 

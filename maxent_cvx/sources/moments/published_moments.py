@@ -15,7 +15,7 @@ from ...tables.selection import choose, written
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
-from ..whole_sums import LARGEST, whole_sums
+from ..numbers.whole_sums import LARGEST, whole_sums
 from .rounding import COMPUTED, half_unit
 from .subjects import Subjects, among, subjects
 

@@ -15,7 +15,7 @@ from ...terms.axes import level_of
 from ...terms.events import values_named
 from ...terms.space import Space
 from ...views import OUTSIDE
-from ..numbers_of_terms import numbers_of_values
+from ..numbers.numbers_of_terms import numbers_of_values
 from ..statements.statement import conditions
 
 __all__ = ["Subjects", "among", "subjects"]

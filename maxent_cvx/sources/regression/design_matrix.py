@@ -10,7 +10,7 @@ from ...errors import unknown_name
 from ...tables.selection import constant
 from ...terms.axes import level_of
 from ...views import View
-from ..numbers_of_terms import numbers_of_tuples
+from ..numbers.numbers_of_terms import numbers_of_tuples
 
 __all__ = ["INTERCEPT", "design_matrix"]
 

@@ -13,9 +13,9 @@ from ...tables.selection import choose
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
-from ..numbers_of_terms import known_members, responses, told_numbers, written_numbers
+from ..numbers.numbers_of_terms import known_members, responses, told_numbers, written_numbers
+from ..numbers.whole_sums import whole_sums
 from ..statements.statement import conditions
-from ..whole_sums import whole_sums
 from .design_matrix import INTERCEPT, design_matrix
 from .score_intervals import Fit, Intervals
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, listing, number, shown, unknown_name
-from ..tables.numbers import numbers_of
-from ..terms.axes import level_of
-from ..views import OUTSIDE, View
+from ...errors import StatementError, listing, number, shown, unknown_name
+from ...tables.numbers import numbers_of
+from ...terms.axes import level_of
+from ...views import OUTSIDE, View
 
 __all__ = ["known_members", "numbers_of_tuples", "numbers_of_values", "responses", "told_numbers", "written_numbers"]
 
