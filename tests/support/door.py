@@ -44,6 +44,7 @@ CLOSED = {
         )
     },
     "mx.PublishedTable.matrix": "called by a model, with its own space",
+    "mx.PublishedQuantile.alternatives": "called by a model, with its own space",
     "mx.View": "abstract",
     "mx.View.named": "abstract",
     "mx.View.described": "abstract",

@@ -115,10 +115,6 @@ def doors() -> dict[str, Door]:
         ),
         "mx.PublishedMoments": Door(mx.PublishedMoments, {"mean": 3, "sd": 0.5, "values": {"Flu": 1.0}, "decimals": 1}),
         "mx.PublishedQuantile": Door(mx.PublishedQuantile, {"value": 1, "values": {"Flu": 1.0}, "decimals": 0}),
-        "mx.PublishedQuantile.alternatives": Door(
-            mx.PublishedQuantile(1, values=dict(zip(release.sensitive_values, range(5), strict=True))).alternatives,
-            {"space": space},
-        ),
         "mx.PublishedRegression": Door(
             mx.PublishedRegression, {"coefficients": {"intercept": 0.3}, "of": {"Flu": 1}, "decimals": 1}
         ),
