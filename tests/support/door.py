@@ -28,7 +28,12 @@ CLOSED = {
         for source in (
             "AnsweredQueries",
             "BucketInvariants",
+            "Monotone",
             "NoisyMarginal",
+            "PublishedCorrelation",
+            "PublishedMoments",
+            "PublishedQuantile",
+            "PublishedRegression",
             "PublishedRuleList",
             "PublishedRules",
             "PublishedTable",
@@ -42,6 +47,7 @@ CLOSED = {
         )
     },
     "mx.PublishedTable.matrix": "called by a model, with its own space",
+    "mx.PublishedQuantile.alternatives": "called by a model, with its own space",
     "mx.View": "abstract",
     "mx.View.named": "abstract",
     "mx.View.described": "abstract",

@@ -91,6 +91,7 @@ def doors() -> dict[str, Door]:
         "mx.Block.diff": Door(joint.diff, {"level": "Gender"}),
         "mx.Block.value": Door(block.value, {"p": np.full(len(space), 0.1)}),
         "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
+        "mx.Covariance": Door(mx.Covariance, {"x": "Gender=male", "y": {"Flu": 1.0}, "given": {"Degree": "college"}}),
         "mx.E": Door(mx.E, {"attribute": "Disease", "given": {"Gender": "male"}, "values": {"Flu": 1.0}}),
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
@@ -105,11 +106,20 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
         "mx.MaxEnt.remove": Door(on_a_copy(model, "remove"), {"label": next(iter(model.knowledge))}),
         "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
+        "mx.Monotone": Door(mx.Monotone, {"of": P("Flu"), "along": "Degree", "order": ["junior", "college"]}),
         "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
         "mx.P": Door(mx.P, {"value": "Flu"}),
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
+        "mx.PublishedCorrelation": Door(
+            mx.PublishedCorrelation, {"r": 0.3, "of": ("Gender=male", {"Flu": 1.0}), "sd": 0.5, "decimals": 1}
+        ),
+        "mx.PublishedMoments": Door(mx.PublishedMoments, {"mean": 3, "sd": 0.5, "values": {"Flu": 1.0}, "decimals": 1}),
+        "mx.PublishedQuantile": Door(mx.PublishedQuantile, {"value": 1, "values": {"Flu": 1.0}, "decimals": 0}),
+        "mx.PublishedRegression": Door(
+            mx.PublishedRegression, {"coefficients": {"intercept": 0.3}, "of": {"Flu": 1}, "decimals": 1}
+        ),
         "mx.PublishedRuleList": Door(mx.PublishedRuleList, {"rules": [({"Gender": "male"}, "Flu", 0.4)]}),
         "mx.PublishedTable": Door(mx.PublishedTable, {"table": counts}),
         "mx.PublishedTable.to_view": Door(margins.to_view, {"sa": "B"}),

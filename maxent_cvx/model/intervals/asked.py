@@ -39,9 +39,10 @@ class Asked:
 
 def of_combinations(combinations: Sequence[Probability], space: Space) -> Asked:
     """Ask for linear combinations of probabilities."""
-    rows = []
+    rows, every = [], []
     for combination in combinations:
         parts = [coefficient * event.row(space) for event, coefficient in combination.terms.items()]
+        every.append(parts)
         rows.append(sum(parts[1:], parts[0]) if parts else sp.csr_array((1, len(space))))
     matrix = sp.csr_array(sp.vstack(rows, format="csr") / space.n_records) if rows else sp.csr_array((0, len(space)))
     matrix.eliminate_zeros()
@@ -49,9 +50,14 @@ def of_combinations(combinations: Sequence[Probability], space: Space) -> Asked:
         matrix,
         np.array([combination.constant for combination in combinations], dtype=float),
         np.array([combination.attainable() for combination in combinations], dtype=float).reshape(-1, 2).T,
-        np.array([len(combination.terms) == 1 for combination in combinations], dtype=bool),
+        np.array([_is_multiple(parts) for parts in every], dtype=bool),
         pd.Index(map(str, combinations), name="probability"),
     )
+
+
+def _is_multiple(parts: list[sp.csr_array]) -> bool:
+    """Whether an expression is a multiple of one probability: a mean has several coefficients."""
+    return len(parts) == 1 and len(np.unique(parts[0].data)) <= 1
 
 
 def of_conditionals(space: Space) -> Asked:

@@ -21,6 +21,7 @@ from ...solvers.rows.sparse import entry_rows
 from ...solvers.solving.presolving import presolved
 from ...system.progress import progress_bar
 from ..adversary import Adversary
+from .alternatives import has_alternatives, over_alternatives
 from .asked import Asked
 
 __all__ = ["bounds_of", "without_knowledge"]
@@ -50,6 +51,8 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, seconds: float, pro
     Infeasible
         If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
     """
+    if integer and has_alternatives(model):
+        return over_alternatives(model, lambda one: bounds_of(asked, one, integer, time_limit, progress))
     problem = model.posed.hard  # soft rows do not say what is possible
     try:
         with within(math.inf if integer else seconds):
