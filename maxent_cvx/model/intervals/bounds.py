@@ -52,7 +52,7 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, seconds: float, pro
         If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
     """
     if integer and has_alternatives(model):
-        return over_alternatives(model, lambda one: bounds_of(asked, one, integer, time_limit, progress))
+        return over_alternatives(model, lambda one: bounds_of(asked, one, integer, seconds, progress))
     problem = model.posed.hard  # soft rows do not say what is possible
     try:
         with within(math.inf if integer else seconds):
