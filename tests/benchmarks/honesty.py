@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import cvxpy as cp
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -49,6 +50,8 @@ SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3, "cancelling": 2
 ANSWERED, WELL_POSED = 1e-6, 1e-8
 #: Models after which it is said what became of them so far.
 REPORTED = 500
+#: Counts below are taken from the multipliers.
+TINY = 1e-150
 #: What adding up the counts of a group costs, where answers are compared: a probability.
 ROUNDING = 1e-15
 
@@ -118,6 +121,7 @@ def drawn(kind: str, seed: int) -> Drawn | None:
 def _add_soft(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator) -> None:
     """Add soft statements, some true of the table, some far from it, some of what another is of, and a few hard ones."""
     said: Probability | None = None
+    hard = set()
     for i in range(int(rng.integers(1, 6))):
         if said is None or rng.random() < 0.7:
             said = _combination(model, records, rng, SPREAD["soft"])
@@ -126,6 +130,9 @@ def _add_soft(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.r
         relation = str(rng.choice(["=", "=", "<=", ">=", "between"]))
         if rng.random() < 0.25:
             statement = _statement(model, said, table, rng, relation, least=0.0)
+            if statement.label in hard:
+                continue
+            hard.add(statement.label)
         else:
             statement = _soft(model, said, table, rng, relation)
         model.add(statement, label=f"{i}: {statement.label}")
@@ -270,12 +277,19 @@ def judged(case: Drawn, **options: object) -> Outcome:
             type(refused).__name__ + ("" if exact else ", no oracle"), moves=exact.moves if exact else np.nan
         )
     if soft:
-        exact = oracle(case.posed, np.maximum(post.counts, 1e-200))
+        exact = oracle(case.posed, _begin(case.model, post))
     if exact is None:
         return Outcome("no oracle", bound=post.certificate.bound)
     error = _error(post, exact)
     word = "WRONG" if error > post.certificate.bound + ROUNDING else "right"
     return Outcome(word, error, post.certificate.bound, exact.moves, post.certificate.backward == 0)
+
+
+def _begin(model: MaxEnt, post: Posterior) -> list[mp.mpf]:
+    """A positive table to look for the exact answer from: the counts, or, less than doubles can be, w exp(A' m - 1)."""
+    form = model.form
+    exponent = form.exponent(form.transformed_multipliers(np.concatenate(list(post.multipliers.values()))))
+    return [mp.mpf(x) if x > TINY else mp.exp(mp.mpf(e)) for x, e in zip(post.counts, exponent, strict=True)]
 
 
 def _error(post: Posterior, exact: Oracle) -> float:

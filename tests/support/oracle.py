@@ -166,7 +166,7 @@ def _half_unit(typed: float) -> Fraction:
     return Fraction(0) if exact else Fraction(float(np.spacing(abs(typed)))) / 2
 
 
-def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
+def oracle(model: MaxEnt, near: Sequence[float | mp.mpf]) -> Oracle | None:
     """Solve a model that has an interior answer; `near` is a positive table that satisfies it but for rounding.
 
     Returns None where the rows, taken for exact rationals, contradict each other, or leave no interior point that is
@@ -193,11 +193,11 @@ def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
         return None
 
 
-def _choices(ranges: Sequence[Row], near: Sequence[float]) -> Iterator[tuple[State, ...]]:
+def _choices(ranges: Sequence[Row], near: Sequence[float | mp.mpf]) -> Iterator[tuple[State, ...]]:
     """Every choice of states; those of inactive hard rows first, and of soft rows those that suit the value at `near`."""
     options = []
     for row in ranges:
-        value = _value(row, [mp.mpf(float(x)) for x in near])
+        value = _value(row, [mp.mpf(x) for x in near])
         options.append(sorted(states(row), key=lambda one: not _between(one.low, value, one.high)))
     yield from (
         tuple(option[i] for option, i in zip(options, places, strict=True))
@@ -206,7 +206,7 @@ def _choices(ranges: Sequence[Row], near: Sequence[float]) -> Iterator[tuple[Sta
 
 
 def _solved(
-    equations: Sequence[Row], chosen: Sequence[State], near: Sequence[float], weights: Sequence[mp.mpf]
+    equations: Sequence[Row], chosen: Sequence[State], near: Sequence[float | mp.mpf], weights: Sequence[mp.mpf]
 ) -> tuple[list[mp.mpf], list[mp.mpf]] | None:
     """The answer in given states: known multipliers tilt the weights, w exp(a m)."""
     tilt = [mp.mpf(0)] * len(weights)
@@ -255,7 +255,7 @@ def independent(rows: Sequence[Row]) -> list[Row] | None:
 
 
 def newton(
-    rows: Sequence[Row], near: Sequence[float], log_weights: Sequence[mp.mpf], variances: Sequence[Fraction]
+    rows: Sequence[Row], near: Sequence[float | mp.mpf], log_weights: Sequence[mp.mpf], variances: Sequence[Fraction]
 ) -> tuple[list[mp.mpf], list[mp.mpf]] | None:
     """Maximise sum x log(w / x) over A x + v m = b, from a point that nearly satisfies it; x and the multipliers m.
 
@@ -269,7 +269,7 @@ def newton(
     variance = [_mpf(v / c**2) for v, c in zip(variances, scales, strict=True)]
     m, n = matrix.rows, matrix.cols
     support = [[j for j in range(n) if matrix[i, j]] for i in range(m)]
-    x, dual = [mp.mpf(float(v)) for v in near], [mp.mpf(0)] * m
+    x, dual = [mp.mpf(v) for v in near], [mp.mpf(0)] * m
 
     def residual(x: list[mp.mpf], dual: list[mp.mpf]) -> tuple[list[mp.mpf], list[mp.mpf]]:
         slope = [mp.log(x[j]) - log_weights[j] + 1 for j in range(n)]

@@ -47,7 +47,7 @@ from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 from .exact_point import exact_point
 from .projection import project
-from .soft_rows import Restriction, fenchel_gaps, restrictions, within_slopes
+from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
@@ -189,14 +189,13 @@ def _bounded(
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     fixed, width = settled
-    near = project(restriction.form, x, fixed, schur)
-    if near is None:
+    near = project(restriction.form, restriction.near, ~restriction.held, schur)
+    if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
     component_of_row, component_of_term = form.components(free)
     own = np.where(restriction.is_soft, 0.0, multipliers)
-    components = restriction.components or (component_of_row, component_of_term)
-    exact = exact_point(restriction.form, near, own, free, width, components, schur)
+    exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
     slack = exact.slack
     if restriction.is_soft.any():
         slack = slack + fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)

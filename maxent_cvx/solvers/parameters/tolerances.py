@@ -207,6 +207,8 @@ class SoftRows:
     rounding: float = 16 * EPS
     """Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square
     of a standard deviation, the row's scale and its square are each off by at most a few EPS / 2."""
+    vanished: float = 1e-10
+    """Records: a count that a high cost makes less may be 0 at the point by which an answer is certified."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,8 @@ class Penalties:
         own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
         # A rounded variance acts like an error of the distance v |m|, to second order.
         error = error + PENALTIES.rounding * self.variance * np.abs(m)
-        ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
+        with np.errstate(invalid="ignore"):
+            ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
         return np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
 
     def _gap(self, own: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
