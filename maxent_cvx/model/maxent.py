@@ -217,7 +217,8 @@ class MaxEnt(Adversary):
     ) -> tuple[float, float] | pd.DataFrame:
         """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
 
-        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds.
+        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds. Soft rows
+        leave everything possible: the bounds are of the hard rows alone.
 
         Parameters
         ----------
@@ -291,7 +292,8 @@ class MaxEnt(Adversary):
 
         Notes
         -----
-        Constraints of your own that are convex and not affine are left out.
+        Constraints of your own that are convex and not affine are left out, and so are soft rows, which contradict
+        nothing.
 
         Examples
         --------
@@ -314,7 +316,8 @@ class MaxEnt(Adversary):
     def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
 
-        What has changed is listed. Nothing else in the package changes what was typed.
+        What has changed is listed. Nothing else in the package changes what was typed. Soft rows, which may be missed
+        as they are, stay as they are: the relaxation is of the hard rows alone.
 
         Parameters
         ----------

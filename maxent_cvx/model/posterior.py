@@ -152,7 +152,8 @@ class Posterior(TermDistribution):
     def objective(self) -> float:
         """``N H(p) - sum of penalties``, nats: what was maximised; of a prior ``-N D(p || prior)`` less these.
 
-        ``model.problem.value`` is this divided by N, the number of records.
+        ``model.problem.value`` is this divided by N, the number of records; with a prior, it lacks the constant
+        sum P(q, b) log P(q, b) of D.
 
         Raises
         ------
@@ -215,13 +216,14 @@ class Posterior(TermDistribution):
         -------
         DataFrame
             A row a statement, the largest price first: `side`, which of its sides is active ("=", ">=", "<=", or ""
-            of an inactive inequality), and `price`. Widening a vague statement by eps on its active side raises the
+            of an inactive inequality; "~" of a soft statement), and `price`. Widening a vague statement by eps on its active side raises the
             entropy by eps times the size of the price, to first order. Infinite where the statement forces zeros:
             there the entropy rises faster than any multiple of eps. Statements that repeat each other share a price.
             With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
             a prior rules out, which is no statement that can be left out. Of several numbers these are
             "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to
-            it that prices are of.
+            it that prices are of. With soft statements it is the objective per record, entropy less the costs divided
+            by N; the price of a soft statement is the slope of its cost, where the answer misses it, divided by N.
 
         Raises
         ------
@@ -253,7 +255,8 @@ class Posterior(TermDistribution):
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
         P(s | q) = 1, that the other values have 0. What could not be proved is not listed either. Of a series also what
-        the releases force, and of a population what its groups do: then published rows are among the reasons.
+        the releases force, and of a population what its groups do: then published rows are among the reasons. Soft rows
+        force nothing: what is certain follows from the hard rows alone.
 
         Parameters
         ----------
