@@ -192,7 +192,7 @@ class Posterior(TermDistribution):
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
         >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) ~ 0.2 +- 0.02", "P(Flu | Gender=male) ~ 0.4 +- 0.04")
         >>> model.solve().penalties.round(2).to_dict()
-        {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.08, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.94}
+        {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.24, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.77}
         """
         form = model_of(self).form
         names = [form.name(row) for row in range(form.n_hard, form.shape[0])]
