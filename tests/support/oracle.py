@@ -174,6 +174,7 @@ def oracle(model: MaxEnt, near: Sequence[float | mp.mpf]) -> Oracle | None:
     """
     with mp.workdps(DIGITS):
         rows = exact_rows(model)
+        rows = [row for row in rows if row.cost is None or any(row.coefficients)]  # other costs are constants
         equations = independent([row for row in rows if row.is_equation])
         if equations is None:
             return None

@@ -196,15 +196,19 @@ def _bounded(
     component_of_row, component_of_term = form.components(free)
     own = np.where(restriction.is_soft, 0.0, multipliers)
     exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
-    slack = exact.slack
+    slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():
-        slack = slack + fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+        gaps, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+        slack, doubt = slack + gaps, abs(form.matrix).T @ of_row
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
-        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers)
+        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
         distance = np.where(free, divergence(form, near, multipliers) + moves * (log_ratio + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
+        if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
+            y = np.exp(form.exponent(multipliers))
+            distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
     n_components = component_of_row.size + component_of_term.size  # an upper bound
     gap = np.bincount(component_of_row, slack, n_components).astype(float)  # bincount of no rows has integers
     gap += np.bincount(component_of_term, distance, len(gap))

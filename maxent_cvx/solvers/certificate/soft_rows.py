@@ -136,8 +136,11 @@ def fenchel_gaps(
     free: np.ndarray,
     moves: np.ndarray,
     width: np.ndarray,
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Bound the gap of each soft row from above, records, at any x'' within the given distance of x; 0 of other rows.
+
+    A row on a linear part of its cost has no gap if its multiplier is the slope, which is known up to rounding: how far
+    that may be from the given multiplier is returned, too.
 
     Parameters
     ----------
@@ -155,7 +158,7 @@ def fenchel_gaps(
         A bound on the distance of each fixed term from its true value, records.
     """
     assert form.penalties is not None
-    rows, found = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0])
+    rows, found, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
     penalties = form.penalties.select(rows - form.n_hard)
     matrix = form.matrix[rows]
     size, entries = abs(matrix), np.diff(matrix.indptr)
@@ -169,6 +172,7 @@ def fenchel_gaps(
         for side, sign in ((form.low[rows], -1.0), (form.high[rows], 1.0))
     )
     gaps = penalties.fenchel_gap((below, above), error, multipliers[rows])
-    involved = size @ free.astype(float) > 0
-    found[rows] = np.where(involved, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
-    return found
+    doubt[rows] = penalties.doubt((below, above), error, multipliers[rows])
+    charged = (size @ free.astype(float) > 0) & (doubt[rows] == 0)
+    found[rows] = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
+    return found, doubt
