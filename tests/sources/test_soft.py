@@ -45,7 +45,8 @@ costs = st.floats(1e-9, 1e9)
 )  # fmt: skip
 def test_what_is_written_is_read_as_the_same(value, other, low, width, downwards, kind, cost, delta, against):
     """str(statement) is read as the same statement, whatever its values are called."""
-    left = P(value, given={other: [value, "z"]}) - 2.5 * P("z", who=other) * against
+    left = P(value, given={other: [value, "z"]})
+    left = left - 2.5 * P("z", who=other) if against else left
     sides = (-np.inf, low) if downwards and width else (low, low + width)
     penalty = mx.soft(P("a") == 1, **{kind: cost} if kind != "delta" else {"sd": cost, "delta": delta}).penalty
     said = left.missable(*sides, penalty)
@@ -78,7 +79,7 @@ def test_read(text: str, said: mx.Statement):
     {
         "P(Flu) ~ 0.3": ("a cost is expected after ~", "character 13"),
         "P(Flu) ~ 0.3 +- 0.1, weight 3": ("one of both",),
-        "P(Flu) ~ 0.3, delta 3": ("needs sd=",),
+        "P(Flu) ~ 0.3, delta 3": ("sd=0.05",),
         "P(Flu) ~ 0.3 +- 0": ("sd must be a number above 0",),
         "P(Flu) = 0.3, weight 3": ("the end is expected",),
         "0.1 <= P(Flu) <~ 0.3, weight 3": ("two relations",),
@@ -86,7 +87,7 @@ def test_read(text: str, said: mx.Statement):
 )
 def test_mistakes(text: str, parts: tuple[str, ...]):
     """Mistakes are pointed at."""
-    with refused((StatementError, BadProbability), *parts):
+    with refused(BadProbability if "+- 0" in text and "weight" not in text else StatementError, *parts):
         read_statement(text)
 
 
@@ -113,7 +114,7 @@ def test_what_cannot_be_soft():
     with refused(StatementError, "finite side"):
         FLU.missable(-np.inf, np.inf, soft.penalty)
     with refused(StatementError, "soft already"):
-        hospital().add(mx.soft(lambda space: soft, sd=0.1)) if False else hospital().add(mx.soft(mx.soft(own, sd=1), sd=1))
+        hospital().add(mx.soft(mx.soft(own, sd=1), sd=1))
     with refused(StatementError, "CVXPY constraint"):
         hospital().add(mx.soft(lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.3, sd=0.1))
     model = hospital()
@@ -133,17 +134,17 @@ def own(space: mx.Space) -> Rows:
 
 def test_however_it_is_said():
     """A statement, its text, a block, rows with a Series of costs, a function and a source have one answer."""
-    model = hospital()
-    block = model.space.conditional("Disease", given="Gender")["Flu"]
+    models = [hospital() for _ in range(5)]
+    blocks = [model.space.conditional("Disease", given="Gender")["Flu"] for model in models]
     sd = pd.Series({"male": 0.05, "female": 0.02}).rename_axis("Gender")
     ways = [
         ["P(Flu | Gender=male) ~ 0.2 +- 0.05", "P(Flu | Gender=female) ~ 0.2 +- 0.02"],
         [mx.soft(P("Flu", given=group) == 0.2, sd=sd[group["Gender"]]) for group in (MALE, FEMALE)],
-        [block.softly(0.2, sd=sd)],
-        [mx.soft(block == 0.2, sd=sd)],
+        [blocks[2].softly(0.2, sd=sd)],
+        [mx.soft(blocks[3] == 0.2, sd=sd)],
         [lambda space: space.conditional("Disease", given="Gender")["Flu"].softly(0.2, sd=sd)],
     ]
-    posts = [hospital().add(*way).solve() for way in ways]
+    posts = [model.add(*way).solve() for model, way in zip(models, ways, strict=True)]
     for post in posts[1:]:
         np.testing.assert_allclose(post.conditional(), posts[0].conditional(), atol=1e-9)
         assert post.objective == pytest.approx(posts[0].objective, abs=1e-9)
@@ -168,8 +169,8 @@ def test_a_source_is_softened_row_by_row():
     """Names stay in prices and penalties; inequalities are missed on their wrong side only."""
     source = mx.soft(own, weight=2)
     post = hospital().add(source, label="own").solve()
-    assert list(post.penalties.index) == list(post.prices().index) or set(post.penalties.index) == set(post.prices().index)
-    assert all("Flu" not in name and "softly" in name for name in post.penalties.index)
+    assert list(post.penalties.index) == ["own: female", "own: male"]
+    assert set(post.prices().index) == set(post.penalties.index)
     share = [post.prob("Flu", given={"Gender": g}) for g in ("female", "male")]
     assert post.penalties.tolist() == pytest.approx([2 * max(p - 0.25, 0) for p in share], abs=1e-9)
     assert (post.prices()["side"] == "~").all()
@@ -191,8 +192,8 @@ def test_every_solver(solver: str, options: dict[str, bool]):
     assert apart <= exact.certificate.bound + post.certificate.bound
     again = hospital().add(*said).certify(post.counts)
     assert again.bound == pytest.approx(post.certificate.bound, rel=10, abs=1e-4)
-    warm = hospital().add(*said).solve(warm_start=exact)
-    assert warm.certificate.bound <= 1e-6
+    again = exact.model.copy().add(FLU.softly(0.3, sd=1))
+    assert again.solve(warm_start=exact).certificate.bound <= 1e-6
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -221,13 +222,13 @@ def test_what_is_met_exactly():
 
 @pytest.mark.parametrize("kind", ["sd", "weight", "delta"])
 def test_growing_costs_tend_to_the_hard_answer(kind: str):
-    """So does a square, more and more slowly: the miss is the variance times the price."""
-    hard = hospital().add(FLU == 0.4).solve()
-    for size in (1e2, 1e4, 1e6):
+    """A square misses it by the variance times the multiplier, which tends to the hard statement's price times N."""
+    price = 10 * abs(hospital().add(FLU == 0.4).solve().prices()["price"].iloc[0])
+    for size in (1e4, 1e6, 1e8):
         cost = {"sd": {"sd": size**-0.5}, "weight": {"weight": size}, "delta": {"sd": size**-0.5, "delta": 1.0}}[kind]
         post = hospital().add(FLU.softly(0.4, **cost)).solve()
-        missed = 0.0 if kind == "weight" else 10 * abs(hard.prices()["price"].iloc[0]) / size
-        assert abs(post.prob(FLU) - 0.4) == pytest.approx(missed, rel=0.5 / size**0.2, abs=1e-9)
+        missed = 0.0 if kind == "weight" else price / size
+        assert 0.4 - post.prob(FLU) == pytest.approx(missed, rel=0.05, abs=1e-10)
 
 
 CONTRADICTORY = [(FLU, 0.2), (FLU, 0.45), (FLU + HIV, 0.9), (P("Flu", given=FEMALE), 0.6), (P("Flu"), 0.1)]
@@ -253,7 +254,7 @@ def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool):
         costs = {"sd": weight**-0.5} if squared else {"weight": weight}
         post = hospital().add(*[said.softly(v, **costs) for said, v in CONTRADICTORY]).solve()
         apart = np.abs(post.counts / 10 - p.value).max()
-        assert apart < before
+        assert apart <= before * 1.001
         before = apart
     assert before < 2e-4
     assert post.penalties.sum() / weight * (2 if squared else 1) == pytest.approx(least, rel=1e-3)
@@ -264,8 +265,14 @@ def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool):
 @pytest.mark.parametrize("kind", ["sd", "weight"])
 @pytest.mark.parametrize("value", [0.4, 3.0])
 def test_costs_of_any_size(exponent: int, kind: str, value: float):
-    """From 1e-12 to 1e12, for what can be met and for what cannot: certified."""
-    post = hospital().add(FLU.softly(value, **{kind: 10.0**exponent}), HIV.softly(0.2, sd=0.1)).solve()
+    """From 1e-12 to 1e12, for what can be met and for what cannot: certified, or, beyond doubles, refused."""
+    model = hospital().add(FLU.softly(value, **{kind: 10.0**exponent}), HIV.softly(0.2, sd=0.1))
+    beyond = value > 1 and exponent in ((-12, -8) if kind == "sd" else (12,))
+    try:
+        post = model.solve()
+    except mx.Inaccurate:
+        assert beyond
+        return
     assert post.certificate.bound < 1e-4
     little = exponent > 3 if kind == "sd" else exponent < -3
     if little:
@@ -409,7 +416,7 @@ def test_leave_one_out():
 
 def test_what_is_of_the_hard_rows_alone():
     """Bounds, certainties, diagnoses and relaxations do not see what is soft."""
-    soft = [FLU.softly(0.1, weight=1e6), mx.soft(FLU >= 0.9, sd=1e-3), P("HIV", given=FEMALE).softly(0, sd=1e-6)]
+    soft = [FLU.softly(0.1, weight=1e3), mx.soft(FLU >= 0.9, sd=0.01), P("HIV", given=FEMALE).softly(0, sd=1e-3)]
     plain, model = hospital().add(HIV <= 0.1), hospital().add(*soft).add(HIV <= 0.1)
     asked = ["P(Flu | Gender=male)", "P(HIV | Gender=female)"]
     pd.testing.assert_frame_equal(model.bounds(asked), plain.bounds(asked))

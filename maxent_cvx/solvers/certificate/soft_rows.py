@@ -6,7 +6,8 @@ Let c be the cost of missing a row by r records, c* its conjugate, and m the row
 
 to the duality gap, r'' being the distance of its value at x'' from the side that the sign of m refers to. Soft rows do
 not restrict x''. But where an absolute error is 0 and m is within its slope, x'' can be required to satisfy the row
-exactly: the gap of that row is then 0, and not the product of the slope and a rounding error.
+exactly: the gap of that row is then 0, and not the product of the slope and a rounding error. So it can where the
+variance v is tiny, with v m added to the value: a rounding error e of it would cost e^2 / (2 v).
 """
 
 from __future__ import annotations
@@ -77,14 +78,15 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     if penalties is None:
         yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
         return
-    met = np.zeros(form.shape[0], dtype=bool)
-    met[form.n_hard :] = (penalties.variance == 0) & (
-        np.abs(multipliers[form.n_hard :]) < penalties.within(penalties.slope)
-    )
-    met &= form.missed(x) <= FEASIBILITY.multiple * form.tolerance
+    met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
+    m = multipliers[form.n_hard :]
+    met[form.n_hard :] = (penalties.variance <= PENALTIES.stiff) & (np.abs(m) < penalties.within(penalties.slope))
+    side[form.n_hard :] -= penalties.variance * m
     met &= form.is_equation | (multipliers != 0)
+    met[met] = np.abs(exact_residuals(form, x, np.flatnonzero(met), side[met])) <= (
+        FEASIBILITY.multiple * form.tolerance[met]
+    )
     is_soft[form.n_hard :] = True
-    side = np.where(met & (multipliers < 0), form.high, form.low)
     vanished = (x < PENALTIES.vanished) & ~fixed
     choices = [met, np.zeros_like(met)] if met.any() else [met]
     for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
@@ -175,4 +177,10 @@ def fenchel_gaps(
     doubt[rows] = penalties.doubt((below, above), error, multipliers[rows])
     charged = (size @ free.astype(float) > 0) & (doubt[rows] == 0)
     found[rows] = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
+    exactly = form.n_hard + np.flatnonzero(~restriction.is_soft[form.n_hard :] & (form.penalties.variance > 0))
+    if len(exactly):  # x'' satisfies the row as typed but for v m, which is rounded where the side is moved by it
+        variance, m = form.penalties.variance[exactly - form.n_hard], multipliers[exactly]
+        side = np.where(m < 0, form.high[exactly], form.low[exactly])
+        off = np.abs(restriction.form.low[exactly] - side + variance * m) + PENALTIES.rounding * variance * np.abs(m)
+        found[exactly] = off**2 / variance
     return found, doubt
