@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import TableError, arguments, listing, shown, unknown_name
+from ...errors import StatementError, TableError, arguments, listing, shown, unknown_name
 from ...tables.numbers import as_numbers
 from ...terms.blocks.block import Block
 from ...terms.rows import Rows
