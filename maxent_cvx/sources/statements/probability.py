@@ -360,7 +360,7 @@ class Probability:
         Raises
         ------
         StatementError
-            If there is no probability in the combination.
+            If there is no probability in the combination, or both sides are infinite.
 
         Examples
         --------
@@ -369,7 +369,10 @@ class Probability:
         >>> P("Flu").missable(0.1, 0.3, mx.soft(P("Flu") == 0.2, sd=0.05).penalty)
         <Statement: 0.1 <~ P(Flu) <~ 0.3 +- 0.05>
         """
-        return replace(self._statement(low, high), penalty=penalty)
+        said = self._statement(low, high)
+        if math.isinf(low) and math.isinf(high):
+            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
+        return replace(said, penalty=penalty)
 
     def between(self, low: float, high: float) -> Statement:
         """The statement ``low <= self <= high``, which Python does not let anybody write in this way.
