@@ -184,6 +184,10 @@ class ConvexConstraints:
     """Rounds of cuts, and of budgets one after the other."""
     feasible: float = 1e-14
     """In the unit of the constraint: a smaller violation is rounding, and no cut is made for it."""
+    resolved: float = 1e-14
+    """Relative to the number of records: how exactly rows are solved, so that smaller violations stay."""
+    stalled: float = 1e-9
+    """In the unit of the constraint: a violation that the last cuts have not halved, and that is no larger, stays."""
     settled: float = 1e-9
     """Relative: the multipliers of several budgets have settled if a round changes none by more."""
     root: float = 4e-15
