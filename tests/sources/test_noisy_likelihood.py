@@ -50,18 +50,22 @@ def counts_of(post: mx.Posterior) -> pd.Series:
 def mirror_descent(marginals: list[pd.Series], steps: int = 20_000) -> pd.Series:
     """The objective of private-pgm: the least sum of squared misses, from the uniform table by entropic steps.
 
-    Steps multiply counts by exp(-t gradient), so that the table stays in the exponential family of the marginals: of all
-    tables with these marginals, it has the most entropy (McKenna, Sheldon and Miklau, 2019, Algorithm 1 and Theorem 2).
+    Steps multiply counts by exp(-t gradient), so that the table stays in the exponential family of the marginals: of
+    all tables with these marginals, it has the most entropy (McKenna, Sheldon and Miklau, 2019, Algorithm 1).
     """
     at = [pd.factorize(index().droplevel([n for n in SIZES if n not in counts.index.names]))[0] for counts in marginals]
     known = []
     for counts, code in zip(marginals, at, strict=True):
-        first = index().droplevel([n for n in SIZES if n not in counts.index.names])[np.unique(code, return_index=True)[1]]
+        first = index().droplevel([n for n in SIZES if n not in counts.index.names])[
+            np.unique(code, return_index=True)[1]
+        ]
         known.append(counts.reindex(first).to_numpy())
     log_x, step = np.zeros(len(CELLS)), 1.0 / PEOPLE
     for _ in range(steps):
         x = PEOPLE * np.exp(log_x - np.logaddexp.reduce(log_x))
-        log_x = log_x - step * sum((np.bincount(code, x) - counts)[code] for counts, code in zip(known, at, strict=True))
+        log_x = log_x - step * sum(
+            (np.bincount(code, x) - counts)[code] for counts, code in zip(known, at, strict=True)
+        )
     return pd.Series(x, index=index())
 
 
@@ -126,7 +130,9 @@ def hospital() -> MaxEnt:
 def test_costs_are_log_likelihoods(noise, cost):
     """Of the miss in people; discrete noise is that of the geometric mechanism."""
     post = hospital().add(mx.NoisyMarginal(FLU, noise, how="likelihood")).solve()
-    missed = np.array([6 * post.prob("Flu", {"Gender": "male"}) - 4.2, 4 * post.prob("Flu", {"Gender": "female"}) + 0.7])
+    missed = np.array(
+        [6 * post.prob("Flu", {"Gender": "male"}) - 4.2, 4 * post.prob("Flu", {"Gender": "female"}) + 0.7]
+    )
     assert post.penalties.tolist() == pytest.approx(cost(missed).tolist(), abs=1e-6)
     log = noise.logpmf if hasattr(noise.dist, "pmf") else noise.logpdf
     at, zero = (np.array([3, -4]), 0) if hasattr(noise.dist, "pmf") else (missed, 0.0)
@@ -134,7 +140,7 @@ def test_costs_are_log_likelihoods(noise, cost):
 
 
 def test_beside_the_box():
-    """The box excludes nothing inside; noise beyond all confidence makes it infeasible, and only costs the likelihood."""
+    """Noise beyond all confidence makes the box infeasible, and costs the likelihood much."""
     noise = scipy.stats.laplace(scale=0.1)
     far = FLU + 9.0
     with pytest.raises(mx.Infeasible):
@@ -147,7 +153,9 @@ def test_beside_the_box():
 
 def test_a_cell_without_records():
     """What nobody can have was published as noise: a constant cost."""
-    nobody = pd.Series([4.2, 2.0], index=pd.MultiIndex.from_tuples([("male", "Flu"), ("female", "Gout")], names=FLU.index.names))
+    nobody = pd.Series(
+        [4.2, 2.0], index=pd.MultiIndex.from_tuples([("male", "Flu"), ("female", "Gout")], names=FLU.index.names)
+    )
     post = hospital().add(mx.NoisyMarginal(nobody, scipy.stats.norm(scale=2), how="likelihood")).solve()
     assert post.penalties.iloc[1] == pytest.approx(0.5)
 

@@ -32,7 +32,20 @@ def hospital() -> MaxEnt:
 # -- written and read ------------------------------------------------------------------------------------------------
 
 awkward = st.sampled_from(
-    ["a = b", "x ~ y", "Flu, weight 3", "it's", 'say "so"', "a) ~ 0.3 +- 1", "(b", "c <= d", "~", "+- 1", "delta 2", "or"]
+    [
+        "a = b",
+        "x ~ y",
+        "Flu, weight 3",
+        "it's",
+        'say "so"',
+        "a) ~ 0.3 +- 1",
+        "(b",
+        "c <= d",
+        "~",
+        "+- 1",
+        "delta 2",
+        "or",
+    ]
 )
 costs = st.floats(1e-9, 1e9)
 
@@ -244,7 +257,9 @@ def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool):
     model = hospital()
     space, p = model.space, cp.Variable(len(model.space), nonneg=True)
     published = [rows.matrix @ p == rows.low for fact in model.facts for rows in fact.rows(space)]
-    misses = cp.hstack([sum(a * (event.row(space) @ p) for event, a in said.terms.items()) - v for said, v in CONTRADICTORY])
+    misses = cp.hstack(
+        [sum(a * (event.row(space) @ p) for event, a in said.terms.items()) - v for said, v in CONTRADICTORY]
+    )
     cost = cp.sum_squares(misses) if squared else cp.norm1(misses)
     least = cp.Problem(cp.Minimize(cost), published).solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13)
     among = [misses == misses.value] if squared else [cost <= least * (1 + 1e-9) + 1e-10]
@@ -346,7 +361,10 @@ def test_a_prior():
     post = MaxEnt(release, prior=prior).add(FLU.softly(0.1, sd=0.1)).solve()
     miss(post, 0.1, post.prob(FLU), 0.1)
     assert post.objective == pytest.approx(-10 * post.relative_entropy - post.penalties.sum(), abs=1e-9)
-    for other in (MaxEnt(release, prior=prior).solve(), MaxEnt(release, prior=prior).add(FLU == post.prob(FLU) + 0.01).solve()):
+    for other in (
+        MaxEnt(release, prior=prior).solve(),
+        MaxEnt(release, prior=prior).add((post.prob(FLU) + 0.01) == FLU).solve(),
+    ):
         cost = (other.prob(FLU) - 0.1) ** 2 / 0.02
         assert -10 * other.relative_entropy - cost < post.objective
 

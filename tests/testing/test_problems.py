@@ -156,7 +156,9 @@ def test_who_takes_what():
         def solve(self, form, start=None): ...
 
     taken = {problem.name for problem in PROBLEMS.values() if problem.suits(Equations())}
-    assert taken == {name for name, p in PROBLEMS.items() if not (p.needs_inequalities or p.needs_soft_rows or p.needs_convex)}
+    assert taken == {
+        name for name, p in PROBLEMS.items() if not (p.needs_inequalities or p.needs_soft_rows or p.needs_convex)
+    }
     assert all(problem.suits("CLARABEL") for problem in PROBLEMS.values())
 
 

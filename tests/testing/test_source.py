@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -92,11 +92,14 @@ TRUE = {
     ],
     "GroupInvariants": lambda release, hospital: [sources.GroupInvariants(groups_of(hospital))],
     "Population": lambda release, hospital: [sources.Population(groups_of(hospital))],
-    "NoisyMarginal": lambda release, hospital: [
-        sources.NoisyMarginal(counts, binom(10, 0.5, loc=-5), confidence=confidence, integer=integer)
-        for confidence, integer in [(1, True), (0.9, False)]
-        for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
-    ],
+    "NoisyMarginal": lambda release, hospital: (
+        [
+            sources.NoisyMarginal(counts, binom(10, 0.5, loc=-5), confidence=confidence, integer=integer)
+            for confidence, integer in [(1, True), (0.9, False)]
+            for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
+        ]
+        + [sources.NoisyMarginal(hospital.groupby("Disease").size() - 2.5, norm(scale=2), how="likelihood")]
+    ),
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
     "PublishedCounts": lambda release, hospital: [
         sources.PublishedCounts(release),
@@ -135,7 +138,12 @@ TRUE = {
         sources.SameValue("Ethan", "Helen", at_least=1),
         sources.SameValue("Ethan", "Iris", at_least=0),
     ],
+    "SoftSource": lambda release, hospital: [
+        mx.soft(sources.StrongestAssociations(hospital, 5, 5), sd=0.1),
+        mx.soft(lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.1, weight=20),
+    ],
     "Statement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}).softly(0.9, sd=0.1),
         P("Flu", given={"Gender": "male"}) == 0.5,
         P("Flu", given={"Gender": "male"}).about(0.6, eps=0.1),
         P(["Flu", "HIV"], given={"Gender": "female"}) <= 0.25,
