@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import copy
+import itertools
 from functools import cached_property
 from io import BytesIO
 from os import PathLike

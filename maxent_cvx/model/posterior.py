@@ -220,9 +220,10 @@ class Posterior(TermDistribution):
         -------
         DataFrame
             A row a statement, the largest price first: `side`, which of its sides is active ("=", ">=", "<=", or ""
-            of an inactive inequality; "~" of a soft statement), and `price`. Widening a vague statement by eps on its active side raises the
-            entropy by eps times the size of the price, to first order. Infinite where the statement forces zeros:
-            there the entropy rises faster than any multiple of eps. Statements that repeat each other share a price.
+            of an inactive inequality; "~" of a soft statement), and `price`. Widening a vague statement by eps on its
+            active side raises the entropy by eps times the size of the price, to first order. Infinite where the
+            statement forces zeros: there the entropy rises faster than any multiple of eps. Statements that repeat
+            each other share a price.
             With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
             a prior rules out, which is no statement that can be left out. Of several numbers these are
             "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to

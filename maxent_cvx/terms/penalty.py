@@ -11,8 +11,8 @@ from ..errors import BadProbability, StatementError, number
 __all__ = ["Penalty"]
 
 
-#: The least standard deviation, weight or delta, in the unit of the value; the most is one over it. Their squares, times
-#: the squares of numbers of records, are far from what doubles can be.
+#: The least standard deviation, weight or delta, in the unit of the value; the most is one over it. Their squares,
+#: times the squares of numbers of records, are within what doubles can be.
 LEAST = 1e-60
 
 

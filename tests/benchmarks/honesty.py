@@ -2,9 +2,9 @@
 
 Every model is drawn from a positive table of people, so that what it says is true but for the rounding of typed
 numbers. ``wide`` models have coefficients from 1e-9 to 1e9 in one statement, ``tame`` ones from 0.1 to 10; in
-``cancelling`` ones, most of what a statement's coefficients amount to is nothing, or is published. In ``soft`` ones most
-statements may be missed at a cost, and are: some are far from the table, or contradict each other. The answer counts as
-wrong if any P(s | q) is further from the oracle's than the certificate's bound.
+``cancelling`` ones, most of what a statement's coefficients amount to is nothing, or is published. In ``soft`` ones
+most statements may be missed at a cost, and are: some are far from the table, or contradict each other. The answer
+counts as wrong if any P(s | q) is further from the oracle's than the certificate's bound.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def drawn(kind: str, seed: int) -> Drawn | None:
 
 
 def _add_soft(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator) -> None:
-    """Add soft statements, some true of the table, some far from it, some of what another is of, and a few hard ones."""
+    """Add soft statements, some true of the table, some far from it, some of what another is of; a few are hard."""
     said: Probability | None = None
     hard = set()
     for i in range(int(rng.integers(1, 6))):

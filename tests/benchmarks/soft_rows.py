@@ -1,9 +1,9 @@
 """Soft rows against CVXPY: random models, their problem written anew and solved: python -m tests.benchmarks.soft_rows.
 
 The models are the ``soft`` ones of :mod:`.honesty`. Their problem is written from the statements as they were typed,
-max N H(p) - sum of costs over the terms p, with none of the package's rows in counts, scaled or stacked. What is compared
-is the objective, which `model.problem` gives divided by N, too, and every P(s | q). CVXPY's solver ends with a small gap
-of the objective, which leaves probabilities the square root of that.
+max N H(p) - sum of costs over the terms p, with none of the package's rows in counts, scaled or stacked. What is
+compared is the objective, which `model.problem` gives divided by N, too, and every P(s | q). CVXPY's solver ends with a
+small gap of the objective, which leaves probabilities the square root of that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MILD = 1e4
 
 
 def written_anew(model: MaxEnt) -> tuple[cp.Problem, cp.Variable]:
-    """max N H(p) - sum of costs, with p = P(q, s, b) and statements as typed: P(event) / P(group) ~ value."""
+    """Write max N H(p) - sum of costs, with p = P(q, s, b) and statements as typed: P(event) / P(group) ~ value."""
     space, n = model.space, model.view.n_records
     p = cp.Variable(len(space), name="p")
     objective: Any = n * cp.sum(cp.entr(p)) + n * (np.log(space.multiplicities * space.prior_density) @ p)

@@ -50,8 +50,8 @@ def counts_of(post: mx.Posterior) -> pd.Series:
 def mirror_descent(marginals: list[pd.Series], steps: int = 20_000) -> pd.Series:
     """The objective of private-pgm: the least sum of squared misses, from the uniform table by entropic steps.
 
-    Steps multiply counts by exp(-t gradient), so that the table stays in the exponential family of the marginals: of all
-    tables with these marginals, it has the most entropy (McKenna, Sheldon and Miklau, 2019, Algorithm 1 and Theorem 2).
+    Steps multiply counts by exp(-t gradient), so that the table stays in the exponential family of the marginals: of
+    all tables with these marginals, it has the most entropy (McKenna, Sheldon and Miklau, 2019, Algorithm 1).
     """
     at = [pd.factorize(index().droplevel([n for n in SIZES if n not in counts.index.names]))[0] for counts in marginals]
     known = []
@@ -140,7 +140,7 @@ def test_costs_are_log_likelihoods(noise, cost):
 
 
 def test_beside_the_box():
-    """The box excludes nothing inside; noise beyond all confidence makes it infeasible, and only costs the likelihood."""
+    """Noise beyond all confidence makes the box infeasible, and costs the likelihood much."""
     noise = scipy.stats.laplace(scale=0.1)
     far = FLU + 9.0
     with pytest.raises(mx.Infeasible):

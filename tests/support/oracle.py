@@ -6,8 +6,8 @@ the dual, over every choice of inequalities that may be active). What comes out 
 :data:`SOLVED`, and an interior point that does is the optimum, however it was found.
 
 A soft row is in one of a few states (:func:`states`): on the quadratic part of its cost, an equation with v m added to
-its value; on a linear part, where its multiplier m is the slope and belongs to the weights; where the cost has a kink, an
-equation whose multiplier must be within the slopes; or it costs nothing.
+its value; on a linear part, where its multiplier m is the slope and belongs to the weights; where the cost has a kink,
+an equation whose multiplier must be within the slopes; or it costs nothing.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def oracle(model: MaxEnt, near: Sequence[float | mp.mpf]) -> Oracle | None:
 
 
 def _choices(ranges: Sequence[Row], near: Sequence[float | mp.mpf]) -> Iterator[tuple[State, ...]]:
-    """Every choice of states; those of inactive hard rows first, and of soft rows those that suit the value at `near`."""
+    """Every choice of states; those of inactive rows first, and of soft rows those that suit the value at `near`."""
     options = []
     for row in ranges:
         value = _value(row, [mp.mpf(x) for x in near])

@@ -236,8 +236,8 @@ class SoftRows:
     """Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square
     of a standard deviation, the row's scale and its square are each off by at most a few EPS / 2."""
     stiff: float = 1e-12
-    """Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one a
-    residual of 1e-12 records costs less than 5e-13 nats."""
+    """Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one
+    a residual of 1e-12 records costs less than 5e-13 nats."""
     vanished: float = 1e-10
     """Records: a count that a high cost makes less may be 0 at the point by which an answer is certified."""
 

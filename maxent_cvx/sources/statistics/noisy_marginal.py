@@ -24,7 +24,7 @@ __all__ = ["NoisyMarginal"]
 
 
 class NoisyMarginal(Source):
-    """noisy - z_high <= N P(by) <= noisy - z_low, z the quantiles of the noise; or its log-likelihood, a soft row a count.
+    """noisy - z_high <= N P(by) <= noisy - z_low, z the quantiles of the noise; or the log-likelihood of the noise.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ class NoisyMarginal(Source):
         Of a box, by default True: numbers of people are whole, as everybody knows. False takes the interval as it is.
     how : {"box", "likelihood"}
         "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
-        nats, so that the answer is the maximum a posteriori: Gaussian noise costs (noisy - N P)^2 / (2 scale^2), Laplace
-        noise abs(noisy - N P) / scale, discrete Laplace noise a abs(noisy - N P); others are refused.
+        nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs
+        (noisy - N P)^2 / (2 scale^2), Laplace noise abs(noisy - N P) / scale, discrete Laplace noise
+        a abs(noisy - N P); others are refused.
 
     Raises
     ------
@@ -57,9 +58,10 @@ class NoisyMarginal(Source):
 
     A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
     the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
-    ``model.diagnose()`` tells. A likelihood contradicts nothing; ``post.penalties`` tells what each count costs. It is what
-    private-pgm (McKenna, Sheldon and Miklau, 2019) minimises, whose L2 loss divides by the standard deviation, not by its
-    square, and which takes the entropy to choose among the minima only: the limit of small noise.
+    ``model.diagnose()`` tells. A likelihood contradicts nothing; ``post.penalties`` tells what each count costs.
+    Private-PGM (McKenna, Sheldon and Miklau, 2019, Graphical-model based estimation and inference for differential
+    privacy) minimises a loss alone, and takes the entropy to choose among the minima: for equal noise in all counts
+    that is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Soft statements: a multiplier is the slope of the cost where the answer misses, divided by what a unit is in records."""
+"""Soft statements: the multiplier is the slope of the cost at the answer, divided by what a unit is in records."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ EVERY_TIME = {"wide": 50, "tame": 30, "views": 30, "convex": 10, "cancelling": 3
 
 @pytest.mark.parametrize("kind", SPREAD)
 def test_no_bound_is_exceeded(kind: str):
-    """For coefficients from 1e-9 to 1e9, for tame ones, other views and own rows, convex constraints, and soft statements."""
+    """For coefficients from 1e-9 to 1e9, for tame ones, other views, convex and soft ones."""
     cases = [case for seed in range(EVERY_TIME[kind]) if (case := drawn(kind, seed)) is not None]
     outcomes = [judged(case) for case in cases]
     assert not [outcome for outcome in outcomes if outcome.word == "WRONG"]

@@ -1,4 +1,4 @@
-"""Costs of soft rows: the conjugate is that of the cost, and the gap in the certificate is no less than the true one."""
+"""Costs of soft rows: the conjugate is that of the cost, and the gap that is charged is no less than the true one."""
 
 from __future__ import annotations
 
