@@ -139,7 +139,7 @@ TRUE = {
         sources.SameValue("Ethan", "Iris", at_least=0),
     ],
     "SoftSource": lambda release, hospital: [
-        mx.soft(sources.StrongestAssociations(hospital, 5, 5), sd=0.1),
+        mx.soft(sources.StrongestAssociations(hospital, 5, 5, min_support=1), sd=0.1),
         mx.soft(lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.1, weight=20),
     ],
     "Statement": lambda release, hospital: [
