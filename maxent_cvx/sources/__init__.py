@@ -18,8 +18,9 @@ from .published.qi_constraints import QIConstraints, SAConstraints
 from .published.series_constraints import OtherRelations, SeriesConstraints
 from .same_value import SameValue
 from .soft import SoftSource, soft
+from .statements.events import Count, P
 from .statements.expectation import E
-from .statements.probability import Count, P, Probability
+from .statements.probability import Probability
 from .statements.statement import Statement
 from .statistics.answered_queries import AnsweredQueries
 from .statistics.noisy_marginal import NoisyMarginal

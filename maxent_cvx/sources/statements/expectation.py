@@ -16,7 +16,8 @@ from ...errors import BadProbability, LabelMismatch, StatementError, listing, nu
 from ...errors.arguments import text
 from ...tables.selection import Choice, written
 from ...terms.axes import level_of
-from .probability import P, Probability
+from .events import P
+from .probability import Probability
 from .statement import Event, conditions
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from ...errors import StatementError
 from ...tables import selection
 from ...tables.selection import PLAIN, constant
 from ...terms.penalty import Penalty
-from .probability import Count, P, Probability
+from .events import Count, P
+from .probability import Probability
 from .statement import Statement
 
 __all__ = ["Reader", "without_comments"]
