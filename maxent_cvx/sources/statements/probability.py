@@ -237,7 +237,10 @@ class Probability:
         >>> P("Flu").missable(0.1, 0.3, mx.soft(P("Flu") == 0.2, sd=0.05).penalty)
         <Statement: 0.1 <~ P(Flu) <~ 0.3 +- 0.05>
         """
-        low, high = number(low, "the lower value"), number(high, "the upper value")
+        low, high = (
+            side if isinstance(side, float) and math.isinf(side) else number(side, f"the {name} value")
+            for side, name in ((low, "lower"), (high, "upper"))
+        )
         if low > high:
             raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
         arguments.instance(penalty, Penalty, "what it costs to miss a statement")
