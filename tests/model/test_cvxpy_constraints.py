@@ -8,8 +8,9 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from maxent_cvx import Infeasible, MaxEnt, P, SolverError, Space, StatementError
+from maxent_cvx import BadProbability, Infeasible, MaxEnt, P, SolverError, Space, StatementError
 from support.depot import CUBE, p, publish
 from support.solving import CONIC, DEFAULT, error
 
@@ -196,6 +197,27 @@ def test_refused(constraint: Callable[[Space], Any]):
         known.add(constraint)
     assert not known.knowledge
     assert error(known.solve(), table(8 / 3)) <= 1e-6
+
+
+@pytest.mark.parametrize("what", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        lambda p, target, what: cp.sum_squares(p - target) <= 1,
+        lambda p, target, what: cp.sum_squares(p) <= what,
+        lambda p, target, what: cp.sum(cp.kl_div(p, target)) <= 1,
+        lambda p, target, what: cp.abs(p - target) <= 1,
+        lambda p, target, what: cp.sum_squares(sp.csr_array(sp.diags_array(target)) @ p) <= 1,
+    ],
+    ids=["target", "radius", "divergence", "polyhedral", "sparse"],
+)
+def test_constants_are_numbers(constraint: Callable[[Any, np.ndarray, float], Any], what: float):
+    """NaN satisfies no comparison and breaks none; a statement that holds one would be taken to be true."""
+    known = model()
+    target = np.append(what, np.ones(len(known.space) - 1))
+    with pytest.raises(BadProbability, match="NaN or infinity, in 1 of the"):
+        known.add(lambda space: constraint(space.p, target, what))
+    assert not known.knowledge
 
 
 def test_redundant_in_cvxpy():
