@@ -102,11 +102,12 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
 def _check_finite(constraint: Any, label: str) -> None:
     """Check the constants of a convex constraint; comparisons with NaN are false, so that it would seem to hold."""
     for constant in constraint.constants():
-        values = constant.value.data if sp.issparse(constant.value) else np.asarray(constant.value)
+        value = constant.value
+        values = np.asarray(value.data if hasattr(value, "tocsr") else value)
         if bad := int(np.sum(~np.isfinite(values))):
             raise BadProbability(
-                f"{label!r} holds NaN or infinity, in {bad} of the {values.size} entries of a constant; every one must be "
-                "a finite number (a Series has NaN where it was reindexed to labels that it lacks)"
+                f"{label!r} holds NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
+                "finite number (a Series has NaN where it was reindexed to labels that it lacks)"
             )
 
 

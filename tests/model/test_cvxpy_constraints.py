@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,10 @@ AFFINE: dict[str, tuple[Callable[[Space], Any], list[Any]]] = {
     "block": (lambda space: space.conditional("s", "q").expr[:2] <= 0.7, [A <= 0.7, B <= 0.7]),
     "matrix by columns": (lambda space: square(space, "F") <= np.reshape(SIDES, (2, 2), order="F"), FOUR_AT_MOST),
     "matrix by rows": (lambda space: square(space, "C") <= np.reshape(SIDES, (2, 2)), FOUR_AT_MOST),
+    "sum of the 2 largest": (
+        lambda space: cp.sum_largest(square(space, "F"), 2) <= 1.4,
+        [one + other <= 1.4 for one, other in itertools.combinations(FOUR, 2)],
+    ),
     "several": (lambda space: [a(space) <= 0.6, b(space) >= 0.7], [A <= 0.6, B >= 0.7]),
 }
 

@@ -229,6 +229,19 @@ def test_within_another_block(smokers):
         mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
 
 
+def test_multiples_of_one(smokers):
+    """A single expression times a Series has its labels: ratios of all groups to one of them, in any order."""
+    model = mx.MaxEnt(smokers)
+    rate = model.space.conditional("s", given="age")["yes"]
+    ratios = pd.Series({50: 1.0, 20: 0.8, 40: 0.9, 30: 1.1}).rename_axis("age")
+    for best in (ratios * rate.loc[50], rate.loc[50] * ratios):
+        assert best.index.equals(ratios.index)
+        found = rate.value(model.copy().add(rate == best).solve())
+        np.testing.assert_allclose(found, (ratios * found[50]).reindex(found.index), atol=1e-9)
+    most = (ratios * (rate.loc[50] + 0.1)).value(model.solve())
+    np.testing.assert_allclose(most, ratios * (rate.value(model.solve())[50] + 0.1))
+
+
 def test_monotone_in_age(smokers):
     """What rises with age by the knowledge rises in the answer, and would not have without it."""
     model = mx.MaxEnt(smokers).add("P(yes | age=30) >= 0.5")
