@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from functools import cached_property
 from io import BytesIO
 from os import PathLike
@@ -344,7 +345,8 @@ class Adversary:
         -------
         DataFrame
             A row a source, by label: its kind, how many rows it emits, how many terms they touch, and
-            a note on rows that touch none (such a row is true of any distribution, or contradictory).
+            a note on rows that touch none (such a row is true of any distribution, or contradictory), and on what it
+            costs to miss soft ones.
 
         Examples
         --------
@@ -361,7 +363,9 @@ class Adversary:
         for entry in self._base.emitted.values():
             touched = np.concatenate([np.empty(0, int), *(rows.matrix.indices for rows in entry.rows)])
             empty = sum(int((np.diff(rows.matrix.indptr) == 0).sum()) for rows in entry.rows)
-            notes = [f"{empty} redundant: no such record can exist" * bool(empty), "convex" * bool(entry.convex)]
+            costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in entry.rows if rows.penalty is not None)
+            none = f"{empty} redundant: no such record can exist" * bool(empty)
+            notes = [none, "convex" * bool(entry.convex), *itertools.islice(costs, 3), "..." * (len(costs) > 3)]
             n_rows = sum(map(len, entry.rows))
             kind = entry.source.kind if isinstance(entry.source, StoredSource) else type(entry.source).__name__
             found.append((kind, n_rows, len(np.unique(touched)), "; ".join(filter(None, notes))))

@@ -248,7 +248,8 @@ class MaxEnt(BoundedAdversary):
 
         Notes
         -----
-        Constraints of your own that are convex and not affine are left out.
+        Constraints of your own that are convex and not affine are left out, and so are soft rows, which contradict
+        nothing.
 
         Examples
         --------
@@ -272,7 +273,8 @@ class MaxEnt(BoundedAdversary):
     def relax(self, priority: Mapping[str, float] | None = None, time_limit: float | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
 
-        What has changed is listed. Nothing else in the package changes what was typed.
+        What has changed is listed. Nothing else in the package changes what was typed. Soft rows, which may be missed
+        as they are, stay as they are: the relaxation is of the hard rows alone.
 
         Parameters
         ----------

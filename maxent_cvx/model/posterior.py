@@ -156,7 +156,8 @@ class Posterior(TermDistribution):
     def objective(self) -> float:
         """``N H(p) - sum of penalties``, nats: what was maximised; of a prior ``-N D(p || prior)`` less these.
 
-        ``model.problem.value`` is this divided by N, the number of records.
+        ``model.problem.value`` is this divided by N, the number of records; with a prior, it lacks the constant
+        sum P(q, b) log P(q, b) of D.
 
         Raises
         ------
@@ -169,8 +170,8 @@ class Posterior(TermDistribution):
         >>> hospital = mx.datasets.load_hospital()
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
         >>> post = mx.MaxEnt(release).add("P(Flu | Gender=male) ~ 0.5 +- 0.05").solve()
-        >>> round(10 * post.entropy, 3), round(post.penalties.sum(), 3), round(post.objective, 3)
-        (31.796, 0.963, 30.833)
+        >>> round(10 * post.entropy, 3), round(float(post.penalties.sum()), 3), round(post.objective, 3)
+        (31.149, 0.479, 30.669)
         """
         costs = float(self.penalties.sum())
         if self.space.prior is not None:
@@ -195,7 +196,7 @@ class Posterior(TermDistribution):
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
         >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) ~ 0.2 +- 0.02", "P(Flu | Gender=male) ~ 0.4 +- 0.04")
         >>> model.solve().penalties.round(2).to_dict()
-        {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.08, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.94}
+        {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.24, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.77}
         """
         form = model_of(self).form
         names = [form.name(row) for row in range(form.n_hard, form.shape[0])]
@@ -219,13 +220,15 @@ class Posterior(TermDistribution):
         -------
         DataFrame
             A row a statement, the largest price first: `side`, which of its sides is active ("=", ">=", "<=", or ""
-            of an inactive inequality), and `price`. Widening a vague statement by eps on its active side raises the
-            entropy by eps times the size of the price, to first order. Infinite where the statement forces zeros:
-            there the entropy rises faster than any multiple of eps. Statements that repeat each other share a price.
+            of an inactive inequality; "~" of a soft statement), and `price`. Widening a vague statement by eps on its
+            active side raises the entropy by eps times the size of the price, to first order. Infinite where the
+            statement forces zeros: there the entropy rises faster than any multiple of eps. Statements that repeat
+            each other share a price.
             With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
             a prior rules out, which is no statement that can be left out. Of several numbers these are
             "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to
-            it that prices are of.
+            it that prices are of. With soft statements it is the objective per record, entropy less the costs divided
+            by N; the price of a soft statement is the slope of its cost, where the answer misses it, divided by N.
 
         Raises
         ------
@@ -259,7 +262,8 @@ class Posterior(TermDistribution):
 
         Only what was open before: what the published data alone leave no choice of is not listed, nor, where
         P(s | q) = 1, that the other values have 0. What could not be proved is not listed either. Of a series also what
-        the releases force, and of a population what its groups do: then published rows are among the reasons.
+        the releases force, and of a population what its groups do: then published rows are among the reasons. Soft rows
+        force nothing: what is certain follows from the hard rows alone.
 
         Parameters
         ----------

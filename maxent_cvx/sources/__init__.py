@@ -24,9 +24,10 @@ from .published.series_constraints import OtherRelations, SeriesConstraints
 from .regression.published_regression import PublishedRegression
 from .same_value import SameValue
 from .soft import SoftSource, soft
+from .statements.events import Count, P
 from .statements.expectation import E
 from .statements.parametric_statement import ParametricStatement
-from .statements.probability import Count, P, Probability
+from .statements.probability import Probability
 from .statements.statement import Statement
 from .statistics.answered_queries import AnsweredQueries
 from .statistics.noisy_marginal import NoisyMarginal

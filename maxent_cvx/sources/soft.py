@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, shown
@@ -34,8 +36,8 @@ class SoftSource(Source):
     Examples
     --------
     >>> import maxent_cvx as mx
-    >>> mx.soft(mx.StrongestAssociations(10), sd=0.05)
-    <SoftSource: 10 strongest associations, softly (sd 0.05)>
+    >>> mx.soft(mx.StrongestAssociations(mx.datasets.load_hospital(), 5, 5), sd=0.05)
+    <SoftSource: Top-(5, 5) strongest associations, softly (sd 0.05)>
     """
 
     def __init__(self, original: Source, penalty: Penalty) -> None:
@@ -136,9 +138,9 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     >>> model = mx.MaxEnt(release).add(flu.softly(0.2, sd=0.02), flu.softly(0.4, sd=0.04))
     >>> post = model.solve()
     >>> round(post.prob("Flu", given={"Gender": "male"}), 3)
-    0.241
+    0.242
     >>> post.penalties.round(2).to_dict()
-    {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.08, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.94}
+    {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.24, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.77}
     """
     if isinstance(said, str):
         said = read_statement(said)
@@ -149,6 +151,10 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     if isinstance(said, Statement):
         if said.penalty is not None:
             raise StatementError(f"{said} is soft already; state its cost once")
+        if math.isinf(said.low) and math.isinf(said.high):
+            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
+        if any(isinstance(cost, np.ndarray) for cost in (sd, weight, delta)):
+            raise StatementError(f"{said} is one statement, and has one cost, not an array")
         return replace(said, penalty=penalty)
     return SoftSource(as_source(said), penalty)
 

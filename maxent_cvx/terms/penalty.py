@@ -11,6 +11,11 @@ from ..errors import BadProbability, StatementError, number
 __all__ = ["Penalty"]
 
 
+#: The least standard deviation, weight or delta, in the unit of the value; the most is one over it. Their squares,
+#: times the squares of numbers of records, are within what doubles can be.
+LEAST = 1e-60
+
+
 @dataclass(frozen=True)
 class Penalty:
     r"""The cost, nats, of missing a value by r, in the unit of the value: r^2 / (2 sd^2), or weight \|r\|.
@@ -34,7 +39,7 @@ class Penalty:
     StatementError
         If there is neither `sd` nor `weight`, or both, or `delta` without `sd`.
     BadProbability
-        If one of them is not above 0.
+        If one of them is not above 0, or beyond what doubles can be squared.
     """
 
     sd: float | np.ndarray | None = None
@@ -55,8 +60,10 @@ class Penalty:
             if not isinstance(value, np.ndarray):
                 object.__setattr__(self, name, number(value, name))
             found = np.atleast_1d(getattr(self, name))
-            if not ((found > 0) & np.isfinite(found) & np.isfinite(found**2) & (found**2 > 0)).all():
-                raise BadProbability(f"{name} must be a number above 0, and its square too; {found.min():.12g} is not")
+            if (bad := ~((found >= LEAST) & (found <= 1 / LEAST))).any():
+                raise BadProbability(
+                    f"{name} must be a number above 0, from {LEAST:g} to {1 / LEAST:g}; {found[bad][0]:.12g} is not"
+                )
 
     def variance_and_slope(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value.
@@ -87,6 +94,11 @@ class Penalty:
         return isinstance(other, Penalty) and all(
             np.array_equal(a, b, equal_nan=True) for a, b in zip(self._as_arrays, other._as_arrays, strict=True)
         )
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are costs of; None if they are the same for any number."""
+        return max((side.size for side in self._sides if isinstance(side, np.ndarray)), default=None)
 
     @property
     def _sides(self) -> tuple[float | np.ndarray | None, ...]:

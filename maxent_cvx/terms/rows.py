@@ -82,6 +82,8 @@ class Rows:
             raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
         if self.penalty is not None and not isinstance(self.penalty, Penalty):
             raise StatementError(f"the penalty of {self.label} is a Penalty, or None, not {shown(self.penalty)}")
+        if self.penalty is not None and self.penalty.n_rows not in (None, len(self)):
+            raise StatementError(f"{self.label} has {len(self)} rows, and costs of {self.penalty.n_rows}; one each")
         for name in ("low", "high"):
             value = getattr(self, name)
             fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]

@@ -111,8 +111,8 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     3. Multipliers are signed and scaled as those that are known.
     4. What cannot be ends in :exc:`maxent_cvx.Infeasible`, and nothing else does.
 
-    Problems that need inequalities or convex constraints are left out where the backend says that it does not take
-    them (``takes_inequalities``, ``takes_convex``).
+    Problems that need inequalities, soft rows or convex constraints are left out where the backend says that it does
+    not take them (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).
 
     Parameters
     ----------
@@ -169,7 +169,9 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     assert not found.trouble, f"{found.name} is installed, but not usable: {found.trouble}"
     trials = [Trial(found, problem) for problem in chosen]
     able = [trial for trial in trials if trial.problem.suits(found)]
-    assert able, f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities and takes_convex"
+    assert able, (
+        f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
+    )
     told = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
     says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(told.items())[:TOLD])
     more = f" And {len(told) - TOLD} more." if len(told) > TOLD else ""

@@ -2,8 +2,9 @@
 
 Every model is drawn from a positive table of people, so that what it says is true but for the rounding of typed
 numbers. ``wide`` models have coefficients from 1e-9 to 1e9 in one statement, ``tame`` ones from 0.1 to 10; in
-``cancelling`` ones, most of what a statement's coefficients amount to is nothing, or is published. The answer counts as
-wrong if any P(s | q) is further from the oracle's than the certificate's bound.
+``cancelling`` ones, most of what a statement's coefficients amount to is nothing, or is published. In ``soft`` ones
+most statements may be missed at a cost, and are: some are far from the table, or contradict each other. The answer
+counts as wrong if any P(s | q) is further from the oracle's than the certificate's bound.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import cvxpy as cp
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -34,6 +36,7 @@ from maxent_cvx import (
 )
 from maxent_cvx.sources import Probability
 from maxent_cvx.sources.statements.statement import Event
+from maxent_cvx.terms.penalty import Penalty
 from maxent_cvx.terms.rows import Rows
 
 from ..support.oracle import Oracle, oracle
@@ -42,11 +45,13 @@ __all__ = ["Outcome", "drawn", "judged"]
 
 QI, SA = ("Sex", "Age"), "Disease"
 #: Exponents of ten that coefficients are drawn from.
-SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3, "cancelling": 2.0}
+SPREAD = {"wide": 9.0, "tame": 1.0, "views": 1.0, "convex": 0.3, "cancelling": 2.0, "soft": 1.0}
 #: What counts as answered (tame), and as well posed (wide): probabilities.
 ANSWERED, WELL_POSED = 1e-6, 1e-8
 #: Models after which it is said what became of them so far.
 REPORTED = 500
+#: Counts below are taken from the multipliers.
+TINY = 1e-150
 #: What adding up the counts of a group costs, where answers are compared: a probability.
 ROUNDING = 1e-15
 
@@ -79,10 +84,14 @@ def drawn(kind: str, seed: int) -> Drawn | None:
     columns = {"Sex": ["f", "m"], "Age": [20, 40], SA: ["Flu", "HIV", "Gout", "Mumps"]}
     records = pd.DataFrame({name: rng.choice(np.array(values, dtype=object), n) for name, values in columns.items()})
     records["Bucket"] = np.repeat(np.arange(len(sizes)), sizes)
-    model = _view(records, rng) if kind == "views" else MaxEnt(_published(records))
+    other_view = kind == "views" or (kind == "soft" and rng.random() < 0.4)
+    model = _view(records, rng) if other_view else MaxEnt(_published(records))
     table = _table(model, rng)
     if table is None:
         return None
+    if kind == "soft":
+        _add_soft(model, records, table, rng)
+        return Drawn(model, table, model)
     posed = model.copy()
     for i in range(int(rng.integers(1, 4))):
         said = _combination(model, records, rng, SPREAD[kind])
@@ -107,6 +116,46 @@ def drawn(kind: str, seed: int) -> Drawn | None:
             model.add(statement)
             posed.add(statement)
     return Drawn(model, table, posed)
+
+
+def _add_soft(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator) -> None:
+    """Add soft statements, some true of the table, some far from it, some of what another is of; a few are hard."""
+    said: Probability | None = None
+    hard = set()
+    for i in range(int(rng.integers(1, 6))):
+        if said is None or rng.random() < 0.7:
+            said = _combination(model, records, rng, SPREAD["soft"])
+        if said is None:
+            continue
+        relation = str(rng.choice(["=", "=", "<=", ">=", "between"]))
+        if rng.random() < 0.25:
+            statement = _statement(model, said, table, rng, relation, least=0.0)
+            if statement.label in hard:
+                continue
+            hard.add(statement.label)
+        else:
+            statement = _soft(model, said, table, rng, relation)
+        model.add(statement, label=f"{i}: {statement.label}")
+
+
+def _soft(
+    model: MaxEnt, said: Probability, table: np.ndarray, rng: np.random.Generator, relation: str
+) -> Statement:  # fmt: skip
+    """Say softly of a combination what is true of the table, or is not."""
+    size = max(abs(a) for a in said.terms.values())
+    off = float(rng.choice([0.0, rng.normal(0, 0.1), rng.normal(0, 10 ** rng.uniform(0, 2))]))
+    value = _truth(model, said, table) + off * size
+    low = -np.inf if relation == "<=" else value
+    high = np.inf if relation == ">=" else value + (size * rng.uniform(0, 0.2) if relation == "between" else 0.0)
+    match rng.choice(["sd", "weight", "delta"]):
+        case "sd":
+            cost = Penalty(sd=size * 10 ** rng.uniform(-5, 2))
+        case "weight":
+            cost = Penalty(weight=10 ** rng.uniform(-2, 5) / size)
+        case _:
+            sd = size * 10 ** rng.uniform(-4, 1)
+            cost = Penalty(sd=sd, delta=sd * 10 ** rng.uniform(-1, 2))
+    return said.missable(low, high, cost)
 
 
 def _published(records: pd.DataFrame, **roles: str) -> Release:
@@ -198,8 +247,7 @@ def _statement(
     model: MaxEnt, total: Probability, table: np.ndarray, rng: np.random.Generator, kind: str, least: float
 ) -> Statement:
     """Say of a combination what is true of the table, with more room than some."""
-    n = model.view.n_records
-    truth = sum(a * float((event.row(model.space) @ table)[0]) / n for event, a in total.terms.items())
+    truth = _truth(model, total, table)
     room = max(least, float(rng.choice([0.0, rng.uniform(0, 0.3)]))) * max(abs(a) for a in total.terms.values())
     low, high = total.attainable()
     truth = min(max(truth, low), high)
@@ -213,20 +261,35 @@ def _statement(
     return total.between(max(truth - room, low), min(truth + room, high))
 
 
+def _truth(model: MaxEnt, total: Probability, table: np.ndarray) -> float:
+    n = model.view.n_records
+    return sum(a * float((event.row(model.space) @ table)[0]) / n for event, a in total.terms.items())
+
+
 def judged(case: Drawn, **options: object) -> Outcome:
     """Solve a model, and compare with the oracle."""
-    exact = oracle(case.posed, case.table)
+    soft = case.model.form.penalties is not None  # then the answer may be far from the table
+    exact = None if soft else oracle(case.posed, case.table)
     try:
         post = case.model.solve(**options)  # type: ignore[arg-type]
     except (Inaccurate, Infeasible, SolverError) as refused:
         return Outcome(
             type(refused).__name__ + ("" if exact else ", no oracle"), moves=exact.moves if exact else np.nan
         )
+    if soft:
+        exact = oracle(case.posed, _begin(case.model, post))
     if exact is None:
         return Outcome("no oracle", bound=post.certificate.bound)
     error = _error(post, exact)
     word = "WRONG" if error > post.certificate.bound + ROUNDING else "right"
     return Outcome(word, error, post.certificate.bound, exact.moves, post.certificate.backward == 0)
+
+
+def _begin(model: MaxEnt, post: Posterior) -> list[mp.mpf]:
+    """A positive table to look for the exact answer from: the counts, or, less than doubles can be, w exp(A' m - 1)."""
+    form = model.form
+    exponent = form.exponent(form.transformed_multipliers(np.concatenate(list(post.multipliers.values()))))
+    return [mp.mpf(x) if x > TINY else mp.exp(mp.mpf(e)) for x, e in zip(post.counts, exponent, strict=True)]
 
 
 def _error(post: Posterior, exact: Oracle) -> float:

@@ -15,6 +15,8 @@ from support.stored_views import KINDS
 SUPPORT = Path(public_api.__file__).parent
 #: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
 WIDER = {
+    "mx.NoisyMarginal(counts, noise, confidence=0.95, integer=True)": "mx.NoisyMarginal(counts, noise, "
+    "confidence=None, integer=None, how='box')",
     "mx.Block(space, matrix, index, label)": "mx.Block(space, matrix, index, label, constant=None, "
     "provenance=<factory>)",
     "mx.MaxEnt.bounds(self, asked, integer=False, *, time_limit=60.0, progress=None)": "mx.MaxEnt.bounds(self, "

@@ -84,6 +84,7 @@ def doors() -> dict[str, Door]:
     return {
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
+        "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
         "mx.Block.at": Door(block.at, {"rows": np.array([0])}),
         "mx.Block.xs": Door(joint.xs, {"key": "male", "level": "Gender"}),
@@ -108,6 +109,7 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
         "mx.Monotone": Door(mx.Monotone, {"of": P("Flu"), "along": "Degree", "order": ["junior", "college"]}),
         "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
+        "mx.soft": Door(mx.soft, {"said": "P(Flu) = 0.3", "sd": 0.1, "delta": 0.1}),
         "mx.P": Door(mx.P, {"value": "Flu"}),
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
@@ -341,6 +343,10 @@ def doors() -> dict[str, Door]:
         "mx.worlds.sound_condition": Door(mx.worlds.sound_condition, {"group": group, "values": values, "r": 2}),
         # What the front door hands out: probabilities, and their comparisons.
         "Probability.about": Door(P("Flu").about, {"value": 0.3, "eps": 0.1}),
+        "Probability.softly": Door(P("Flu").softly, {"value": 0.3, "weight": 5.0}),
+        "Probability.missable": Door(
+            P("Flu").missable, {"low": 0.1, "high": 0.3, "penalty": mx.soft("P(Flu) = 0.3", sd=0.1).penalty}
+        ),
         "Probability.between": Door(P("Flu").between, {"low": 0.3, "high": 0.4}),
         **{
             f"Probability.{name}": Door(operation(P("Flu"), name), {"other": 0.5})

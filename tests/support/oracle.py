@@ -4,12 +4,16 @@ Nothing of the package's numerics is used: terms, published counts and statement
 in :class:`fractions.Fraction` (which rows depend on which) and in mpmath with :data:`DIGITS` digits (Newton's method on
 the dual, over every choice of inequalities that may be active). What comes out satisfies the optimality conditions to
 :data:`SOLVED`, and an interior point that does is the optimum, however it was found.
+
+A soft row is in one of a few states (:func:`states`): on the quadratic part of its cost, an equation with v m added to
+its value; on a linear part, where its multiplier m is the slope and belongs to the weights; where the cost has a kink,
+an equation whose multiplier must be within the slopes; or it costs nothing.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +21,7 @@ import mpmath as mp
 import numpy as np
 
 from maxent_cvx import MaxEnt, Statement
+from maxent_cvx.terms.penalty import Penalty
 
 __all__ = ["Oracle", "exact_rows", "oracle"]
 
@@ -36,10 +41,65 @@ class Row:
     low: Fraction | None
     high: Fraction | None
     off: Fraction = Fraction(0)
+    #: Of a soft row, the variance and the largest slope (None: infinite) of its cost, in the unit of its sides.
+    cost: tuple[Fraction, Fraction | None] | None = None
 
     @property
     def is_equation(self) -> bool:
-        return self.low is not None and self.low == self.high
+        return self.cost is None and self.low is not None and self.low == self.high
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a row that is no hard equation may be: which equation it then is, or which multiplier it has."""
+
+    row: Row
+    #: The value of a x + variance * m, if the row is active.
+    side: Fraction | None = None
+    variance: Fraction = Fraction(0)
+    #: The multiplier, if it is known.
+    multiplier: Fraction | None = None
+    #: Bounds of the multiplier, if the row is active.
+    least: Fraction | None = None
+    most: Fraction | None = None
+    #: Bounds of the value.
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+    @property
+    def equation(self) -> Row:
+        return Row(self.row.coefficients, self.side, self.side, self.row.off)
+
+    def allows(self, m: mp.mpf | None, value: mp.mpf) -> bool:
+        inside = _between(self.low, value, self.high)
+        return inside and (m is None or _between(self.least, m, self.most))
+
+
+def states(row: Row) -> Iterator[State]:
+    """Every state of a row that is no hard equation."""
+    if row.cost is None:
+        yield State(row, low=row.low, high=row.high)
+        if row.low is not None:
+            yield State(row, row.low, least=Fraction(0))
+        if row.high is not None:
+            yield State(row, row.high, most=Fraction(0))
+        return
+    v, u = row.cost
+    if row.low is None or row.low != row.high:
+        yield State(row, multiplier=Fraction(0), low=row.low, high=row.high)
+    elif not v:  # a kink: the multiplier is anything within the slopes
+        yield State(row, row.low, least=-u, most=u)
+    for sign, side in ((1, row.low), (-1, row.high)):
+        if side is None:
+            continue
+        within = (Fraction(0), u) if sign > 0 else (None if u is None else -u, Fraction(0))
+        if v:
+            yield State(row, side, v, least=within[0], most=within[1])
+        elif row.low != row.high:
+            yield State(row, side, least=within[0], most=within[1])
+        if u is not None:
+            beyond = side - sign * v * u
+            yield State(row, multiplier=sign * u, **({"high": beyond} if sign > 0 else {"low": beyond}))
 
 
 @dataclass(frozen=True)
@@ -88,7 +148,16 @@ def _statement(model: MaxEnt, statement: Statement) -> Row:
             total[j] += Fraction(a) / about
         off += _half_unit(a)  # of a probability of at most 1
     sides = [None if np.isinf(side) else Fraction(side) for side in (statement.low, statement.high)]
-    return Row(tuple(total), *sides, off=off + max(_half_unit(side) for side in (statement.low, statement.high)))
+    off += max(_half_unit(side) for side in (statement.low, statement.high))
+    return Row(tuple(total), *sides, off=off, cost=None if statement.penalty is None else _cost(statement.penalty))
+
+
+def _cost(penalty: Penalty) -> tuple[Fraction, Fraction | None]:
+    """The variance and the largest slope, exactly as typed."""
+    if penalty.sd is None:
+        return Fraction(0), Fraction(float(penalty.weight))  # type: ignore[arg-type]
+    variance = Fraction(float(penalty.sd)) ** 2
+    return variance, None if penalty.delta is None else Fraction(float(penalty.delta)) / variance
 
 
 def _half_unit(typed: float) -> Fraction:
@@ -97,7 +166,7 @@ def _half_unit(typed: float) -> Fraction:
     return Fraction(0) if exact else Fraction(float(np.spacing(abs(typed)))) / 2
 
 
-def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
+def oracle(model: MaxEnt, near: Sequence[float | mp.mpf]) -> Oracle | None:
     """Solve a model that has an interior answer; `near` is a positive table that satisfies it but for rounding.
 
     Returns None where the rows, taken for exact rationals, contradict each other, or leave no interior point that is
@@ -105,41 +174,61 @@ def oracle(model: MaxEnt, near: Sequence[float]) -> Oracle | None:
     """
     with mp.workdps(DIGITS):
         rows = exact_rows(model)
+        rows = [row for row in rows if row.cost is None or any(row.coefficients)]  # other costs are constants
         equations = independent([row for row in rows if row.is_equation])
         if equations is None:
             return None
-        ranges = [row for row in rows if not row.is_equation]
         weights = [mp.mpf(float(w)) for w in model.space.weights * model.space.prior_density]
-        for sides in sorted(itertools.product((0, -1, 1), repeat=len(ranges)), key=lambda s: sum(map(abs, s))):
-            if any(
-                (row.low if side > 0 else row.high) is None for row, side in zip(ranges, sides, strict=True) if side
-            ):
-                continue
-            tight = [
-                Row(row.coefficients, *[row.low if side > 0 else row.high] * 2, off=row.off)
-                for row, side in zip(ranges, sides, strict=True) if side
-            ]  # fmt: skip
-            active = independent([*equations, *tight])
-            if active is None or len(active) < len(equations) + len(tight):
-                continue
-            found = newton(active, near, weights)
+        for chosen in _choices([row for row in rows if not row.is_equation], near):
+            active = [one for one in chosen if one.side is not None]
+            system = independent([*equations, *(one.equation for one in active if not one.variance)])
+            if system is None or len(system) < len(equations) + sum(not one.variance for one in active):
+                continue  # dependent ones: another choice has the answer, too
+            found = _solved(equations, chosen, near, weights)
             if found is None:
                 continue
             x, multipliers = found
-            signs = [side for side in sides if side]
-            of_tight = multipliers[len(equations) :]
-            if any(side * m < -SOLVED for side, m in zip(signs, of_tight, strict=True)):
-                continue
-            if all(_holds(row, x) for row in ranges):
-                return Oracle(x, _moves(model, active, x))
+            of = dict(zip(map(id, active), multipliers[len(equations) :], strict=True))
+            if all(one.allows(of.get(id(one)), _value(one.row, x)) for one in chosen):
+                return Oracle(x, _moves(model, equations, chosen, x))
         return None
 
 
-def _holds(row: Row, x: list[mp.mpf]) -> bool:
-    value = mp.fsum(_mpf(a) * y for a, y in zip(row.coefficients, x, strict=True) if a)
-    return (row.low is None or value >= _mpf(row.low) - SOLVED) and (
-        row.high is None or value <= _mpf(row.high) + SOLVED
+def _choices(ranges: Sequence[Row], near: Sequence[float | mp.mpf]) -> Iterator[tuple[State, ...]]:
+    """Every choice of states; those of inactive rows first, and of soft rows those that suit the value at `near`."""
+    options = []
+    for row in ranges:
+        value = _value(row, [mp.mpf(x) for x in near])
+        options.append(sorted(states(row), key=lambda one: not _between(one.low, value, one.high)))
+    yield from (
+        tuple(option[i] for option, i in zip(options, places, strict=True))
+        for places in sorted(itertools.product(*(range(len(option)) for option in options)), key=sum)
     )
+
+
+def _solved(
+    equations: Sequence[Row], chosen: Sequence[State], near: Sequence[float | mp.mpf], weights: Sequence[mp.mpf]
+) -> tuple[list[mp.mpf], list[mp.mpf]] | None:
+    """The answer in given states: known multipliers tilt the weights, w exp(a m)."""
+    tilt = [mp.mpf(0)] * len(weights)
+    for one in chosen:
+        if one.multiplier:
+            for j, a in enumerate(one.row.coefficients):
+                if a:
+                    tilt[j] += _mpf(a * one.multiplier)
+    log_weights = [mp.log(w) + t for w, t in zip(weights, tilt, strict=True)]
+    active = [one for one in chosen if one.side is not None]
+    rows = [*equations, *(one.equation for one in active)]
+    return newton(rows, near, log_weights, [Fraction(0)] * len(equations) + [one.variance for one in active])
+
+
+def _value(row: Row, x: Sequence[mp.mpf]) -> mp.mpf:
+    return mp.fsum(_mpf(a) * y for a, y in zip(row.coefficients, x, strict=True) if a)
+
+
+def _between(low: Fraction | None, value: mp.mpf, high: Fraction | None) -> bool:
+    room = SOLVED * (1 + abs(value))
+    return (low is None or value >= _mpf(low) - room) and (high is None or value <= _mpf(high) + room)
 
 
 def _mpf(number: Fraction) -> mp.mpf:
@@ -167,24 +256,29 @@ def independent(rows: Sequence[Row]) -> list[Row] | None:
 
 
 def newton(
-    rows: Sequence[Row], near: Sequence[float], weights: Sequence[mp.mpf]
+    rows: Sequence[Row], near: Sequence[float | mp.mpf], log_weights: Sequence[mp.mpf], variances: Sequence[Fraction]
 ) -> tuple[list[mp.mpf], list[mp.mpf]] | None:
-    """Maximise sum x log(w / x) over equations, from a point that nearly satisfies them.
+    """Maximise sum x log(w / x) over A x + v m = b, from a point that nearly satisfies it; x and the multipliers m.
 
     Newton's method for infeasible points, on x and the multipliers at once (Boyd and Vandenberghe, section 10.3).
     """
-    matrix = mp.matrix([[_mpf(a / max(map(abs, row.coefficients))) for a in row.coefficients] for row in rows])
-    side = mp.matrix([_mpf(row.low / max(map(abs, row.coefficients))) for row in rows])
+    if not rows:
+        return [mp.exp(log_w - 1) for log_w in log_weights], []
+    scales = [max(map(abs, row.coefficients)) for row in rows]
+    matrix = mp.matrix([[_mpf(a / c) for a in row.coefficients] for row, c in zip(rows, scales, strict=True)])
+    side = mp.matrix([_mpf(row.low / c) for row, c in zip(rows, scales, strict=True)])  # type: ignore[operator]
+    variance = [_mpf(v / c**2) for v, c in zip(variances, scales, strict=True)]
     m, n = matrix.rows, matrix.cols
     support = [[j for j in range(n) if matrix[i, j]] for i in range(m)]
-    x, dual = [mp.mpf(float(v)) for v in near], [mp.mpf(0)] * m
+    x, dual = [mp.mpf(v) for v in near], [mp.mpf(0)] * m
 
     def residual(x: list[mp.mpf], dual: list[mp.mpf]) -> tuple[list[mp.mpf], list[mp.mpf]]:
-        slope = [mp.log(x[j] / weights[j]) + 1 for j in range(n)]
+        slope = [mp.log(x[j]) - log_weights[j] + 1 for j in range(n)]
         for i in range(m):
             for j in support[i]:
                 slope[j] -= matrix[i, j] * dual[i]
-        return slope, [side[i] - mp.fsum(matrix[i, j] * x[j] for j in support[i]) for i in range(m)]
+        value = [mp.fsum(matrix[i, j] * x[j] for j in support[i]) + variance[i] * dual[i] for i in range(m)]
+        return slope, [side[i] - value[i] for i in range(m)]
 
     def size(parts: tuple[list[mp.mpf], list[mp.mpf]]) -> mp.mpf:
         return mp.sqrt(mp.fsum(v * v for part in parts for v in part))
@@ -192,13 +286,14 @@ def newton(
     now = residual(x, dual)
     for _ in range(STEPS):
         if size(now) < SOLVED:
-            return x, dual
+            return x, [one / _mpf(c) for one, c in zip(dual, scales, strict=True)]
         slope, missing = now
         system = mp.matrix(m, m)
         for i in range(m):
             for k in range(i + 1):
                 both = [j for j in support[i] if matrix[k, j]]
                 system[i, k] = system[k, i] = mp.fsum(matrix[i, j] * matrix[k, j] * x[j] for j in both)
+            system[i, i] += variance[i]
         right = mp.matrix([missing[i] + mp.fsum(matrix[i, j] * x[j] * slope[j] for j in support[i]) for i in range(m)])
         try:
             step = mp.cholesky_solve(system, right)
@@ -221,23 +316,31 @@ def newton(
     return None
 
 
-def _moves(model: MaxEnt, rows: Sequence[Row], x: list[mp.mpf]) -> float:
+def _moves(model: MaxEnt, equations: Sequence[Row], chosen: Sequence[State], x: list[mp.mpf]) -> float:
     """How far the answer moves, to first order, when typed numbers move half a unit in the last place."""
+    active = [one for one in chosen if one.side is not None]
+    rows = [*equations, *(one.equation for one in active)]
     matrix = mp.matrix([[_mpf(a) for a in row.coefficients] for row in rows])
     weighted = mp.matrix([[matrix[i, j] * x[j] for j in range(len(x))] for i in range(len(rows))])
+    system = weighted * matrix.T
+    for i, one in enumerate(active, len(equations)):
+        system[i, i] += _mpf(one.variance)
+    inverse = system**-1
+    directions = [(weighted.T * inverse[:, i], row.off) for i, row in enumerate(rows) if row.off]
+    for one in chosen:
+        if one.multiplier:  # a slope that moves relatively by the unit roundoff
+            along = mp.matrix([_mpf(a) * x[j] for j, a in enumerate(one.row.coefficients)])
+            along -= weighted.T * (inverse * (matrix * along))
+            directions.append((along, abs(one.multiplier) * Fraction(2) ** -52))
     space = model.space
     q, s = space.groups[0], space.codes["s"]
     n_s = int(s.max()) + 1
     worst: dict[int, mp.mpf] = {}
-    inverse = (weighted * matrix.T) ** -1
-    for i, row in enumerate(rows):
-        if not row.off:
-            continue
-        along = weighted.T * inverse[:, i]
+    for along, off in directions:
         of_pair: dict[int, mp.mpf] = {}
         for j in range(len(x)):
             key = int(q[j]) * n_s + int(s[j])
             of_pair[key] = of_pair.get(key, mp.mpf(0)) + along[j]
         for key, change in of_pair.items():
-            worst[key] = worst.get(key, mp.mpf(0)) + abs(change) * _mpf(row.off) / int(space.groups[1][key // n_s])
+            worst[key] = worst.get(key, mp.mpf(0)) + abs(change) * _mpf(off) / int(space.groups[1][key // n_s])
     return float(max(worst.values(), default=mp.mpf(0)))

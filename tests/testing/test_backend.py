@@ -26,6 +26,7 @@ class Own:
 
     name = "OWN"
     takes_inequalities = True
+    takes_soft_rows = True
 
     def __init__(self, change: Callable[..., Answer] = lambda answer, form: answer) -> None:
         self.change = change

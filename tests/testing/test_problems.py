@@ -22,8 +22,8 @@ def each(problems: list[Problem]) -> pytest.MarkDecorator:
 
 
 def half_spaces(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Equations A x = b and inequalities G x <= h of a problem's rows, and its weights."""
-    form = problem.model().form
+    """Equations A x = b and inequalities G x <= h of a problem's hard rows, and its weights."""
+    form = problem.model().form.hard
     a, exact = form.matrix.toarray(), form.low == form.high
     low, high = ~exact & np.isfinite(form.low), ~exact & np.isfinite(form.high)
     return (
@@ -38,6 +38,27 @@ def most(problem: Problem, term: int) -> float:
     found = linprog(-np.eye(len(w))[term], g if len(g) else None, h if len(g) else None, a, b)
     assert found.success, found.message
     return -found.fun
+
+
+def slopes_of_costs(problem: Problem) -> np.ndarray:
+    """Minus the gradient of the costs of soft rows; where they have a kink, that of the depot, if it is one."""
+    form, found = problem.model().form, np.zeros(problem.model().form.shape[1])
+    if not problem.needs_soft_rows:
+        return found
+    soft = [(said, m) for said, m in zip(problem.knowledge, problem.dual, strict=True) if said.penalty is not None]
+    x = problem.expected(problem.model().space)
+    for row, (said, m) in enumerate(soft, start=form.n_hard):
+        a = form.matrix[[row]].toarray()[0]
+        value, scale = a @ x / form.scale[row], form.scale[row]  # as typed; of a unit, records
+        missed = max(said.low - value, 0.0) - max(value - said.high, 0.0)
+        sd, weight, delta = said.penalty.sd, said.penalty.weight, said.penalty.delta
+        if abs(missed) < 1e-12 and weight is not None:
+            assert abs(m) * scale <= weight
+        else:
+            slope = np.sign(missed) * weight if sd is None else np.clip(missed, -(delta or 9), delta or 9) / sd**2
+            assert m * scale == pytest.approx(slope, abs=1e-9)
+        found += a * m
+    return found
 
 
 @each(FEASIBLE)
@@ -64,7 +85,7 @@ def test_answers_are_optimal(problem: Problem):
     for term in np.flatnonzero(~held):
         assert most(problem, int(term)) <= 1e-9
     tight = g[h - g @ x <= ROUNDING * x.sum()]
-    gradient = -np.log(x[held] / w[held]) - 1
+    gradient = -np.log(x[held] / w[held]) - 1 + slopes_of_costs(problem)[held]
     _, off = nnls(np.vstack([a, -a, tight])[:, held].T, gradient)
     assert off <= 1e-7 * max(1.0, np.abs(gradient).max())
 
@@ -121,7 +142,7 @@ def test_what_is_in_it():
         assert len(problem.origin) > 10
         assert repr(name) in repr(problem)
         assert problem.feasible or not problem.interior
-    for needs in ("needs_inequalities", "needs_convex", "feasible", "interior"):
+    for needs in ("needs_inequalities", "needs_soft_rows", "needs_convex", "feasible", "interior"):
         assert {getattr(problem, needs) for problem in PROBLEMS.values()} == {True, False}
 
 
@@ -135,7 +156,9 @@ def test_who_takes_what():
         def solve(self, form, start=None): ...
 
     taken = {problem.name for problem in PROBLEMS.values() if problem.suits(Equations())}
-    assert taken == {name for name, p in PROBLEMS.items() if not (p.needs_inequalities or p.needs_convex)}
+    assert taken == {
+        name for name, p in PROBLEMS.items() if not (p.needs_inequalities or p.needs_soft_rows or p.needs_convex)
+    }
     assert all(problem.suits("CLARABEL") for problem in PROBLEMS.values())
 
 

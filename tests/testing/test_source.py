@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -102,11 +102,14 @@ TRUE = {
     ],
     "GroupInvariants": lambda release, hospital: [sources.GroupInvariants(groups_of(hospital))],
     "Population": lambda release, hospital: [sources.Population(groups_of(hospital))],
-    "NoisyMarginal": lambda release, hospital: [
-        sources.NoisyMarginal(counts, binom(10, 0.5, loc=-5), confidence=confidence, integer=integer)
-        for confidence, integer in [(1, True), (0.9, False)]
-        for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
-    ],
+    "NoisyMarginal": lambda release, hospital: (
+        [
+            sources.NoisyMarginal(counts, binom(10, 0.5, loc=-5), confidence=confidence, integer=integer)
+            for confidence, integer in [(1, True), (0.9, False)]
+            for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
+        ]
+        + [sources.NoisyMarginal(hospital.groupby("Disease").size() - 2.5, norm(scale=2), how="likelihood")]
+    ),
     "Monotone": lambda release, hospital: [
         sources.Monotone(P("Breast Cancer"), "Gender", increasing=False, order=["female", "male"]),
         sources.Monotone(P("Flu"), "Degree", order=["junior", "college", "graduate", "high school"]),
@@ -181,7 +184,12 @@ TRUE = {
         P("Flu", given={"Gender": "male"}) == cp.Parameter(value=0.5, name="half"),
         2 * P("Flu", given={"Gender": "male"}) + 0.1 >= 0.5 * cp.Parameter(value=2.0, name="two"),
     ],
+    "SoftSource": lambda release, hospital: [
+        mx.soft(sources.StrongestAssociations(hospital, 5, 5), sd=0.1),
+        mx.soft(lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.1, weight=20),
+    ],
     "Statement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}).softly(0.9, sd=0.1),
         P("Flu", given={"Gender": "male"}) == 0.5,
         P("Flu", given={"Gender": "male"}).about(0.6, eps=0.1),
         P(["Flu", "HIV"], given={"Gender": "female"}) <= 0.25,

@@ -48,7 +48,7 @@ from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_roundin
 from .allowance import Allowance, linked
 from .exact_point import exact_point
 from .projection import project
-from .soft_rows import Restriction, fenchel_gaps, restrictions, within_slopes
+from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
@@ -206,23 +206,26 @@ def _bounded(
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     fixed, width = settled
-    near = project(restriction.form, x, fixed, schur)
-    if near is None:
+    near = project(restriction.form, restriction.near, ~restriction.held, schur)
+    if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
     component_of_row, component_of_term = linked(form.components(free), allowances)
     own = np.where(restriction.is_soft, 0.0, multipliers)
-    components = restriction.components or (component_of_row, component_of_term)
-    exact = exact_point(restriction.form, near, own, free, width, components, schur)
-    slack = exact.slack
+    exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
+    slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():
-        slack = slack + fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+        gaps, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+        slack, doubt = slack + gaps, abs(form.matrix).T @ of_row
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
-        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers)
+        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
         distance = np.where(free, divergence(form, near, multipliers) + moves * (log_ratio + exact.moves), 0.0)
         distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
+        if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
+            y = np.exp(form.exponent(multipliers))
+            distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
     slack, distance = temperature * slack, temperature * distance
     backward = exact.backward
     for allowance in allowances:

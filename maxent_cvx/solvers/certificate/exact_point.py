@@ -20,7 +20,7 @@ from .closed_components import closed_components
 from .existence import Component, relative_moves
 from .residuals import exact_residuals
 
-__all__ = ["ExactPoint", "exact_point"]
+__all__ = ["Components", "ExactPoint", "exact_point"]
 
 
 class ExactPoint(NamedTuple):
@@ -42,13 +42,29 @@ class ExactPoint(NamedTuple):
     backward: float
 
 
+class Components(NamedTuple):
+    """The connected components of the rows.
+
+    Attributes
+    ----------
+    of_row, of_term : ndarray of int
+        The component of each row, and of each term.
+    on_face : bool
+        Whether some terms that are not free are 0 by choice, so that the rows may contradict each other.
+    """
+
+    of_row: np.ndarray
+    of_term: np.ndarray
+    on_face: bool = False
+
+
 def exact_point(
     form: LinearForm,
     x: np.ndarray,
     multipliers: np.ndarray,
     free: np.ndarray,
     width: np.ndarray,
-    components: tuple[np.ndarray, np.ndarray],
+    components: Components,
     schur: SchurComplement | None = None,
     also_active: np.ndarray | None = None,
 ) -> ExactPoint:
@@ -65,8 +81,7 @@ def exact_point(
         Terms that are not fixed.
     width : ndarray
         A bound on the distance of the true value of each fixed term from its count, records.
-    components : (ndarray, ndarray)
-        The connected component of each row, and of each term.
+    components : Components
     schur : SchurComplement, optional
         See :func:`.certificate.certify`.
     also_active : ndarray of bool, optional
@@ -76,7 +91,7 @@ def exact_point(
     value, mass = exact_matvec(form.matrix, x), size @ x
     active = active_rows(form, value, multipliers, CERTIFICATION.growth * form.side_error + size @ width, also_active)
     moves, backward = np.zeros(len(x)), 0.0
-    component_of_row, component_of_term = components
+    component_of_row, component_of_term, on_face = components
     closed = closed_components(form, x, free, component_of_row, component_of_term)
     moves[closed.terms] = closed.moves
     involved = size @ free.astype(float) > 0
@@ -87,6 +102,8 @@ def exact_point(
     free_in_small = free & np.isin(component_of_term, small)
     numbers = np.where(in_small, component_of_row, -1), np.where(free_in_small, component_of_term, -1)
     for rows, terms, component in _components(form, x, active, *numbers):
+        if on_face:
+            component = component._replace(sides=[_exact_side(form, int(i), x, free, width) for i in rows])
         found = relative_moves(component)
         moves[terms], implied[rows], interior[rows] = found.moves, found.implied, found.interior
         backward = max(backward, float(np.max(found.violation / magnitude(active.side[rows]), initial=0.0)))
@@ -120,6 +137,19 @@ def exact_point(
     if backward > CERTIFICATION.most_backward:
         moves = np.where(free, np.inf, 0.0)
     return ExactPoint(moves, np.where(form.is_equation, 0.0, slack), backward)
+
+
+def _exact_side(form: LinearForm, row: int, x: np.ndarray, free: np.ndarray, width: np.ndarray) -> Fraction | None:
+    """The side of a published row, less its terms that are not free; None if it is not known exactly."""
+    entries = slice(form.matrix.indptr[row], form.matrix.indptr[row + 1])
+    a, terms = form.matrix.data[entries], form.matrix.indices[entries]
+    known = row < form.n_facts and not form.side_error[row] and not form.coefficient_error[row]
+    if not known or width[terms].any():
+        return None
+    rest = ~free[terms] & (x[terms] > 0)
+    return Fraction(form.low[row]) - sum(
+        (Fraction(c) * Fraction(count) for c, count in zip(a[rest], x[terms[rest]], strict=True)), Fraction(0)
+    )
 
 
 def magnitude(side: np.ndarray) -> np.ndarray:

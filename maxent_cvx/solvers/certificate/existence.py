@@ -17,6 +17,8 @@ Therefore \|z\| <= \|S^-1\| e and, as S^-1 = Y + (I - Y S) S^-1, the relative ch
 The rows as typed differ from the stored ones by rounding errors whose effect depends on x' itself. Then r is a
 continuous function of z, and Brouwer's fixed-point theorem gives a z. Rows that depend linearly on others hold if the
 others do, provided that all rows are consistent; which rows these are is decided in exact arithmetic (:mod:`.modular`).
+That published rows are consistent need not be proved, unless some terms are to be 0 at x' that could be positive: then
+their sides are part of the elimination.
 
 References
 ----------
@@ -52,6 +54,8 @@ class Component(NamedTuple):
         1 for an inequality that is active at its low side, -1 at its high side, 0 for an equation.
     typed : sequence, one of the rows
         The distinct coefficients as typed, up to a common factor, each with a mask of its terms; None if unknown.
+    sides : sequence of Fraction, one of the rows, optional
+        The right-hand sides exactly, where the rows may be inconsistent; None of a row for which it is unknown.
     """
 
     matrix: np.ndarray
@@ -60,6 +64,7 @@ class Component(NamedTuple):
     n_equations: int
     inward: np.ndarray
     typed: Sequence[Sequence[tuple[Fraction, np.ndarray]] | None]
+    sides: Sequence[Fraction | None] | None = None
 
 
 class RelativeMoves(NamedTuple):
@@ -96,7 +101,7 @@ def relative_moves(component: Component) -> RelativeMoves:
     depends, by_equations = _dependent(component)
     implied, dependent = by_equations & ~equation, depends & ~by_equations
     violation = np.zeros(len(residual))
-    if not np.isfinite(residual).all():
+    if not np.isfinite(residual).all() or _inconsistent(component, depends):
         return RelativeMoves(unproved, implied, False, violation)
     matrix = component.matrix[~depends]
     found, interior = _moves(matrix, x, residual[~depends]), False
@@ -121,6 +126,26 @@ def relative_moves(component: Component) -> RelativeMoves:
 
 def _dependent(component: Component) -> tuple[np.ndarray, np.ndarray]:
     """Mark rows that depend linearly, as typed, on earlier ones, and those that depend on the equations alone."""
+    return dependent_rows(_modular(component), component.n_equations)
+
+
+def _inconsistent(component: Component, depends: np.ndarray) -> bool:
+    """Whether the sides of dependent rows do not depend on the other sides as the rows do, or may not."""
+    if component.sides is None or not depends.any():
+        return False
+    unknown = np.random.default_rng(len(depends)).integers(1, min(PRIMES), (len(PRIMES), len(depends)))
+    augmented = []
+    for matrix, prime, instead in zip(_modular(component), PRIMES, unknown, strict=True):
+        sides = [
+            int(other) if side is None else residues_of_fraction(side, prime)
+            for side, other in zip(component.sides, instead, strict=True)
+        ]
+        augmented.append(np.column_stack([matrix, np.array(sides, dtype=np.int64)]))
+    return not np.array_equal(depends, dependent_rows(augmented, component.n_equations)[0])
+
+
+def _modular(component: Component) -> list[np.ndarray]:
+    """The distinct columns of the rows as typed, modulo each prime."""
     by_prime = []
     for prime in PRIMES:
         found = residues(component.matrix, prime)
@@ -129,8 +154,7 @@ def _dependent(component: Component) -> tuple[np.ndarray, np.ndarray]:
                 found[i] = sum((residues_of_fraction(a, prime) * of for a, of in typed), np.zeros(1, dtype=np.int64))
         by_prime.append(found % prime)
     columns = np.unique(np.vstack(by_prime), axis=1, return_index=True)[1]  # distinct columns
-    by_prime = [found[:, columns] for found in by_prime]
-    return dependent_rows(by_prime, component.n_equations)
+    return [found[:, columns] for found in by_prime]
 
 
 def _moves(matrix: np.ndarray, x: np.ndarray, residual: np.ndarray) -> np.ndarray:

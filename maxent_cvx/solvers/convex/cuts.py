@@ -17,7 +17,7 @@ from ..rows.sparse import entry_rows, most_by_row
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["cuts_at", "exceeded", "violation"]
+__all__ = ["cuts_at", "exceeded", "tangent", "violation"]
 
 
 def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
@@ -30,8 +30,18 @@ def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarr
         variable.save_value(before)
 
 
-def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> list[AddedRows]:
+def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
     """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x.
+
+    Parameters
+    ----------
+    constraint : CVXPY constraint
+    variable : Variable
+    x : ndarray, one a term
+        Counts, records.
+    name : str
+    smallest : float
+        Records: rows are solved no more exactly than that.
 
     Raises
     ------
@@ -39,9 +49,29 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
         If CVXPY has no gradient of the expression.
     """
     value = violation(constraint, variable, x)
-    at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
     if not (value > 0).any():
         return []
+    # A violation that the rows of the problem cannot resolve in records is rounding.
+    cut = tangent(constraint, variable, x, name)
+    assert cut.scale is not None
+    violated = np.flatnonzero((value > CONVEX_CONSTRAINTS.feasible) & (value * cut.scale > smallest))
+    if not len(violated):
+        return []
+    matrix, furthest = sp.csr_array(cut.matrix[violated]), float(value[violated].max())
+    return [
+        AddedRows(matrix, cut.low[violated], cut.high[violated], name, scale=cut.scale[violated], violation=furthest)
+    ]
+
+
+def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
+    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY has no gradient of the expression.
+    """
+    at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
     except (NotImplementedError, AttributeError, TypeError):
@@ -49,15 +79,11 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
             f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
             "constraint in other words"
         ) from None
-    violated = np.flatnonzero(value > CONVEX_CONSTRAINTS.feasible * (1 + np.abs(constant)))
-    matrix, constant = sp.csr_array(matrix[violated]), constant[violated]
-    if not len(violated):
-        return []
     largest = most_by_row(np.abs(matrix.data), matrix)
     by = np.where(largest > 0, largest, 1.0)
     matrix.data = matrix.data / by[entry_rows(matrix)]
     matrix.eliminate_zeros()
-    return [AddedRows(matrix, np.full(len(by), -np.inf), -constant / by, name, scale=1 / by)]
+    return AddedRows(sp.csr_array(matrix), np.full(len(by), -np.inf), -constant / by, name, scale=1 / by)
 
 
 def exceeded(

@@ -184,6 +184,10 @@ class ConvexConstraints:
     """Rounds of cuts, and of budgets one after the other."""
     feasible: float = 1e-14
     """In the unit of the constraint: a smaller violation is rounding, and no cut is made for it."""
+    resolved: float = 1e-14
+    """Relative to the number of records: how exactly rows are solved, so that smaller violations stay."""
+    stalled: float = 1e-9
+    """In the unit of the constraint: a violation that the last cuts have not halved, and that is no larger, stays."""
     settled: float = 1e-9
     """Relative: the multipliers of several budgets have settled if a round changes none by more."""
     root: float = 4e-15
@@ -231,6 +235,11 @@ class SoftRows:
     rounding: float = 16 * EPS
     """Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square
     of a standard deviation, the row's scale and its square are each off by at most a few EPS / 2."""
+    stiff: float = 1e-12
+    """Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one
+    a residual of 1e-12 records costs less than 5e-13 nats."""
+    vanished: float = 1e-10
+    """Records: a count that a high cost makes less may be 0 at the point by which an answer is certified."""
 
 
 @dataclass(frozen=True)

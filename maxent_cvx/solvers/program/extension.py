@@ -31,6 +31,8 @@ class AddedRows:
         The costs of missing the rows, if they are soft.
     scale : ndarray, one a row, optional
         What each row was multiplied by.
+    violation : float
+        Of a cut, by how much the point that it was made at violates the constraint.
     """
 
     matrix: sp.csr_array
@@ -39,6 +41,7 @@ class AddedRows:
     name: str
     penalties: Penalties | None = None
     scale: np.ndarray | None = None
+    violation: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,7 +150,8 @@ class Penalties:
         own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
         # A rounded variance acts like an error of the distance v |m|, to second order.
         error = error + PENALTIES.rounding * self.variance * np.abs(m)
-        ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
+        with np.errstate(invalid="ignore"):
+            ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
         gap = np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
         if self.temperature is None or self.target is None:
             return gap
@@ -171,12 +172,24 @@ class Penalties:
                 ends.append(np.where(value > 0, near, np.exp(log_target + off)))
             return t * np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
 
+    def doubt(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """By how much the slope of a row can differ from its multiplier, if it is on a linear part; 0 elsewhere.
+
+        The slope itself is then a multiplier without any gap; see :meth:`fenchel_gap` for the parameters.
+        """
+        own = np.where(m > 0, beyond[0], beyond[1])
+        with np.errstate(invalid="ignore"):
+            linear = own - error > self.variance * self.slope * (1 + 4 * PENALTIES.rounding)
+            at_slope = np.abs(m) >= self.slope * (1 - 2 * PENALTIES.rounding)
+            return np.where(linear & at_slope, self.slope * (1 + PENALTIES.rounding) - np.abs(m), 0.0)
+
     def _gap(self, own: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
         """The gap for multipliers m >= 0 of the row's `own` side; every form is a sum or product of numbers >= 0."""
         v, u = self.variance, self.slope
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # Between the two pieces, a rounded slope selects the wrong one, to second order.
-            wrong_piece = np.where(np.isfinite(u), v * (PENALTIES.rounding * u) ** 2, 0.0)
+            at_knee = np.isfinite(u) & (np.abs(own - v * u) <= 4 * PENALTIES.rounding * v * u)
+            wrong_piece = np.where(at_knee, v * (4 * PENALTIES.rounding * u) ** 2, 0.0)
             quadratic = np.where(own == v * m, 0.0, (own - v * m) ** 2 / (2 * v)) + wrong_piece
             steepest = u * (1 + PENALTIES.rounding)
             linear = (steepest - m) * (own - v * (u + m) / 2 * (1 - 2 * PENALTIES.rounding)) + wrong_piece

@@ -7,6 +7,7 @@ that are nowhere above g, each equal to g at an answer that violates it (Kelley,
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,13 +17,13 @@ import numpy as np
 
 from ...errors import SolverError
 from ..answer import Status
-from ..certificate.certificate import certify
+from ..certificate.certificate import Certificate, certify
 from ..convex.attainable import require_attainable
 from ..convex.budget import Budget
-from ..convex.cuts import cuts_at, exceeded
+from ..convex.cuts import cuts_at, exceeded, tangent
 from ..convex.reading import read_budget
 from ..convex.root import decreasing_root
-from ..parameters.tolerances import CONVEX_CONSTRAINTS, FEASIBILITY
+from ..parameters.tolerances import ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
 from ..program.problem import Problem
 from .lagrangian import Lagrangian
 from .request import Request
@@ -53,14 +54,18 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
     lagrangian = Lagrangian(replace(problem, convex=None), budgets, request)
     multipliers = np.zeros(len(budgets))
     x = lagrangian.solve(multipliers)
-    for _ in range(CONVEX_CONSTRAINTS.rounds):  # one more than converges: the certificate says how good the last is
+    furthest, smallest = math.inf, CONVEX_CONSTRAINTS.resolved * problem.n_records
+    for _ in range(CONVEX_CONSTRAINTS.rounds):  # then the certificate says how good the last answer is
         before = multipliers.copy()
         for i, budget in enumerate(budgets):
             x = _spend(lagrangian, multipliers, i, budget, x)
-        new = [cut for name, constraint in others for cut in cuts_at(constraint, convex.variable, x, name)]
-        lagrangian.cuts += new
-        if not new and (len(budgets) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)):
+        new = [cut for name, constraint in others for cut in cuts_at(constraint, convex.variable, x, name, smallest)]
+        settled = len(budgets) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
+        last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
+        stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled  # rounding prevents any progress
+        if settled and (not new or stalls):
             break
+        lagrangian.replace_cuts(new)
         x = lagrangian.solve(multipliers)
     return _certified(lagrangian, multipliers, problem, others, request)
 
@@ -124,25 +129,49 @@ def _certified(
     request: Request,
 ) -> Solution:
     """Certify the last answer, and give it the rows of the problem."""
-    answer, extension, reduced = lagrangian.answer, lagrangian.extension, lagrangian.reduced
+    convex = problem.convex
+    assert convex is not None
+    certificate = _certificate(lagrangian, multipliers, problem, others)
+    if lagrangian.cuts and not certificate.bound <= ATTEMPTS.precise and all(one.expr.size == 1 for _, one in others):
+        assert lagrangian.answer is not None
+        assert lagrangian.answer.counts is not None
+        with_cuts = copy.copy(lagrangian)
+        at = np.maximum(lagrangian.answer.counts, 0.0)
+        active = set(lagrangian.cut_rows)
+        tangents = [tangent(one, convex.variable, at, name) for name, one in others if name in active]
+        lagrangian.at_tangents(multipliers, tangents)
+        found = _certificate(lagrangian, multipliers, problem, others)
+        lagrangian = lagrangian if found.bound < certificate.bound else with_cuts
+        certificate = min(found, certificate, key=lambda one: one.bound)
+    answer, extension = lagrangian.answer, lagrangian.extension
     assert answer is not None
-    assert extension is not None
-    assert reduced is not None
-    assert problem.convex is not None
-    assert answer.counts is not None
     assert answer.multipliers is not None
-    certificate = certify(
-        extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
-        allowances=lagrangian.allowances(multipliers),
-        exceeded=exceeded(others, problem.convex.variable, lagrangian.cut_rows),
-        temperature=lagrangian.temperature(multipliers),
-    )  # fmt: skip
+    assert extension is not None
     own = replace(
         answer,
-        multipliers=answer.multipliers[extension.original],
+        multipliers=answer.multipliers[extension.original] * lagrangian.temperature(multipliers),
         proofs=[proof[extension.original] for proof in answer.proofs],
         iterations=lagrangian.iterations,
         log=lagrangian.log,
         status=Status.OPTIMAL if certificate.holds else answer.status,
     )
     return Solution(own, certificate, request.backend.name)
+
+
+def _certificate(
+    lagrangian: Lagrangian, multipliers: np.ndarray, problem: Problem, others: Sequence[tuple[str, Any]]
+) -> Certificate:
+    """Certify the last answer."""
+    answer, extension, reduced = lagrangian.answer, lagrangian.extension, lagrangian.reduced
+    assert answer is not None
+    assert answer.counts is not None
+    assert answer.multipliers is not None
+    assert extension is not None
+    assert reduced is not None
+    assert problem.convex is not None
+    return certify(
+        extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
+        allowances=lagrangian.allowances(multipliers),
+        exceeded=exceeded(others, problem.convex.variable, lagrangian.cut_rows),
+        temperature=lagrangian.temperature(multipliers),
+    )  # fmt: skip

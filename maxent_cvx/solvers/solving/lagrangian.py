@@ -39,6 +39,10 @@ class Lagrangian:
         Hard rows that every feasible point satisfies.
     answer, extension, reduced : Answer, Extension, Reduced or None
         Of the problem that was solved last.
+    keys : list
+        What was added to the rows: zeros and costs of budgets by number, cuts by identity, in the order of extensions.
+    places : dict
+        The rows of the last problem that each of these has.
     iterations : int
         Of all problems together.
     log : list of dict
@@ -52,6 +56,8 @@ class Lagrangian:
     answer: Answer | None = None
     extension: Extension | None = None
     reduced: Reduced | None = None
+    keys: list[tuple[str, int]] = field(default_factory=list)
+    places: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
     iterations: int = 0
     log: list[dict[str, Any]] = field(default_factory=list)
 
@@ -83,6 +89,7 @@ class Lagrangian:
         except Infeasible as error:
             raise self._in_the_users_words(error) from None
         self.answer, self.extension, self.reduced = answer, extension, reduced
+        self.places = dict(zip(self.keys, extension.added, strict=True))
         self.iterations += answer.iterations
         assert answer.counts is not None
         counts = np.maximum(answer.counts, 0.0)
@@ -90,6 +97,13 @@ class Lagrangian:
         self.log.append({"iteration": len(self.log), "residual": residual, "seconds": monitor.seconds})
         monitor.tell(self.log[-1])
         return counts
+
+    def replace_cuts(self, new: Sequence[AddedRows]) -> None:
+        """Add cuts, and leave out inactive ones: the entropy falls with every round, so that none comes back."""
+        if self.answer is not None and self.answer.multipliers is not None:
+            m = self.answer.multipliers
+            self.cuts = [cut for cut in self.cuts if m[self.places["cut", id(cut)]].any()]
+        self.cuts = [*self.cuts, *new]
 
     def projected(self, x: np.ndarray) -> np.ndarray:
         """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
@@ -115,9 +129,9 @@ class Lagrangian:
             start[extension.original] = self.request.start
             return start
         start[extension.original] = self.answer.multipliers[self.extension.original]
-        for now, before in zip(extension.added, self.extension.added, strict=False):
-            if len(now) == len(before):
-                start[now] = self.answer.multipliers[before]
+        for key, rows in zip(self.keys, extension.added, strict=True):
+            if key in self.places and len(self.places[key]) == len(rows):
+                start[rows] = self.answer.multipliers[self.places[key]]
         return start
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
@@ -141,12 +155,15 @@ class Lagrangian:
         A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
         """
-        form, added, temperature = self.problem.form, [], self.temperature(multipliers)
+        form, temperature = self.problem.form, self.temperature(multipliers)
+        added: list[AddedRows] = []
+        self.keys = []
         log_weights = np.log(form.weights) - 1
-        for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
+        for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if budget.zeros.shape[0]:
                 none = np.zeros(budget.zeros.shape[0])
                 added.append(AddedRows(budget.zeros, none, none.copy(), budget.name))
+                self.keys.append(("zeros", number))
             if t == 0:
                 continue
             log_weights = log_weights - t * budget.linear
@@ -155,6 +172,8 @@ class Lagrangian:
                 continue
             costs = budget.penalties.times(t / temperature)
             added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs))
+            self.keys.append(("costs", number))
+        self.keys += [("cut", id(cut)) for cut in self.cuts]
         weights = form.weights
         if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
             weights = np.exp(log_weights / temperature + 1)
@@ -165,12 +184,35 @@ class Lagrangian:
     @property
     def cut_rows(self) -> dict[str, np.ndarray]:
         """The rows of the last problem that are cuts of each constraint, by its name."""
-        assert self.extension is not None
         rows: dict[str, np.ndarray] = {}
-        places = self.extension.added[len(self.extension.added) - len(self.cuts) :]
-        for cut, own in zip(self.cuts, places, strict=True):
+        for cut in self.cuts:
+            own = self.places["cut", id(cut)]
             rows[cut.name] = np.concatenate([rows.get(cut.name, own[:0]), own])
         return rows
+
+    def at_tangents(self, multipliers: np.ndarray, tangents: Sequence[AddedRows]) -> None:
+        """Replace all cuts of the last problem by one tangent a constraint, which takes the multipliers of its cuts.
+
+        Near the answer the tangent of a smooth constraint is the same as its cuts to first order, and is not violated
+        to second order where they are.
+        """
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        before, m = self.extension, self.answer.multipliers
+        total = {name: float(m[rows] @ before.form.scale[rows]) for name, rows in self.cut_rows.items()}
+        old, self.cuts = self.places, list(tangents)
+        self.extension = self._extended(multipliers)
+        self.places = dict(zip(self.keys, self.extension.added, strict=True))
+        found = np.zeros(self.extension.form.shape[0])
+        found[self.extension.original] = m[before.original]
+        for key, rows in self.places.items():
+            if key in old:
+                found[rows] = m[old[key]]
+        for cut in self.cuts:
+            rows = self.places["cut", id(cut)]
+            found[rows] = total.get(cut.name, 0.0) / self.extension.form.scale[rows]
+        self.answer = replace(self.answer, multipliers=found, proofs=())
 
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""

@@ -150,7 +150,7 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     ------
     SolverError
     """
-    inequalities = np.flatnonzero(~form.is_equation[: form.n_hard])
+    inequalities = np.flatnonzero(~form.is_equation)
     n_soft = form.shape[0] - form.n_hard
     if convex and not backend.takes_convex and backend is not NEWTON:
         capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"

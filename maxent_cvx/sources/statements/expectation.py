@@ -17,7 +17,8 @@ from ...errors.arguments import text
 from ...tables.selection import Choice, written
 from ...terms.axes import level_of
 from ...terms.events import values_named
-from .probability import P, Probability
+from .events import P
+from .probability import Probability
 from .statement import Event, conditions
 
 if TYPE_CHECKING:

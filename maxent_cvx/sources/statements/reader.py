@@ -14,8 +14,9 @@ from ...errors import StatementError
 from ...tables import selection
 from ...tables.selection import PLAIN, constant
 from ...terms.penalty import Penalty
+from .events import Count, P
 from .expectation import E
-from .probability import Count, P, Probability
+from .probability import Probability
 from .statement import Statement
 
 __all__ = ["Reader", "without_comments"]

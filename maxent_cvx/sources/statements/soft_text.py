@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
 from ...terms.blocks.wording import decimal
 from ...terms.penalty import Penalty
 
-__all__ = ["soft_text"]
+__all__ = ["RELATIONS", "cost_text"]
 
-#: How each relation is written where it can be missed.
-SOFTENED = {" = ": " ~ ", " <= ": " <~ ", " >= ": " >~ "}
+#: How "equal", "at most" and "at least" are written, of hard and of soft statements.
+RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
 
 
-def soft_text(hard: str, penalty: Penalty) -> str:
-    """Write a statement as soft: ``~`` for ``=``, ``<~`` for ``<=``, and what it costs to miss it.
+def cost_text(penalty: Penalty | None) -> str:
+    """Write what it costs to miss a statement, after it: " +- 0.05", ", weight 50"; nothing of a hard one.
 
     Parameters
     ----------
-    hard : str
-        The statement were it hard.
-    penalty : Penalty
+    penalty : Penalty, optional
         Of one row.
     """
-    # A relation stands outside of parentheses and quotes, in which values may hold anything.
-    outside = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\([^()]*\))|( = | <= | >= )""")
-    text = outside.sub(lambda found: found[1] or SOFTENED[found[2]], hard)
+    if penalty is None:
+        return ""
     sd, weight, delta = (
         "" if side is None else decimal(float(side)) for side in (penalty.sd, penalty.weight, penalty.delta)
     )
-    return f"{text}, weight {weight}" if weight else f"{text} +- {sd}" + f", delta {delta}" * bool(delta)
+    return f", weight {weight}" if weight else f" +- {sd}" + f", delta {delta}" * bool(delta)

@@ -17,7 +17,7 @@ from ...terms.blocks.wording import decimal
 from ...terms.penalty import Penalty
 from ...terms.rows import Rows
 from ..base import Source
-from .soft_text import soft_text
+from .soft_text import RELATIONS, cost_text
 
 if TYPE_CHECKING:
     from ...terms.space import Space
@@ -128,10 +128,11 @@ class Statement(Source):
     penalty: Penalty | None = None
 
     def __str__(self) -> str:
-        return self._hard_text if self.penalty is None else soft_text(self._hard_text, self.penalty)
+        return self._said + cost_text(self.penalty)
 
     @property
-    def _hard_text(self) -> str:
+    def _said(self) -> str:
+        equal, at_most, at_least = RELATIONS[self.penalty is not None]
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
         left, right = self.terms, frozenset[tuple[Event, float]]()
@@ -140,12 +141,12 @@ class Statement(Source):
             right = frozenset((event, -a) for event, a in self.terms - left)
         expression, zero = combination(left), combination(right) if right else "0"
         if self.low == self.high:
-            return f"{expression} = {zero if self.high == 0 else f'{decimal(self.high)}'}"
+            return f"{expression} {equal} {zero if self.high == 0 else f'{decimal(self.high)}'}"
         if math.isinf(self.low):
-            return f"{expression} <= {zero if self.high == 0 else f'{decimal(self.high)}'}"
+            return f"{expression} {at_most} {zero if self.high == 0 else f'{decimal(self.high)}'}"
         if math.isinf(self.high):
-            return f"{expression} >= {zero if self.low == 0 else f'{decimal(self.low)}'}"
-        return f"{decimal(self.low)} <= {expression} <= {decimal(self.high)}"
+            return f"{expression} {at_least} {zero if self.low == 0 else f'{decimal(self.low)}'}"
+        return f"{decimal(self.low)} {at_most} {expression} {at_most} {decimal(self.high)}"
 
     def __repr__(self) -> str:
         return f"<Statement: {self}>"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import TableError, arguments, listing, shown, unknown_name
+from ...errors import StatementError, TableError, arguments, listing, shown, unknown_name
 from ...tables.numbers import as_numbers
 from ...terms.blocks.block import Block
 from ...terms.rows import Rows
@@ -17,13 +18,13 @@ from ...terms.space import Space
 from ...views import OUTSIDE
 from ..base import Source
 from .integer_counts import integer_counts
-from .noise import Noise, noise_interval
+from .noise import Noise, noise_interval, noise_penalty
 
 __all__ = ["NoisyMarginal"]
 
 
 class NoisyMarginal(Source):
-    """noisy - z_high <= N P(by) <= noisy - z_low, with z the quantiles of the noise that was added to every count.
+    """noisy - z_high <= N P(by) <= noisy - z_low, z the quantiles of the noise; or the log-likelihood of the noise.
 
     Parameters
     ----------
@@ -32,16 +33,22 @@ class NoisyMarginal(Source):
         or sensitive ones. Cells that are left out were not published.
     noise : frozen distribution of scipy.stats
         Of the noise in each of them, ``scipy.stats.laplace(scale=1 / epsilon)`` for instance.
-    confidence : float
-        With what probability all rows are true together: quantiles leave out (1 - confidence) / (2 rows) on each side
-        (Bonferroni). 1 takes the ends of a noise that has some.
-    integer : bool
-        Numbers of people are whole, as everybody knows; False takes the interval as it is.
+    confidence : float, optional
+        Of a box, by default 0.95: with what probability all rows are true together. Quantiles leave out
+        (1 - confidence) / (2 rows) on each side (Bonferroni). 1 takes the ends of a noise that has some.
+    integer : bool, optional
+        Of a box, by default True: numbers of people are whole, as everybody knows. False takes the interval as it is.
+    how : {"box", "likelihood"}
+        "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
+        nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs
+        (noisy - N P)^2 / (2 scale^2), Laplace noise abs(noisy - N P) / scale, discrete Laplace noise
+        a abs(noisy - N P); others are refused.
 
     Raises
     ------
     TableError, BadProbability, StatementError
-        If an argument cannot be read, or the noise has no ends and confidence is 1.
+        If an argument cannot be read, or the noise has no ends and confidence is 1; with a likelihood, if the noise is
+        neither normal nor Laplace around 0, or `confidence` or `integer` is given, which it does not use.
     UnknownName
         When added to a model, if it has no such attribute, or none of its values.
 
@@ -51,7 +58,10 @@ class NoisyMarginal(Source):
 
     A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
     the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
-    ``model.diagnose()`` tells.
+    ``model.diagnose()`` tells. A likelihood contradicts nothing; ``post.penalties`` tells what each count costs.
+    Private-PGM (McKenna, Sheldon and Miklau, 2019, Graphical-model based estimation and inference for differential
+    privacy) minimises a loss alone, and takes the entropy to choose among the minima: for equal noise in all counts
+    that is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
 
     Examples
     --------
@@ -67,10 +77,23 @@ class NoisyMarginal(Source):
     >>> low, high = mx.MaxEnt(release).add(source).bounds("P(Flu | Gender=male)")
     >>> round(low, 3), round(high, 3)
     (0.333, 0.5)
+
+    The likelihood has one answer, near the noisy counts, and a price for each:
+
+    >>> post = mx.MaxEnt(release).add(mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), how="likelihood")).solve()
+    >>> round(post.prob("Flu", given={"Gender": "male"}), 3), post.penalties.round(2).tolist()
+    (0.409, [1.75, 1.25])
     """
 
-    def __init__(self, counts: pd.Series, noise: Noise, confidence: float = 0.95, integer: bool = True) -> None:
-        arguments.flag(integer, "integer")
+    def __init__(
+        self,
+        counts: pd.Series,
+        noise: Noise,
+        confidence: float | None = None,
+        integer: bool | None = None,
+        how: Literal["box", "likelihood"] = "box",
+    ) -> None:
+        arguments.choice(how, "how", ("box", "likelihood"))
         if not isinstance(counts, pd.Series):
             raise TableError(f"counts must be a pandas Series, indexed by attributes, not {shown(counts)}")
         if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
@@ -83,16 +106,25 @@ class NoisyMarginal(Source):
         if counts.index.has_duplicates:
             raise TableError(f"counts repeat {listing(counts.index[counts.index.duplicated()])}; one entry a cell")
         as_numbers(counts, "counts")
+        self.counts, self.penalty = counts, None
+        if how == "likelihood":
+            for name, given in (("confidence", confidence), ("integer", integer)):
+                if given is not None:
+                    raise StatementError(f"{name}= is of how='box'; a likelihood has no use for it: leave it out")
+            self.penalty = noise_penalty(noise)
+            return
+        confidence, self.integer = 0.95 if confidence is None else confidence, integer is None or integer
+        arguments.flag(self.integer, "integer")
         self.least, self.most = noise_interval(noise, confidence, len(counts))
-        self.counts, self.integer = counts, integer
 
     @property
     def label(self) -> str:
-        """The attributes that are counted by."""
-        return f"noisy counts by {', '.join(map(str, self.counts.index.names))}"
+        """The attributes that are counted by, and what it costs to miss a count."""
+        softly = "" if self.penalty is None else f", softly ({self.penalty})"
+        return f"noisy counts by {', '.join(map(str, self.counts.index.names))}{softly}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; a cell without terms emits one only if the noise does not explain its count.
+        """Emit a row a cell; a cell without terms emits a hard one only if the noise does not explain its count.
 
         Parameters
         ----------
@@ -102,7 +134,7 @@ class NoisyMarginal(Source):
         Yields
         ------
         Rows
-            low <= P(by) <= high, probabilities.
+            low <= P(by) <= high, probabilities; of a likelihood N P(by) ~ noisy, records.
 
         Raises
         ------
@@ -124,13 +156,17 @@ class NoisyMarginal(Source):
         """
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
-        low, high = noisy - self.most, noisy - self.least
-        if self.integer:
-            low, high = integer_counts(low, high, self.counts.index, "within the noise of")
         at = block.index.get_indexer(self.counts.index)
         known = np.flatnonzero(at >= 0)
         pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
         matrix = sp.csr_array(pick @ block.matrix)
+        if self.penalty is not None:
+            matrix, index = matrix * float(space.n_records), self.counts.index
+            yield Rows(matrix, noisy, noisy.copy(), self.label, index, space.view, penalty=self.penalty)
+            return
+        low, high = noisy - self.most, noisy - self.least
+        if self.integer:
+            low, high = integer_counts(low, high, self.counts.index, "within the noise of")
         low, high = np.where(low > 0, low, -np.inf), np.where(high < space.n_records, high, np.inf)
         said = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
         share = 1 / space.n_records

@@ -213,7 +213,7 @@ class Block(AffineBlock):
         >>> model = mx.MaxEnt(release)
         >>> rows = model.space.conditional("Disease", given="Gender")["Flu"].softly(0.4, sd=0.05)
         >>> rows.relation, [round(v, 3) for v in model.add(rows).solve().penalties]
-        ('~', [0.485, 0.476])
+        ('~', [1.259, 2.589])
         """
         middle = self._read(value)
         if not np.isfinite(middle).all():

@@ -25,14 +25,15 @@ from .convex import CONVEX
 from .inequalities import INEQUALITIES
 from .inside import INSIDE
 from .problem import Problem
+from .soft import SOFT
 from .weighted import WEIGHTED
 
 __all__ = ["PROBLEMS", "Problem", "find"]
 
-#: Every problem by its name: first those without zeros, then inequalities, priors, zeros, and contradictions.
+#: Every problem by its name: first those without zeros, then inequalities, priors, soft rows, zeros, contradictions.
 PROBLEMS: dict[str, Problem] = {
     problem.name: problem
-    for some in (INSIDE, INEQUALITIES, WEIGHTED, BOUNDARY, CONTRADICTIONS, CONVEX)
+    for some in (INSIDE, INEQUALITIES, WEIGHTED, SOFT, BOUNDARY, CONTRADICTIONS, CONVEX)
     for problem in some
 }
 

@@ -97,6 +97,11 @@ class Problem:
         return any(isinstance(known, Statement) and known.low != known.high for known in self.knowledge)
 
     @property
+    def needs_soft_rows(self) -> bool:
+        """Whether a backend must subtract the costs of soft rows (``takes_soft_rows``)."""
+        return any(isinstance(known, Statement) and known.penalty is not None for known in self.knowledge)
+
+    @property
     def needs_convex(self) -> bool:
         """Whether a backend must take convex constraints (``takes_convex``)."""
         return any(not isinstance(known, Statement) for known in self.knowledge)
@@ -127,6 +132,7 @@ class Problem:
         """
         found = find_backend(backend)
         takes_rows = found.takes_inequalities or not self.needs_inequalities
+        takes_rows &= found.takes_soft_rows or not self.needs_soft_rows
         return takes_rows and (found.takes_convex or not self.needs_convex)
 
     def expected(self, space: Space) -> np.ndarray:
