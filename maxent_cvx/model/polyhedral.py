@@ -12,6 +12,8 @@ __all__ = ["affine_pieces"]
 
 #: The largest number of affine expressions that one constraint is written as; sums of maxima multiply.
 MOST_PIECES = 64
+#: The largest number of choices of k summands that the sum of the k largest is written as.
+MOST_CHOICES = 200
 
 
 def affine_pieces(expression: Any) -> list[Any] | None:
@@ -123,13 +125,13 @@ def _l1(e: Any, rest: Any) -> list[Any] | None:
 def _sum_of_largest(e: Any, rest: Any) -> list[Any] | None:
     """The k largest of few numbers sum to at most the rest if any k of them do."""
     inner, k = e.args[0], e.get_data()[0]
-    if not inner.is_affine() or k != int(k) or not 1 <= k <= inner.size or math.comb(inner.size, int(k)) > MOST_PIECES:
+    if not inner.is_affine() or k != int(k) or not 1 <= k <= inner.size or math.comb(inner.size, int(k)) > MOST_CHOICES:
         return None
     import cvxpy as cp
 
-    chosen = np.zeros((math.comb(inner.size, int(k)), inner.size))
-    for row, places in zip(chosen, combinations(range(inner.size), int(k)), strict=True):
-        row[list(places)] = 1
+    choices = np.array(list(combinations(range(inner.size), int(k))))
+    chosen = np.zeros((len(choices), inner.size))
+    np.put_along_axis(chosen, choices, 1.0, axis=1)
     return [chosen @ cp.vec(inner, order="F") + rest]
 
 

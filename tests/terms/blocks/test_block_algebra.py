@@ -221,6 +221,7 @@ def test_within_another_block(smokers):
     assert rows.label == "|P(yes | age) - P(yes | age=40)| <= 0.25 P(yes)"
     assert list(rows.index.names) == ["age", "side"]
     assert len(rows) == 2 * len(block)
+    assert np.isfinite(np.where(rows.index.get_level_values("side") == "high", rows.high, rows.low)).all()
     found = block.value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
     most = 0.25 * model.space.marginal("s").loc["yes"].value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
     assert (found - found[40]).abs().max() == pytest.approx(most, abs=1e-6)
