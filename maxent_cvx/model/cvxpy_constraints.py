@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import StatementError
+from ..errors import BadProbability, StatementError
 from ..solvers.backends.linearization import linearise, value_at
 from ..terms.rows import Rows
 from ..terms.space import Space
@@ -25,6 +25,8 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
     ------
     StatementError
         If it is not a constraint, not convex, or involves other variables.
+    BadProbability
+        If it is not affine and holds a constant that is no finite number.
     """
     import cvxpy as cp
 
@@ -47,6 +49,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
                 f"{label!r} is a {type(constraint).__name__} constraint; "
                 "write it as a comparison of a convex expression with a number"
             )
+        _check_finite(constraint, label)
         pieces = affine_pieces(constraint.expr)
         if pieces is None:
             return constraint
@@ -94,6 +97,18 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
         return now
 
     return Parametric(label, parameters, values, at_values, block)
+
+
+def _check_finite(constraint: Any, label: str) -> None:
+    """Check the constants of a convex constraint; comparisons with NaN are false, so that it would seem to hold."""
+    for constant in constraint.constants():
+        value = constant.value
+        values = np.asarray(value.data if hasattr(value, "tocsr") else value)
+        if bad := int(np.sum(~np.isfinite(values))):
+            raise BadProbability(
+                f"{label!r} holds NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
+                "finite number (a Series has NaN where it was reindexed to labels that it lacks)"
+            )
 
 
 def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

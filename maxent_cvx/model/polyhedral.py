@@ -1,8 +1,9 @@
-"""Convex constraints that are finitely many affine ones: absolute values, maxima, and even powers of one number."""
+"""Convex constraints that are finitely many affine ones: absolute values, maxima, sums of the largest, even powers."""
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ __all__ = ["affine_pieces"]
 
 #: The largest number of affine expressions that one constraint is written as; sums of maxima multiply.
 MOST_PIECES = 64
+#: The largest number of choices of k summands that the sum of the k largest is written as.
+MOST_CHOICES = 200
 
 
 def affine_pieces(expression: Any) -> list[Any] | None:
@@ -119,6 +122,19 @@ def _l1(e: Any, rest: Any) -> list[Any] | None:
     return [signs @ cp.vec(inner, order="F") + rest]
 
 
+def _sum_of_largest(e: Any, rest: Any) -> list[Any] | None:
+    """The k largest of few numbers sum to at most the rest if any k of them do."""
+    inner, k = e.args[0], e.get_data()[0]
+    if not inner.is_affine() or k != int(k) or not 1 <= k <= inner.size or math.comb(inner.size, int(k)) > MOST_CHOICES:
+        return None
+    import cvxpy as cp
+
+    choices = np.array(list(combinations(range(inner.size), int(k))))
+    chosen = np.zeros((len(choices), inner.size))
+    np.put_along_axis(chosen, choices, 1.0, axis=1)
+    return [chosen @ cp.vec(inner, order="F") + rest]
+
+
 READERS: dict[str, Any] = {
     "AddExpression": _sum,
     "NegExpression": _negative,
@@ -128,6 +144,7 @@ READERS: dict[str, Any] = {
     "Promote": lambda e, rest: _pieces(e.args[0], rest),
     "max": _largest,
     "maximum": lambda e, rest: _all([_pieces(one, rest) for one in e.args]),
+    "sum_largest": _sum_of_largest,
     "abs": _absolute,
     "Power": _power,
     "PowerApprox": _power,

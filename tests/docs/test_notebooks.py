@@ -20,6 +20,7 @@ NAMES = [
     "05_published_again.ipynb",
     "06_possible_worlds.ipynb",
     "07_how_closely_can_they_know.ipynb",
+    "08_your_own_knowledge.ipynb",
 ]
 
 

@@ -10,8 +10,19 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
-from maxent_cvx import Infeasible, MaxEnt, P, Release, SolverError, Space, StatementError, datasets
+from maxent_cvx import (
+    BadProbability,
+    Infeasible,
+    MaxEnt,
+    P,
+    Release,
+    SolverError,
+    Space,
+    StatementError,
+    datasets,
+)
 from support.depot import CUBE, p, publish
 from support.solving import CONIC, DEFAULT, error
 
@@ -74,6 +85,10 @@ AFFINE: dict[str, tuple[Callable[[Space], Any], list[Any]]] = {
     "block": (lambda space: space.conditional("s", "q").expr[:2] <= 0.7, [A <= 0.7, B <= 0.7]),
     "matrix by columns": (lambda space: square(space, "F") <= np.reshape(SIDES, (2, 2), order="F"), FOUR_AT_MOST),
     "matrix by rows": (lambda space: square(space, "C") <= np.reshape(SIDES, (2, 2)), FOUR_AT_MOST),
+    "sum of the 2 largest": (
+        lambda space: cp.sum_largest(square(space, "F"), 2) <= 1.4,
+        [one + other <= 1.4 for one, other in itertools.combinations(FOUR, 2)],
+    ),
     "several": (lambda space: [a(space) <= 0.6, b(space) >= 0.7], [A <= 0.6, B >= 0.7]),
 }
 
@@ -235,6 +250,27 @@ def test_refused(constraint: Callable[[Space], Any]):
         known.add(constraint)
     assert not known.knowledge
     assert error(known.solve(), table(8 / 3)) <= 1e-6
+
+
+@pytest.mark.parametrize("what", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        lambda p, target, what: cp.sum_squares(p - target) <= 1,
+        lambda p, target, what: cp.sum_squares(p) <= what,
+        lambda p, target, what: cp.sum(cp.kl_div(p, target)) <= 1,
+        lambda p, target, what: cp.abs(p - target) <= 1,
+        lambda p, target, what: cp.sum_squares(sp.csr_array(sp.diags_array(target)) @ p) <= 1,
+    ],
+    ids=["target", "radius", "divergence", "polyhedral", "sparse"],
+)
+def test_constants_are_numbers(constraint: Callable[[Any, np.ndarray, float], Any], what: float):
+    """NaN satisfies no comparison and breaks none; a statement that holds one would be taken to be true."""
+    known = model()
+    target = np.append(what, np.ones(len(known.space) - 1))
+    with pytest.raises(BadProbability, match="NaN or infinity, in 1 of the"):
+        known.add(lambda space: constraint(space.p, target, what))
+    assert not known.knowledge
 
 
 def test_redundant_in_cvxpy():

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ...errors import BadProbability, LabelMismatch, StatementError, arguments, listing, number, shown
 from . import wording
 from .labelled import LabelledBlock, Provenance, pick_values
-from .labels import find, level_names, levels_named, pick, same_levels, subset_keys
+from .labels import are_known, find, known_values, level_names, levels_named, pick, same_levels, subset_keys
 from .series import by_label
 from .steps import differences, sums
 
@@ -64,6 +64,8 @@ class AffineBlock(LabelledBlock):
             by = self._scalar(factor)
             parts = wording.scaled(self._parts, by) if by else ()
             return self._with(self.matrix * by, self._constant * by, parts=parts, absent=made.absent * by)
+        if self.index is None and isinstance(factor, pd.Series):
+            return self._repeated(factor.index) * factor
         weights, _ = self._aligned(factor)
         name = getattr(factor, "name", None)
         parts = wording.weighted(self._parts, "weights" if name is None else str(name))
@@ -218,6 +220,25 @@ class AffineBlock(LabelledBlock):
             provenance=Provenance(is_probability=False, parts=parts, left_out=self.provenance.left_out),
         )
 
+    def _repeated(self, index: pd.Index) -> Self:
+        """Repeat a single expression, a row a label; what it is at other labels is not known."""
+        for name in level_names(index):
+            if not isinstance(name, str):
+                raise LabelMismatch(
+                    f"{self.label} is multiplied by a Series whose index has no name; say what it is values of, "
+                    f"series.rename_axis({self.space.view.columns[0]!r})"
+                )
+            known_values(self.space.axes, name)
+        unknown = index[~are_known(self.space.axes, index)]
+        if len(unknown) or index.has_duplicates:
+            some, what = (unknown, "are not known") if len(unknown) else (index[index.duplicated()], "are there twice")
+            raise LabelMismatch(f"{self.label} is multiplied by a Series whose labels {listing(some)} {what}")
+        matrix = pick(self.matrix, np.zeros(len(index), dtype=np.int64))
+        made = replace(self.provenance, absent=np.nan, left_out=None)
+        return replace(
+            self, matrix=matrix, constant=np.repeat(self._constant, len(index)), index=index, provenance=made
+        )
+
     def _with_rows(self, labels: pd.Index) -> Self:
         """Write out labels that are known and had no row."""
         index = self._labels("add")
@@ -255,8 +276,8 @@ class AffineBlock(LabelledBlock):
         constant = first._constant + pick_values(second._constant, at, second.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} have not the same labels, and one of them has been added to; "
-                "add blocks first, and numbers afterwards"
+                f"{self.label} and {other.label} have not the same labels, and one of them is not known elsewhere; "
+                "select alike on both sides, and where a number is added, add blocks first"
             )
         return first._with(matrix, constant, parts=parts, absent=absent)
 

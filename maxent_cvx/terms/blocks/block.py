@@ -31,7 +31,8 @@ class Block(AffineBlock):
     ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
     Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
     that was not published is an error. Values that were published, but cannot occur together, have no row: their
-    probability is 0, also in sums and differences of blocks. An array is taken by position.
+    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
+    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
 
     ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
     does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
@@ -231,9 +232,10 @@ class Block(AffineBlock):
     def _within(self, most: object) -> Rows:
         """Say ``-most <= block <= most``; of a block as two sets of rows."""
         if isinstance(most, Block):
-            sides = [most + self, most - self]  # both at least 0; what cancels and holds anyway is left out
-            told = [side for side in sides if side.matrix.nnz or (side._constant < 0).any()] or sides
-            rows = [side >= 0 for side in told]
+            least, largest = self + most, self - most  # >= 0, <= 0; what cancels and holds anyway is left out
+            rows = [largest <= 0] if largest.matrix.nnz or (largest._constant > 0).any() else []
+            if least.matrix.nnz or (least._constant < 0).any() or not rows:
+                rows = [least >= 0, *rows]
             label = f"|{self._title}| <= {most._title}"
             return replace(rows[0], label=label) if len(rows) == 1 else _stacked(rows[0], rows[1], label)
         high = self._read(most)

@@ -221,12 +221,26 @@ def test_within_another_block(smokers):
     assert rows.label == "|P(yes | age) - P(yes | age=40)| <= 0.25 P(yes)"
     assert list(rows.index.names) == ["age", "side"]
     assert len(rows) == 2 * len(block)
+    assert np.isfinite(np.where(rows.index.get_level_values("side") == "high", rows.high, rows.low)).all()
     found = block.value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
     most = 0.25 * model.space.marginal("s").loc["yes"].value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
     assert (found - found[40]).abs().max() == pytest.approx(most, abs=1e-6)
     assert len(abs(block) <= block) == len(block)  # block >= -block
     with refused(mx.Infeasible, "|P(yes | age) - 0.9| <= P(yes | age) - 0.6"):
         mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
+
+
+def test_multiples_of_one(smokers):
+    """A single expression times a Series has its labels: ratios of all groups to one of them, in any order."""
+    model = mx.MaxEnt(smokers)
+    rate = model.space.conditional("s", given="age")["yes"]
+    ratios = pd.Series({50: 1.0, 20: 0.8, 40: 0.9, 30: 1.1}).rename_axis("age")
+    for best in (ratios * rate.loc[50], rate.loc[50] * ratios):
+        assert best.index.equals(ratios.index)
+        found = rate.value(model.copy().add(rate == best).solve())
+        np.testing.assert_allclose(found, (ratios * found[50]).reindex(found.index), atol=1e-9)
+    most = (ratios * (rate.loc[50] + 0.1)).value(model.solve())
+    np.testing.assert_allclose(most, ratios * (rate.value(model.solve())[50] + 0.1))
 
 
 def test_monotone_in_age(smokers):

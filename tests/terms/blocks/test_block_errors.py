@@ -41,6 +41,19 @@ ERRORS = {
     "not convex, an equation": (lambda b: abs(b) == 0.1, StatementError, ["not convex"]),
     "negative": (lambda b: abs(b - 0.5) <= -0.1, BadProbability, ["never negative"]),
     "probabilities": (lambda b: b.value(np.ones(3)), StatementError, ["p must be"]),
+    "weights without a name": (lambda b: b.sum() * pd.Series({20: 1.0}), LabelMismatch, ["rename_axis"]),
+    "weights of another level": (lambda b: b.sum() * pd.Series({1: 1.0}).rename_axis("ag"), UnknownName, ["'age'"]),
+    "weights of strangers": (lambda b: b.sum() * pd.Series({41: 1.0}).rename_axis("age"), LabelMismatch, ["41"]),
+    "weights twice": (
+        lambda b: b.sum() * pd.Series([1.0, 2.0], pd.Index([20, 20], name="age")),
+        LabelMismatch,
+        ["20 are there twice"],
+    ),
+    "weights of some": (
+        lambda b: b["yes"] - pd.Series({20: 1.0}).rename_axis("age") * b.loc["yes", 40],
+        LabelMismatch,
+        ["not the same labels"],
+    ),
     "sum of a single one": (lambda b: b.sum().diff("age"), StatementError, ["single expression"]),
 }
 
