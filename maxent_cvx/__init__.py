@@ -32,11 +32,18 @@ from .sources import (
     AnsweredQueries,
     BucketInvariants,
     Count,
+    Covariance,
     E,
+    Monotone,
     NoisyMarginal,
     P,
+    PublishedCorrelation,
+    PublishedMoments,
+    PublishedQuantile,
+    PublishedRegression,
     PublishedRuleList,
     PublishedRules,
+    PublishedTable,
     PublishedTree,
     RandomizedResponse,
     SameValue,
@@ -48,6 +55,7 @@ from .sources import (
 )
 from .studies.compare_solvers import compare_solvers
 from .studies.inference_channels import inference_channels
+from .studies.performance_profile import performance_profile
 from .studies.quantify import quantify
 from .studies.sweep import sweep
 from .tables.mining import mine_associations
@@ -62,6 +70,7 @@ __all__ = [
     "Block",
     "BucketInvariants",
     "Count",
+    "Covariance",
     "DuplicateLabel",
     "E",
     "GroupTooLarge",
@@ -71,12 +80,18 @@ __all__ = [
     "LabelMismatch",
     "MaxEnt",
     "MaxEntError",
+    "Monotone",
     "NoisyMarginal",
     "NotDecided",
     "P",
     "Posterior",
+    "PublishedCorrelation",
+    "PublishedMoments",
+    "PublishedQuantile",
+    "PublishedRegression",
     "PublishedRuleList",
     "PublishedRules",
+    "PublishedTable",
     "PublishedTree",
     "QIDistribution",
     "QITable",
@@ -104,6 +119,7 @@ __all__ = [
     "load_posterior",
     "measures",
     "mine_associations",
+    "performance_profile",
     "plots",
     "quantify",
     "read_knowledge",

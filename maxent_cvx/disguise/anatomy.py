@@ -109,7 +109,7 @@ def anatomy_buckets(
     2          3        3
     3          4        4
     """
-    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
     n = len(table)
     n_buckets = n // whole(l, "l", 1, n, TableError)
     whole(exempt, "exempt", 0, error=TableError)

@@ -124,7 +124,7 @@ def mondrian_table(
     4  [44, 60]     HIV
     5  [44, 60]     Flu
     """
-    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
     whole(k, "k", 1, len(table), TableError)
     s, values = data.values()
     if l is not None and whole(l, "l", 1, error=TableError) > len(values):

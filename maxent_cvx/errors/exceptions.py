@@ -180,10 +180,10 @@ class SolverError(MaxEntError):
 
     Examples
     --------
-    >>> import maxent_cvx as mx
+    >>> import cvxpy as cp, maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> mx.MaxEnt(release).add(lambda space: space.p[0] ** 2 <= 0.001).bounds("P(Flu | Gender=male)")
+    >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu | Gender=male)")
     Traceback (most recent call last):
     ...
     maxent_cvx.errors.SolverError: bounds are linear programs, and the model holds a convex constraint of your own
@@ -210,9 +210,20 @@ class Inaccurate(SolverError):
 
 
 class NotDecided(SolverError):
-    """A question about whole assignments was not decided in the time that it was given.
+    """A question, such as for bounds, certainties or contradictions, was not decided in the time that it was given.
 
     Give it more, ``time_limit=...`` seconds, or ask about fewer people at a time.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3")
+    >>> model.bounds("P(Flu | Degree=college)", time_limit=0)
+    Traceback (most recent call last):
+    ...
+    maxent_cvx.errors.NotDecided: not decided in 0 seconds; give more time, time_limit=..., or ask less
     """
 
 

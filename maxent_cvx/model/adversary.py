@@ -5,23 +5,29 @@ from __future__ import annotations
 import copy
 import itertools
 from functools import cached_property
+from io import BytesIO
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from ..errors import DuplicateLabel, StatementError, arguments, shown
+from ..errors import DuplicateLabel, StatementError, TableError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import Problem
 from ..sources import NamedPeople, PriorZeros, PublishedRows, Source, as_source, published_sources, read_statement
+from ..system.files import path_of, write_beside
 from ..terms.people import People
 from ..terms.space import Space
 from ..views import View
-from .emitted_rows import emit
+from .emitted_rows import StoredSource, emit
 from .knowledge_base import KnowledgeBase
 from .labelling import new_label
 from .row_blocks import RowBlocks
+from .storage.checksum import read_verified, verified
+from .storage.models import WRITER, StoredModel, read_model, sealed_model
+from .storage.same_system import same_system
 
 __all__ = ["Adversary"]
 
@@ -59,7 +65,7 @@ class Adversary:
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
             zeros = PriorZeros(prior.attribute_set())
             emitted[zeros.label] = emit(zeros, self.space, zeros.label)
-        self._base = KnowledgeBase.of(self.space, tuple(self.facts), emitted)
+        self._held = KnowledgeBase.of(self.space, tuple(self.facts), emitted)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
         """Add what the adversary knows; nothing is added if anything is wrong with it.
@@ -206,11 +212,126 @@ class Adversary:
         twin._hold(self._base.without_row(row))
         return twin
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file, for :meth:`load`: what is published, people, the prior, and all knowledge.
+
+        Knowledge is stored as its rows, by its labels, so that the model that is loaded has the same answer to the last
+        digit. Statements come back as statements; what was a function, or any other source, comes back as the rows that
+        it emitted, and what depends on CVXPY parameters as it is now. The file replaces one that is there when it is
+        complete and was read again and compared, and it holds a checksum, by which any change is found.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        StatementError
+            If the model holds a convex constraint of CVXPY, which no file can hold; the message says what to do.
+        TableError
+            If labels would not come back from a file as they are, or if the file cannot be written; what was there
+            before is unchanged.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pathlib, tempfile
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(pathlib.Path(folder, "model.parquet"))
+        ...     again = mx.MaxEnt.load(pathlib.Path(folder, "model.parquet"))
+        >>> list(again.knowledge), (again.solve().counts == model.solve().counts).all().item()
+        (['P(Flu | Gender=male) = 0.3'], True)
+        """
+        found = path_of(path)
+        data = sealed_model(self.space, self.prior, self._base.knowledge)
+        again = self._made_of(read_model(verified(BytesIO(data), "what was written", WRITER), "what was written"))
+        if not same_system(self.form, again.form):
+            raise TableError(
+                f"the model of this {self.view.noun} would not come back from the file as it is; report this, with "
+                "the types of its columns"
+            )
+        write_beside(found, lambda draft: draft.write_bytes(data))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        MaxEnt
+
+        Raises
+        ------
+        TableError
+            If the file is not one, or not as it was written: damaged, cut, or edited; if it is of a view of one's own
+            whose class is not defined here.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pathlib, tempfile
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add(lambda space: space.conditional("s", given="q") <= 0.9)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(pathlib.Path(folder, "model.parquet"))
+        ...     again = mx.MaxEnt.load(pathlib.Path(folder, "model.parquet"))
+        >>> again.add("P(HIV | Gender=male) <= 0.3").describe()[["source", "rows"]].iloc[1:].values.tolist()
+        [['Custom', 22], ['Statement', 1]]
+        """
+        return cls._made_of(read_model(read_verified(path, WRITER), repr(str(path_of(path)))))
+
+    @classmethod
+    def _made_of(cls, parts: StoredModel) -> Self:
+        """Make a model of its parts."""
+        model = cls.__new__(cls)
+        Adversary.__init__(model, parts.view, parts.people, parts.prior)
+        own = model._base.emitted
+        facts = {fact.label: own[fact.label] for fact in model.facts}
+        knowledge = {label: entry or own[label] for label, entry in parts.entries(model.space).items()}
+        model._hold(KnowledgeBase.of(model.space, tuple(model.facts), facts | knowledge))
+        return model
+
     def _hold(self, base: KnowledgeBase) -> None:
         """Hold other sources, and forget what a subclass has derived from those before."""
-        self._base = base
+        self._held = base
         for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]:
             delattr(self, name)
+
+    @property
+    def _base(self) -> KnowledgeBase:
+        """What is held, at the values that CVXPY parameters have now."""
+        if (now := self._held.at_parameters()) is not self._held:
+            self._hold(now)
+        return self._held
+
+    def at_rest(self) -> Self:
+        """Copy the model as it is; a CVXPY parameter that gets another value does not change the copy.
+
+        Returns
+        -------
+        MaxEnt
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> rumour = cp.Parameter(value=0.3, name="rumour")
+        >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == rumour)
+        >>> before = model.at_rest()
+        >>> rumour.value = 0.4
+        >>> [round(one.solve().prob("Flu", given={"Gender": "male"}), 6) for one in (before, model)]
+        [0.3, 0.4]
+        """
+        twin = copy.copy(self)
+        twin._hold(self._base.at_rest())
+        return twin
 
     @property
     def knowledge(self) -> dict[str, Source]:
@@ -246,7 +367,7 @@ class Adversary:
             none = f"{empty} redundant: no such record can exist" * bool(empty)
             notes = [none, "convex" * bool(entry.convex), *itertools.islice(costs, 3), "..." * (len(costs) > 3)]
             n_rows = sum(map(len, entry.rows))
-            kind = type(entry.source).__name__
+            kind = entry.source.kind if isinstance(entry.source, StoredSource) else type(entry.source).__name__
             found.append((kind, n_rows, len(np.unique(touched)), "; ".join(filter(None, notes))))
         index = pd.Index(list(self._base.emitted), name="label")
         return pd.DataFrame(found, columns=["source", "rows", "terms", "note"], index=index)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import StatementError
-from ..solvers.backends.linearization import linearise
+from ..solvers.backends.linearization import linearise, value_at
 from ..terms.rows import Rows
 from ..terms.space import Space
+from .parameters import Parametric, values_of
+from .polyhedral import affine_pieces
 
-__all__ = ["read_constraint"]
+__all__ = ["parametric_constraint", "read_constraint"]
 
 
 def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
-    """Read a constraint on ``space.p``: rows if it is affine, itself if it is only convex.
+    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, itself if it is only convex.
 
     Raises
     ------
@@ -29,24 +33,75 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
             f"{label!r} gives a {type(constraint).__name__}; rows, a statement, or a CVXPY constraint is expected, "
             "e.g. space.prob('HIV') <= 0.2"
         )
-    if any(parameter.value is None for parameter in constraint.parameters()):
-        raise StatementError(f"{label!r} has a CVXPY Parameter without a value; set its value first")
+    values_of(constraint.parameters(), label)
     if [variable.id for variable in constraint.variables()] != [space.counts.id]:
         raise StatementError(f"{label!r} must speak of this model's space.p, and of no other variable")
     if not constraint.is_dcp():
         raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
-    equation = isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero)
-    inequality = isinstance(constraint, cp.constraints.Inequality | cp.constraints.NonNeg | cp.constraints.NonPos)
-    if not (equation or inequality) or not constraint.expr.is_affine():
+    linear = cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality
+    if not isinstance(constraint, linear | cp.constraints.NonNeg | cp.constraints.NonPos) or (
+        not constraint.expr.is_affine()
+    ):
         if not isinstance(constraint, cp.constraints.Inequality):
             raise StatementError(
                 f"{label!r} is a {type(constraint).__name__} constraint; "
                 "write it as a comparison of a convex expression with a number"
             )
-        return constraint
-    at = np.zeros(len(space))
-    matrix, constant = linearise(constraint.expr, space.counts, at)
+        pieces = affine_pieces(constraint.expr)
+        if pieces is None:
+            return constraint
+        blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
+        matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+        constant = np.concatenate([block[1] for block in blocks])
+        return Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
+    matrix, constant = linearise(constraint.expr, space.counts, np.zeros(len(space)))
+    return Rows(matrix * space.n_records, *_sides(constraint, constant), label)
+
+
+def parametric_constraint(constraint: Any, space: Space, label: str, block: int) -> Parametric | None:
+    """How the rows of a constraint that was read depend on its parameters; None if it has none.
+
+    Parameters
+    ----------
+    constraint : cvxpy.Constraint
+    space : Space
+    label : str
+        Of what holds it, for messages.
+    block : int
+        Which of the source's blocks its rows are.
+
+    Notes
+    -----
+    Where the constraint is affine in terms and parameters together, the matrix of its rows is kept, and their sides are
+    computed again: the expression at x = 0. Otherwise, as where a coefficient is a parameter, all of it is.
+    """
+    import cvxpy as cp
+
+    if not (parameters := constraint.parameters()):
+        return None
+    values = values_of(parameters, label)
+    if not constraint.expr.is_affine() and affine_pieces(constraint.expr) is None:
+        return Parametric(label, parameters, values, None, block)
+    as_variables = {id(one): cp.Variable(one.shape) for one in parameters}
+    keeps_matrix = constraint.expr.tree_copy(id_objects=as_variables).is_affine()
+
+    def at_values(rows: Rows) -> Rows:
+        if keeps_matrix:
+            low, high = _sides(constraint, value_at(constraint.expr, space.counts, np.zeros(len(space))))
+            return replace(rows, low=low, high=high)
+        now = read_constraint(constraint, space, rows.label)
+        assert isinstance(now, Rows)
+        return now
+
+    return Parametric(label, parameters, values, at_values, block)
+
+
+def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of A x, where a constraint is of A x + constant."""
+    import cvxpy as cp
+
     # In CVXPY, Inequality and NonPos mean expr <= 0, NonNeg means expr >= 0.
-    low = -constant if equation or isinstance(constraint, cp.constraints.NonNeg) else np.full(len(constant), -np.inf)
-    high = np.full(len(constant), np.inf) if isinstance(constraint, cp.constraints.NonNeg) else -constant
-    return Rows(matrix * space.n_records, low, high, label)
+    nothing = np.full(len(constant), np.inf)
+    if isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero):
+        return -constant, -constant
+    return (-constant, nothing) if isinstance(constraint, cp.constraints.NonNeg) else (-nothing, -constant)

@@ -79,6 +79,28 @@ class KnowledgeBase:
         less = one.without_row(number - int(ends[at]) + one.n_rows)
         return KnowledgeBase.of(self.space, self.facts, {**self.emitted, label: less})
 
+    @cached_property
+    def parametric(self) -> tuple[str, ...]:
+        """The labels of what depends on CVXPY parameters."""
+        return tuple(label for label, one in self.emitted.items() if one.parametric)
+
+    def at_parameters(self) -> KnowledgeBase:
+        """The same at the values that CVXPY parameters have now; itself where none has changed."""
+        now = {label: self.emitted[label].at_parameters() for label in self.parametric}
+        if all(one is self.emitted[label] for label, one in now.items()):
+            return self
+        return replace(self, emitted={**self.emitted, **now})
+
+    def at_rest(self) -> KnowledgeBase:
+        """The same, which parameters no longer change, with all that is derived from it already."""
+        if not self.parametric:
+            return self
+        self.posed  # noqa: B018 - derived once, for this and for the copy
+        fixed = {label: replace(self.emitted[label], parametric=()) for label in self.parametric}
+        twin = replace(self, emitted={**self.emitted, **fixed})
+        vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "problem")})
+        return twin
+
     @property
     def knowledge(self) -> dict[str, EmittedRows]:
         """What the adversary knows beyond the facts, by label."""
@@ -129,7 +151,8 @@ class KnowledgeBase:
         invariants = self.facts[0]
         assert isinstance(invariants, PublishedRows)
         closed_form = ClosedForm(*invariants.closed_form(self.space))
-        convex = Convex(self.space.counts, self.convex) if self.convex else None
+        names = [label for label, one in self.emitted.items() for _ in one.convex]
+        convex = Convex(self.space.counts, self.convex, names) if self.convex else None
         return Problem(self.form, closed_form, Groups(*self.space.groups), convex)
 
     @cached_property

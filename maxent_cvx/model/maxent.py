@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +14,17 @@ from ..errors import SolverError, StatementError, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
+from ..solvers.monitoring.deadline import within
+from ..solvers.monitoring.monitor import Callback, Monitor
 from ..solvers.solving.solve import solve
-from ..sources import Probability, published_sources, read_probability
+from ..sources import published_sources
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
-from .adversary import Adversary
-from .bounds import bounds_of
 from .certifying import certified
 from .explain.relaxation import Relaxation, least_relaxation
+from .intervals.bounded import BoundedAdversary
 from .posterior import Posterior
+from .time_limits import seconds_for
 from .warm_start import first_multipliers
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MaxEnt"]
 
 
-class MaxEnt(Adversary):
+class MaxEnt(BoundedAdversary):
     """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to everything published and known.
 
     Parameters
@@ -115,6 +118,8 @@ class MaxEnt(Adversary):
         allow_inaccurate: bool = False,
         warm_start: Posterior | None = None,
         polish: bool = False,
+        time_limit: float = math.inf,
+        callback: Callback | None = None,
         **options: Any,
     ) -> Posterior:
         """Find the maximum-entropy distribution, and certify it.
@@ -134,9 +139,17 @@ class MaxEnt(Adversary):
             the dual solvers begin. Conic solvers cannot use it.
         polish : bool
             Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
+        time_limit : float
+            Seconds after which the solver stops, wherever it is. It is compared between iterations; presolve and
+            certificate take what they take. An answer that is certified by then is returned, any other is an error,
+            or with `allow_inaccurate` returned with its certificate.
+        callback : callable
+            Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
+            returns True, the solve stops as if the time were over.
         **options
-            Passed to the solver. Those of DUAL_NEWTON are ``tolerance`` (records), ``max_iterations`` and
-            ``verbose``, which prints a line an iteration; the same lines are in the posterior's ``log``.
+            ``verbose=True`` prints the solve: a line an iteration of all independent parts together or, of a solver
+            that takes them one after another, a line a part; the same lines are in the posterior's ``log``. All others
+            are passed to the solver: those of DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
 
         Returns
         -------
@@ -149,7 +162,8 @@ class MaxEnt(Adversary):
         Inaccurate
             If the answer is not certified.
         SolverError
-            If the solver stops without an answer, is not installed, or cannot take the model.
+            If the solver stops without an answer, is not installed, or cannot take the model, `time_limit` or
+            `callback`.
         UnknownName, StatementError
             If there is no such solver or option, or `warm_start` is of another release.
 
@@ -165,14 +179,15 @@ class MaxEnt(Adversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
-        backend = find("CLARABEL" if self.convex and solver == "auto" else solver)
+        monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
+        backend = find(solver)
         backend.check(options)
-        start = None if warm_start is None else first_multipliers(self, warm_start)
+        start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
         solution = solve(
-            self.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
-            **options,
+            asked.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
+            monitor=monitor, **options,
         )  # fmt: skip
-        return Posterior.of(self.space, solution, self.form, self.copy())
+        return Posterior.of(self.space, solution, asked.form, asked)
 
     def certify(
         self, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None = None
@@ -207,76 +222,17 @@ class MaxEnt(Adversary):
         """
         return certified(self, counts, self.solve().multipliers if multipliers is None else multipliers)
 
-    def bounds(
-        self,
-        asked: Probability | str | Iterable[Probability | str],
-        integer: bool = False,
-        *,
-        time_limit: float = 60.0,
-        progress: bool | None = None,
-    ) -> tuple[float, float] | pd.DataFrame:
-        """Bound a probability over every distribution that satisfies the rows: what is known for certain of it.
-
-        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds. Soft rows
-        leave everything possible: the bounds are of the hard rows alone.
-
-        Parameters
-        ----------
-        asked : Probability, str, or several
-            ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
-        integer : bool
-            Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
-            independent parts of the model that the probability is about are asked: another may have none.
-        time_limit : float
-            Seconds for each question about whole assignments.
-        progress : bool, optional
-            Show a progress bar over several; by default on a terminal or in a notebook.
-
-        Returns
-        -------
-        (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, bounds from outside by no more than 1e-6 records.
-
-        Raises
-        ------
-        Infeasible
-            If the knowledge contradicts the published data or itself.
-        Inaccurate, SolverError
-            If a linear program has no precise answer, or a constraint of the model is not linear.
-        NotDecided
-            If the time is over.
-        UnknownName, StatementError
-            If something else than a probability of this view is asked for.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> low, high = mx.MaxEnt(release).bounds("P(Flu | Gender=male)")
-        >>> round(low, 6), round(high, 6)
-        (0.166667, 0.5)
-        """
-        arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
-        arguments.optional_flag(progress, "progress")
-        if self.convex:
-            raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
-        together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
-        combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
-        if strange := [a for a in combinations if not isinstance(a, Probability)]:
-            raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
-        found = bounds_of(combinations, self, integer, time_limit, progress)
-        if isinstance(asked, Probability | str):
-            return found[0]
-        return pd.DataFrame(found, columns=["low", "high"], index=pd.Index(map(str, combinations), name="probability"))
-
-    def diagnose(self) -> pd.DataFrame:
+    def diagnose(self, time_limit: float | None = None) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).
 
         All of them together cannot hold, and without any one of them the others can. The published data, and that
         named people are there, are hard constraints and no part of it, unless they contradict each other, as the
         releases of a series may. One set is found; there may be others.
+
+        Parameters
+        ----------
+        time_limit : float, optional
+            Seconds; by default there is no limit.
 
         Returns
         -------
@@ -287,8 +243,8 @@ class MaxEnt(Adversary):
 
         Raises
         ------
-        SolverError
-            If a linear program does not come to an end.
+        NotDecided, SolverError
+            If the time is over; if a linear program does not come to an end.
 
         Notes
         -----
@@ -308,12 +264,13 @@ class MaxEnt(Adversary):
         P(Flu | Gender=female) <= 0.2 -inf   0.2  0.450   0.5  0.250
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
-        found = conflict(self.posed.hard)
+        with within(seconds_for(time_limit)):
+            found = conflict(self.posed.hard)
         if found is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
         return found.table
 
-    def relax(self, priority: Mapping[str, float] | None = None) -> Relaxation:
+    def relax(self, priority: Mapping[str, float] | None = None, time_limit: float | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
 
         What has changed is listed. Nothing else in the package changes what was typed. Soft rows, which may be missed
@@ -324,6 +281,8 @@ class MaxEnt(Adversary):
         priority : dict, optional
             By label, what it costs to move a source's rows by one record: 1 unless given, more for what is held
             firmly, ``math.inf`` for what must not move.
+        time_limit : float, optional
+            Seconds; by default there is no limit.
 
         Returns
         -------
@@ -337,8 +296,8 @@ class MaxEnt(Adversary):
             If what must not move is contradictory in itself.
         UnknownName, BadProbability
             If a priority is of no label, or is not above 0.
-        SolverError
-            If a linear program does not come to an end, or a constraint of the model is not linear.
+        NotDecided, SolverError
+            If the time is over; if a linear program does not come to an end, or a constraint is not linear.
 
         Examples
         --------
@@ -355,7 +314,8 @@ class MaxEnt(Adversary):
             arguments.mapping(priority, "priority", "{label: number}")
         if self.convex:
             raise SolverError("only linear knowledge is relaxed, and the model holds a convex constraint of your own")
-        wider, changes = least_relaxation(self._base, priority or {})
+        with within(seconds_for(time_limit)):
+            wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()
         twin._hold(wider)
         return Relaxation(twin, changes)

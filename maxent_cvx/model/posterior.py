@@ -13,6 +13,7 @@ from scipy.special import xlogy
 
 from ..errors import StatementError, arguments
 from ..solvers import Certificate, Solution, Status
+from ..solvers.monitoring.deadline import within
 from ..solvers.program.linear_form import LinearForm
 from ..tables.coding import group_codes
 from ..terms.space import Space
@@ -25,6 +26,7 @@ from .measure import Measure
 from .rendering import posterior_as_html
 from .storage.storage import write_terms
 from .term_distribution import TermDistribution
+from .time_limits import seconds_for
 
 __all__ = ["Posterior"]
 
@@ -51,8 +53,10 @@ class Posterior(TermDistribution):
     compile_seconds, solve_seconds : float
         Time to hand the problem over, and to solve it.
     log : DataFrame
-        A row an iteration, if the solver tells: the largest row residual and the gap of the inequalities
-        (records), the dual function, terms proved empty so far, and seconds. Empty if it does not.
+        A row an iteration: the largest row residual and the gap of the inequalities (records), the dual function (nats
+        of all records), terms proved empty so far, seconds since the solve began, and how many independent parts of the
+        problem were not solved yet. Of a solver that takes them one after another, with the number of the part; of one
+        that tells no iterations, a row a part, with its status. Empty if presolve has found everything.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
@@ -247,7 +251,9 @@ class Posterior(TermDistribution):
         """
         return price_table(self, leave_one_out, measure)
 
-    def certain(self, progress: bool | None = None, *, integer: bool = False, time_limit: float = 60.0) -> pd.DataFrame:
+    def certain(
+        self, progress: bool | None = None, *, integer: bool = False, time_limit: float | None = None
+    ) -> pd.DataFrame:
         """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
 
         P(s | q) is about everybody with q, named or not. Where some of them are named, the others are distinguishable
@@ -266,8 +272,8 @@ class Posterior(TermDistribution):
         integer : bool
             What is certain because everybody has exactly one value, which linear rows do not say: then also of the
             published data alone, and without reasons.
-        time_limit : float
-            Seconds for whole assignments.
+        time_limit : float, optional
+            Seconds; by default there is no limit, but 60 for whole assignments.
 
         Returns
         -------
@@ -284,6 +290,8 @@ class Posterior(TermDistribution):
             If the posterior was loaded from a file, which does not hold its knowledge.
         Infeasible
             With `integer`: if there is no whole assignment.
+        NotDecided
+            Without `integer`: if the time is over. With it, what is open is listed as such.
 
         Notes
         -----
@@ -305,11 +313,11 @@ class Posterior(TermDistribution):
         """
         arguments.optional_flag(progress, "progress")
         arguments.flag(integer, "integer")
-        arguments.seconds(time_limit, "time_limit")
-        model = model_of(self)
+        seconds, model = seconds_for(time_limit, integer), model_of(self)
         if integer:
-            return integer_certain_table(model, self.counts, time_limit)
-        return certain_table(model, self.counts, progress)
+            return integer_certain_table(model, self.counts, seconds)
+        with within(seconds):
+            return certain_table(model, self.counts, progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.

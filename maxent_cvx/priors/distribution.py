@@ -117,7 +117,9 @@ class QIDistribution:
         male             0.091  0.364  0.182        0.091      0.273
         """
         smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
-        found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in attribute_sets(qi)}
+        sets = attribute_sets(qi)
+        Microdata.of_people(table, tuple(dict.fromkeys(name for each in sets for name in each)), names(sa, "sa"))
+        found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in sets}
         return cls(found, about=f"estimated from {amount(len(table), 'record')}, smoothing {smoothing:g}")
 
     @property

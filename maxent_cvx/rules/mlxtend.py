@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
+from numbers import Integral
+from typing import Any
 
 import pandas as pd
 
 from ..errors import RulesLeftOut, StatementError, TableError, amount, listing, shown, unknown_name
 from .scores import SCORES
 
-__all__ = ["read_items"]
+__all__ = ["least_scores", "read_items"]
 
 
 def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
@@ -26,6 +29,8 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
         found = shown(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
         raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {found}")
+    if len(rules) and rules["confidence"].isna().all():
+        raise TableError("the rules have no confidence; mine them by association_rules without support_only=True")
     known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")
              for some in rules[items] for item in some}  # fmt: skip
     kept, left_out = [], Counter[str]()
@@ -43,17 +48,53 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     return pd.DataFrame(kept, columns=[*qi, *sa, *SCORES], dtype=object)
 
 
+def least_scores(table: pd.DataFrame, said: dict[str, Any], exact: str) -> dict[str, Any]:
+    """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all rules.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The rules.
+    said : dict
+        The thresholds, or None.
+    exact : str
+        What is said that the least scores do not do for, as "complete=True"; else empty.
+
+    Raises
+    ------
+    StatementError
+        If none is said, and the rules are to be all that there are, or are none.
+    """
+    unsaid = [f"{name}=..." for name in SCORES if said[name] is None]
+    if unsaid and (exact or table.empty):
+        raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")
+    return {name: table[name].min() if said[name] is None else said[name] for name in SCORES}
+
+
 def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
-    """Read one item, "attribute_value"."""
-    fits = [name for name in attributes if isinstance(item, str) and item.startswith(name + separator)]
+    """Read one item, "attribute_value"; the name of a column of truth values alone is that it is True."""
+    if isinstance(item, Integral):
+        raise StatementError(
+            f"the item {item!r} is the number of a column; mine with the names of columns, "
+            "apriori(..., use_colnames=True)"
+        )
+    fits = [
+        name for name in attributes if isinstance(item, str) and (item == name or item.startswith(name + separator))
+    ]
     if len(fits) > 1:
         raise StatementError(
             f"the item {item!r} may be of {listing(fits)}; name items by another separator, "
             "pandas.get_dummies(..., prefix_sep='='), and pass separator='='"
         )
     for name in fits:
-        return name, str(item)[len(name + separator) :]
-    error = unknown_name(f"item 'attribute{separator}value' of {', '.join(attributes)}", item, [])
+        return name, "True" if item == name else str(item)[len(name + separator) :]
+    error = str(unknown_name(f"item 'attribute{separator}value' of {', '.join(attributes)}", item, [])).partition(";")[
+        0
+    ]
+    for name in attributes:
+        if between := re.match(r"[\W_]+", str(item)[len(name) :] if str(item).startswith(name) else ""):
+            raise StatementError(f"{error}; pass separator={between[0]!r}")
     raise StatementError(
-        f"{str(error).partition(';')[0]}; name every attribute in qi or sa, and what stands between in separator="
+        f"{error}; name every attribute in qi or sa, what stands between in separator=, and items as "
+        "pandas.get_dummies names columns"
     )

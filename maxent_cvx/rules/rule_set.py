@@ -15,7 +15,7 @@ from ..errors import amount, arguments, whole
 from ..tables.columns import names
 from ..tables.lattice import sizes_of
 from .files import read_rules, write_rules
-from .mlxtend import read_items
+from .mlxtend import least_scores, read_items
 from .rule_table import check_scores, named_rules
 from .scores import SCORES
 from .thresholds import Thresholds
@@ -320,8 +320,8 @@ class RuleSet:
         *,
         qi: str | Iterable[str],
         sa: str | Iterable[str],
-        support: float,
-        confidence: float,
+        support: float | None = None,
+        confidence: float | None = None,
         strict: bool = False,
         complete: bool = False,
         separator: str = "_",
@@ -336,9 +336,11 @@ class RuleSet:
         ----------
         rules : DataFrame
             With "antecedents" and "consequents", sets of items "attribute_value", as ``pandas.get_dummies`` names
-            columns, and "support" and "confidence".
+            columns, and "support" and "confidence". A column of True and False is an item by its name alone. mlxtend's
+            miners need ``use_colnames=True``: else items are numbers.
         qi, sa : str, or several
-        support, confidence : float
+        support, confidence : float, optional
+            The thresholds of mining; None is the least that any of the rules has. Not if `complete` or `strict`.
         strict, complete : bool
             See :class:`RuleSet`.
         separator : str
@@ -371,10 +373,9 @@ class RuleSet:
         arguments.text(separator, "separator")
         qi, sa = names(qi, "qi"), names(sa, "sa")
         table = read_items(rules, qi, sa, separator)
-        return cls(
-            table, qi=qi, sa=sa, support=support, confidence=confidence, strict=strict, complete=complete,
-            attributes=attributes,
-        )  # fmt: skip
+        exact = "complete=True" if complete else "strict=True" if strict else ""
+        scores = least_scores(table, {"support": support, "confidence": confidence}, exact)
+        return cls(table, qi=qi, sa=sa, strict=strict, complete=complete, attributes=attributes, **scores)
 
     def _with(self, table: pd.DataFrame, complete: bool) -> RuleSet:
         said: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}

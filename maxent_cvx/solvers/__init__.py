@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .answer import Answer, Status
 from .backends.registry import SOLVERS, available, find, register
 from .certificate.certificate import ACCURACY, Certificate
+from .monitoring.iteration import Iteration
 from .solving.solution import Solution
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = [
     "Answer",
     "Certificate",
     "DualNewton",
+    "Iteration",
     "Solution",
     "Status",
     "available",

@@ -8,8 +8,9 @@
     soft         =  "~" | "<~" | ">~"
     cost         =  "+-" number ["," "delta" number] | "," "weight" number
     sum          =  ["-"] term { ("+" | "-") term }
-    term         =  number | [number ["*"]] ( probability | count )
+    term         =  number | [number ["*"]] ( probability | mean | count )
     probability  =  "P(" sensitive ["|" ( person | condition {"," condition} )] ")"
+    mean         =  "E(" name ["|" ( person | condition {"," condition} )] ")"
     count        =  "#(" sensitive ":" person {"," person} ")"
     sensitive    =  value {"or" value} | interval | condition {"," condition}
     condition    =  name "=" value {"or" value} | name interval
@@ -19,7 +20,8 @@
 Words are anything without ``, | ( ) = : #`` and quotes, spaces inside included; a value (or person) that
 reads as a number, True or False is one unless it is quoted. A text is parsed, never evaluated, and
 str(statement) is read as the same statement (but for values that are neither numbers nor texts, such as
-dates). From ``#`` to the end of a line is comment, unless "(" follows it.
+dates; and the numbers that ``E(..., values=...)`` was told). From ``#`` to the end of a line is comment, unless
+"(" follows it.
 """
 
 from __future__ import annotations
@@ -59,6 +61,8 @@ def read_statement(text: str) -> Statement:
     <Statement: P(Flu | Gender=male) ~ 0.3 +- 0.05>
     >>> read_statement("P(HIV | Gender=male) <= 2 P(Flu or 'Lung cancer' | Gender=female)")
     <Statement: P(HIV | Gender=male) <= 2 P(Flu or Lung cancer | Gender=female)>
+    >>> read_statement("E(income | edu=college) = 42.9 +- 0.05")
+    <Statement: 42.85 <= E(income | edu=college) <= 42.95>
     >>> read_statement("#(HIV: Alice, Bob, Charlie) >= 2")
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
     >>> read_statement("P(Flu | A=1 = 0.3")

@@ -1,8 +1,10 @@
-"""One model, every solver: what each answers, how far that can be off, and how long it takes."""
+"""Models, every solver: what each answers, how far that can be off, and how long it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+import math
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +21,8 @@ __all__ = ["PROBABLE", "compare_solvers"]
 
 #: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
 PROBABLE = 1e-6
+#: Options that are not the solver's, but those of every solve.
+OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish")
 #: What is measured of an answer, in the order of the columns.
 NUMBERS = (
     "objective", "residual", "gap", "bound", "difference", "iterations", "compile_seconds", "solve_seconds",
@@ -26,18 +30,19 @@ NUMBERS = (
 
 
 def compare_solvers(
-    model: MaxEnt,
+    model: MaxEnt | Mapping[str, MaxEnt],
     solvers: str | Iterable[str] | None = None,
     *,
     presolve: bool = True,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    time_limit: float = math.inf,
 ) -> pd.DataFrame:
-    """Solve a model with several solvers, and certify what each of them answers.
+    """Solve a model, or several, with several solvers, and certify what each of them answers.
 
     Parameters
     ----------
-    model : MaxEnt
-        What is solved; it stays as it is.
+    model : MaxEnt, or dict of str to MaxEnt
+        What is solved; it stays as it is. Several models have names.
     solvers : iterable of str, optional
         Names that :func:`maxent_cvx.solvers.available` lists; by default all that are installed. More words
         may follow a name, to distinguish two calls of one solver: "CLARABEL qdldl".
@@ -45,18 +50,21 @@ def compare_solvers(
         As for :meth:`MaxEnt.solve`, for all of them.
     options : dict of dict, optional
         Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
+    time_limit : float
+        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that cannot be given one is a row that says so.
 
     Returns
     -------
     DataFrame
-        A row a solver, in the order asked for:
+        A row a solver, in the order asked for, or of several models a row a model and solver:
 
         * status: the solver's own account, "optimal" or less; without an answer "infeasible" (so is the
           knowledge), "not installed" or "failed". certified: whether the certificate holds, which is what counts;
         * objective: H(Q, S, B), nats;
         * residual and gap: of the certificate, people; bound: how far any P(s | q) can be off;
         * difference: the largest ``|p - p'| / p'`` over the probabilities P(q, s, b) whose p' is above 1e-6,
-          where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds);
+          where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds; of
+          several models, a dictionary of these);
         * iterations, compile_seconds, solve_seconds: without presolve and certificate, which are the same for all;
         * message: why there is no answer.
 
@@ -65,7 +73,7 @@ def compare_solvers(
     UnknownName
         If there is no such solver, or it has no such option; before any is called.
     StatementError
-        If `solvers` is empty.
+        If `solvers` is empty, or `model` is something else.
 
     Examples
     --------
@@ -75,33 +83,70 @@ def compare_solvers(
     >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
     >>> mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])["certified"].to_list()
     [True, True]
+    >>> several = {"nothing": mx.MaxEnt(release), "a rumour": model}
+    >>> mx.compare_solvers(several, ["DUAL_NEWTON", "DUAL_LBFGS"], time_limit=60)["certified"].to_list()
+    [True, True, True, True]
     """
-    arguments.instance(model, MaxEnt, "what is compared")
+    models = _models(model)
     arguments.flag(presolve, "presolve")
+    limit = {} if arguments.seconds(time_limit, "time_limit") == math.inf else {"time_limit": time_limit}
+    options = _options(options)
+    labels = _labels(solvers, options)
+    missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
+    if unknown := [label for label in options if label not in labels]:
+        raise unknown_name("solver to be compared", unknown[0], labels)
+    answers: dict[Hashable, dict[str, Posterior | MaxEntError]] = {name: dict(missing) for name in models}
+    for name, label in progress_bar(list(itertools.product(models, labels)), "solvers"):
+        if label not in missing:
+            given = {**limit, **options.get(label, {})}
+            answers[name][label] = _answer(models[name], _name(label), presolve=presolve, **given)
+    tables = {name: _table(answers[name], labels, missing) for name in models}
+    references = {name: table.attrs.pop("reference") for name, table in tables.items()}
+    several = isinstance(model, Mapping)
+    table = pd.concat(tables, names=["model"]) if several else tables[None]
+    table.attrs["reference"] = references if several else references[None]
+    return table
+
+
+def _models(model: object) -> dict[Hashable, MaxEnt]:
+    """What is compared, by name; a single model has none."""
+    if not isinstance(model, Mapping):
+        return {None: arguments.instance(model, MaxEnt, "what is compared")}
+    if not model:
+        raise StatementError("no model is given to compare solvers on; give at least one, {name: model}")
+    return {name: arguments.instance(one, MaxEnt, f"{name!r} of what is compared") for name, one in model.items()}
+
+
+def _options(options: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Mapping[str, Any]]:
+    """The options by solver, checked."""
     if options is not None:
         arguments.mapping(options, "options", "{solver: {option: value}}")
         for label, given in options.items():
             arguments.mapping(given, f"the options of {label}", "{option: value}")
-    options = dict(options or {})
+    return dict(options or {})
+
+
+def _labels(solvers: str | Iterable[str] | None, options: Mapping[str, Any]) -> list[str]:
+    """The rows that are asked for."""
     if solvers is None:
         solvers = [name for name, backend in SOLVERS.items() if backend.installed]
         solvers += [label for label in options if label not in solvers]
     asked = [solvers] if isinstance(solvers, str) else arguments.list_of(solvers, "solvers", "names of solvers")
     if not asked:
         raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
-    labels = list(dict.fromkeys(label if isinstance(label, str) else find(label).name for label in asked))
-    missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
-    if unknown := [label for label in options if label not in labels]:
-        raise unknown_name("solver to be compared", unknown[0], labels)
-    answers: dict[str, Posterior | MaxEntError] = {**missing}
-    for label in progress_bar(labels, "solvers"):
-        if label not in missing:
-            try:
-                answers[label] = model.solve(
-                    _name(label), presolve=presolve, allow_inaccurate=True, **options.get(label, {})
-                )
-            except MaxEntError as error:
-                answers[label] = error
+    return list(dict.fromkeys(label if isinstance(label, str) else find(label).name for label in asked))
+
+
+def _answer(model: MaxEnt, solver: str, **given: Any) -> Posterior | MaxEntError:
+    """What a solver answers, certified or not, or why it does not."""
+    try:
+        return model.solve(solver, allow_inaccurate=True, **given)
+    except MaxEntError as error:
+        return error
+
+
+def _table(answers: Mapping[str, Posterior | MaxEntError], labels: list[str], missing: Collection[str]) -> pd.DataFrame:
+    """The table of one model."""
     found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
     bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
@@ -124,8 +169,9 @@ def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
         backend = find(_name(label))
     except SolverError as error:
         return error
+    own = {name: value for name, value in options.items() if name not in OF_EVERY_SOLVER}
     with suppress(SolverError):  # only the solver knows its options: if it does not take these, it says so when called
-        backend.check(options)
+        backend.check(own)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from ..errors import TableError, arguments, listing, shown, unknown_name
 
-__all__ = ["check_columns", "count_column", "counted", "names"]
+__all__ = ["check_columns", "check_no_count", "count_column", "counted", "names"]
 
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
@@ -69,6 +70,48 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
 
 #: The largest count, records: beyond it floating point does not hold every integer.
 LARGEST_COUNT = 2**53
+
+
+#: Names of columns of record counts, without capitals, spaces and signs: those that AnonyPyx, SQL, pandas and R give.
+COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people"} | {
+    "nrecords", "npeople", "numrecords", "recordcount", "groupcount", "numberofrecords", "numberofpeople",
+}  # fmt: skip
+
+
+def check_no_count(
+    table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
+) -> None:
+    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost.
+
+    Parameters
+    ----------
+    table : DataFrame
+    roles : dict
+        The columns that have a role.
+    what : str
+        The table, for the error.
+    remedy : str
+        What to do if it is a count.
+
+    Raises
+    ------
+    TableError
+        If a column has the name of a count, and holds whole numbers, not all of them 1.
+    """
+    held = {column for columns in roles.values() for column in columns}
+    for name in table.columns:
+        if name in held or re.sub(r"[\W_]", "", str(name).lower()) not in COUNTS:
+            continue
+        column = table.loc[:, name]
+        if column.ndim > 1 or pd.api.types.is_bool_dtype(column):
+            continue
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+        if (numbers >= 0).all() and (numbers == np.round(numbers)).all() and (numbers != 1).any():
+            raise TableError(
+                f"{what} has a column {name!r} of whole numbers, which looks like how many people each row stands for: "
+                f"{numbers.sum():.0f} in {len(table)} rows; {remedy.format(name=name)}, or, if it is something else, "
+                f"leave it out, .drop(columns={name!r})"
+            )
 
 
 def counted(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from ..errors import TableError
 from .coding import distinct, sort_distinct
-from .columns import check_columns, names
+from .columns import check_columns, check_no_count, names
 
 __all__ = ["Microdata", "check_once"]
 
@@ -53,6 +54,14 @@ class Microdata:
         check_columns(self.frame, roles, what="the table")
         if self.id is not None:
             check_once(self.frame[self.id])
+
+    @classmethod
+    def of_people(cls, frame: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...]) -> Self:
+        """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
+        data = cls(frame, qi, sa)
+        repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
+        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of a row a person,", repeat)
+        return data
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -72,7 +72,7 @@ def mine_associations(
     3  Gender=male => not Breast Cancer           1         1.0        6
     """
     arguments.flag(negative, "negative")
-    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
     whole(min_support, "min_support", 1)
     sizes = sizes_of(attributes, len(data.qi))
     q, tuples = data.tuples()

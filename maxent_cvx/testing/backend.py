@@ -169,8 +169,9 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     assert not found.trouble, f"{found.name} is installed, but not usable: {found.trouble}"
     trials = [Trial(found, problem) for problem in chosen]
     able = [trial for trial in trials if trial.problem.suits(found)]
-    takes = "takes_inequalities, takes_soft_rows and takes_convex"
-    assert able, f"{found.name} takes none of the {len(chosen)} problems: see {takes}"
+    assert able, (
+        f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
+    )
     told = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
     says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(told.items())[:TOLD])
     more = f" And {len(told) - TOLD} more." if len(told) > TOLD else ""

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from ..errors import TableError, unknown_name
 from ..tables.coding import distinct, factorize, ranges, sort_distinct, tally
-from ..tables.columns import count_column, counted
+from ..tables.columns import check_no_count, count_column, counted
 from .base import View, attach
-from .generalized import Hierarchies, covers, label_of, read_hierarchies
+from .generalized import Hierarchies, coverage, label_of, read_hierarchies
 from .storable import labels_of, positions, taken
 
 __all__ = ["OUTSIDE", "GroupedRelease", "group_names", "population_groups"]
@@ -253,8 +253,8 @@ def population_groups(
     people, alike = counted(population, {"qi": qi}, count, "the population")
     if count is not None and alike is None:
         raise unknown_name("column of the population (given as count)", count, people.columns)
-    if stranger := [name for name in hierarchies if name not in qi]:
-        raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
+    if count is None:
+        check_no_count(people, {"qi": qi, "sa": sa}, "the population")
     b, buckets = factorize(group)
     first = np.unique(b, return_index=True)[1]
     cells = table[list(qi)].iloc[first]
@@ -302,9 +302,8 @@ def groups_of(
     for i, attribute in enumerate(cells):
         labels = np.array([label_of(cell) for cell in cells[attribute]], dtype=object)
         _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-        level = np.array(
-            [covers(cells[attribute].iloc[at], tuples.levels[i], str(attribute), hierarchies) for at in first]
-        )
+        nodes = hierarchies.get(str(attribute), {})
+        level = coverage([cells[attribute].iloc[at] for at in first], tuples.levels[i], str(attribute), nodes)
         masks.append((number, level, np.asarray(tuples.codes[i])))
     step, parts = max(CHUNK // max(len(tuples), 1), 1), []
     for low in range(0, len(cells), step):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import TableError, listing, shown, unknown_name
 from ..tables.coding import sort_distinct
-from ..tables.columns import check_columns, counted, names
+from ..tables.columns import check_columns, check_no_count, counted, names
 from .base import View, check_roles
 from .storable import labels_of, taken
 
@@ -81,6 +81,8 @@ class QITable(View):
         people, each = counted(people, {"qi": self.qi}, count, "the QI table")
         if count is not None and each is None:
             raise unknown_name("column of the QI table (given as count)", count, people.columns)
+        if count is None:
+            check_no_count(people, {"qi": self.qi, "sa": self.sensitive}, "the QI table")
         code, self.quasi_identifiers = sort_distinct(people[list(self.qi)])
         self._n_q = np.zeros(len(self.quasi_identifiers), dtype=np.int64)
         np.add.at(self._n_q, code, 1 if each is None else each)

@@ -184,8 +184,10 @@ class Release(View):
         Parameters
         ----------
         table : DataFrame
-            One row a person, or so many people as its column `count` says. A generalised value is a pandas Interval (or
-            its text, "[20, 30)"), a set of values, a node of a hierarchy, "*" for any value, or an exact value.
+            One row a person, or so many people as its column `count` says. A generalised value is an exact value, a
+            pandas Interval, a set, a node of a hierarchy, or a text as other tools write them: "[20, 30)", "20-29",
+            "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as of sdcMicro). Of an
+            attribute "Age" without a column, `Age_min` and `Age_max`, or truth values `Age_17` and so on, are read.
         qi, sa : str or several
             Column names.
         population : DataFrame, optional
@@ -193,7 +195,8 @@ class Release(View):
             Without it a group's people are known by their generalised QI only, which P(s | q) is then of.
         hierarchies : dict, optional
             Of an attribute ``{node: [values or nodes below]}``, or a table with exact values in the first column and
-            what they are generalised to in the others.
+            what they are generalised to in the others, or the name of ARX's file of one. They count, whatever a node
+            looks like. Without a population, they say which values can be read.
         count : str, optional
             The column of `table`, of `population`, or of both, that says how many people a row stands for.
         id : str, optional
@@ -208,7 +211,8 @@ class Release(View):
         Raises
         ------
         UnknownName, TableError, StatementError
-            If a value stands for nobody, or a group holds more records than the population has people for it.
+            If a value stands for nobody, or can be read in two ways, a group holds more records than the population has
+            people for it, or a column that looks like a count is not declared.
 
         Examples
         --------

@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..errors import StatementError, TableError, arguments, listing, shown, unknown_name
 from ..tables.coding import distinct, factorize, sort_distinct, tally
-from ..tables.columns import counted, names
+from ..tables.columns import check_no_count, counted, names
 from ..tables.microdata import Microdata, check_once
 from .base import check_roles
-from .generalized import label_of
+from .generalized import check_readable, generalised_cells, label_of, read_hierarchies
 from .grouped import GroupedRelease, group_names, population_groups
 from .persons import Persons
 
@@ -137,6 +137,10 @@ def anatomy_columns(
     sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
     if count is not None and n_sb is None and (n_qb is None or id is not None):
         raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
+    if count is None:
+        check_no_count(sa_table, {"sa": sa, "bucket": (bucket,)}, "the SA table")
+    if count is None and id is None:
+        check_no_count(qi_table, roles, "the QI table")
     _check_roles(qi, sa, bucket)
     return ReleaseColumns(
         qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,
@@ -171,6 +175,7 @@ def generalized_columns(
         raise StatementError("pseudonyms say who is in which group; give id or population, not both")
     if count is not None:
         arguments.text(count, "count")
+    table = generalised_cells(table, qi) if isinstance(table, pd.DataFrame) else table
     known = table.columns if isinstance(table, pd.DataFrame) else ()
     inside = count if population is None or count in known else None
     table, each = _each(table, inside, id, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}))
@@ -180,9 +185,10 @@ def generalized_columns(
     bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
     group = group_names(texts).rename(bucket)
     _check_roles(qi, sa, bucket)
-    if population is None and hierarchies is not None:
-        raise StatementError("hierarchies are about a population; give population=, too")
+    if stranger := [name for name in hierarchies or {} if name not in qi]:
+        raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
     if population is None:
+        check_readable(table, read_hierarchies(hierarchies))
         ids = None if id is None else table[id]
         return ReleaseColumns(qi, sa, bucket, texts, table[list(sa)], group, group, each, each, ids)
     if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
@@ -197,6 +203,8 @@ def _each(
     table, each = counted(table, roles, count, "the table")
     if count is not None and each is None:
         raise unknown_name("column of the table (given as count)", count, table.columns)
+    if count is None and id is None:
+        check_no_count(table, roles, "the table")
     if each is not None and id is not None:
         raise TableError(f"the table has pseudonyms, and counts in {count!r}: a row is one person then; leave one out")
     return table, each

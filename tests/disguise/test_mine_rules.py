@@ -107,6 +107,64 @@ def test_rules_that_mlxtend_finds_and_that_are_not_read():
         RuleSet.from_mlxtend(EXAMPLE_1, qi=QI, sa="Salary", support=0.3, confidence=0.8)
 
 
+def test_mlxtend_by_its_defaults():
+    """Tables encoded and mined as mlxtend's manual does are read, or one sentence says what to pass."""
+    frequent = pytest.importorskip("mlxtend.frequent_patterns")
+    encoder = pytest.importorskip("mlxtend.preprocessing").TransactionEncoder()
+
+    def mined(table: pd.DataFrame, **options) -> pd.DataFrame:
+        """Take the defaults, but for few records."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return frequent.association_rules(frequent.apriori(table, min_support=0.3, **options))
+
+    def read(rules: pd.DataFrame, **options) -> RuleSet:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RulesLeftOut)
+            return RuleSet.from_mlxtend(rules, qi=QI, sa="Salary", **options)
+
+    named = mined(pd.get_dummies(EXAMPLE_1), use_colnames=True)
+    rules = read(named)
+    assert 0 < len(rules) < len(mine(EXAMPLE_1))  # (4/12) / (5/12) is less than 0.8 in floating point
+    assert set(rules.table.index) < set(mine(EXAMPLE_1).table.index)
+    assert (rules.support, rules.confidence) == (rules.table["support"].min(), rules.table["confidence"].min())
+    for sets in (list, tuple, set):
+        assert len(read(named.assign(antecedents=named["antecedents"].map(sets)))) == len(rules)
+    for exact in ("complete", "strict"):
+        with refused(StatementError, "pass support=... and confidence=...", f"{exact}=True"):
+            read(named, **{exact: True})
+    assert read(named, support=0.3, confidence=0.8, complete=True).complete
+    with refused(StatementError, "pass support=..., what was mined with", "no rule"):
+        read(named.head(0), confidence=0.8)
+    with refused(StatementError, "number of a column", "use_colnames=True"):
+        read(mined(pd.get_dummies(EXAMPLE_1)))
+    with refused(StatementError, "pass separator='='"):
+        read(mined(pd.get_dummies(EXAMPLE_1, prefix_sep="="), use_colnames=True))
+    transactions = encoder.fit(EXAMPLE_1.to_numpy().tolist()).transform(EXAMPLE_1.to_numpy().tolist())
+    with refused(StatementError, "is not an item", "pandas.get_dummies"):
+        read(mined(pd.DataFrame(transactions, columns=encoder.columns_), use_colnames=True))
+    with refused(TableError, "no confidence", "support_only=True"):
+        read(named.assign(confidence=np.nan))
+
+
+def test_items_of_truth_values():
+    """pandas.get_dummies leaves columns of True and False as they are: their items are names of columns."""
+    found = pd.DataFrame(
+        {"antecedents": [{"Smoker"}, {"Smoker", "Sex_f"}], "consequents": [{"S_y"}, {"S_y"}], "support": [0.5, 0.25],
+         "confidence": [0.75, 1.0]}
+    )  # fmt: skip
+    rules = RuleSet.from_mlxtend(found, qi=["Smoker", "Sex"], sa="S")
+    assert set(rules.table.index) == {'Smoker="True" => y', 'Sex=f, Smoker="True" => y'}
+    people = pd.DataFrame({"Smoker": [True] * 4, "Sex": list("ffmm")})
+    view = mx.QITable(people.iloc[[0, 2, 2, 3]], qi=["Smoker", "Sex"], sa="S", sa_values=["y", "n"])
+    post = mx.MaxEnt(view).add(mx.PublishedRules(RuleSet.from_mlxtend(
+        found.assign(support=[0.75, 0.25]), qi=["Smoker", "Sex"], sa="S"), non_rules=False)).solve()  # fmt: skip
+    assert post.prob("y", given={"Sex": "f"}) == pytest.approx(1)
+    assert post.prob("y", given={"Sex": "m"}) == pytest.approx(2 / 3)
+    with refused(StatementError, "'A_b'", "'A', 'A_b'", "prefix_sep"):
+        RuleSet.from_mlxtend(found.assign(antecedents=[{"A_b"}] * 2), qi=["A", "A_b"], sa="S")
+
+
 def test_thresholds_are_exact():
     """0.1 of 30 people is 3, and three tenths of 10 is 3: in floating point 0.1 * 3 is above 0.3."""
     frame = pd.DataFrame({"Education": ["a"] * 10, "Gender": "f", "Salary": ["+"] * 3 + ["-"] * 7})

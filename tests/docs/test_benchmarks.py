@@ -85,7 +85,9 @@ def test_contradictions():
 def test_questions():
     """Bounds, prices and certain inferences of either kind of knowledge."""
     table = questions.main(["--records", "1000", "--rows", "6"])
-    assert list(table["knowledge"]) == ["generic", "strongest"]
+    assert list(table["knowledge"]) == ["generic", "strongest", "strongest"]
+    assert list(table["rows"]) == [6, 0, 6]
+    assert (table["intervals"][1:] > 0).all()
     assert (table["width"] >= 0).all()
 
 

@@ -22,6 +22,20 @@ WIDER = {
     "confidence=None, integer=None, how='box')",
     "mx.Block(space, matrix, index, label)": "mx.Block(space, matrix, index, label, constant=None, "
     "provenance=<factory>)",
+    "mx.MaxEnt.bounds(self, asked, integer=False, *, time_limit=60.0, progress=None)": "mx.MaxEnt.bounds(self, "
+    "asked=None, integer=False, *, time_limit=None, progress=None)",
+    "mx.MaxEnt.diagnose(self)": "mx.MaxEnt.diagnose(self, time_limit=None)",
+    "mx.MaxEnt.relax(self, priority=None)": "mx.MaxEnt.relax(self, priority=None, time_limit=None)",
+    "mx.MaxEnt.solve(self, solver='auto', *, presolve=True, allow_inaccurate=False, warm_start=None, polish=False, "
+    "**options)": "mx.MaxEnt.solve(self, solver='auto', *, presolve=True, allow_inaccurate=False, warm_start=None, "
+    "polish=False, time_limit=inf, callback=None, **options)",
+    "mx.Posterior.certain(self, progress=None, *, integer=False, time_limit=60.0)": "mx.Posterior.certain(self, "
+    "progress=None, *, integer=False, time_limit=None)",
+    "mx.compare_solvers(model, solvers=None, *, presolve=True, options=None)": "mx.compare_solvers(model, "
+    "solvers=None, *, presolve=True, options=None, time_limit=inf)",
+    "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support, confidence, strict=False, complete=False, separator='_', "
+    "attributes=None)": "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support=None, confidence=None, strict=False, "
+    "complete=False, separator='_', attributes=None)",
     "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",

@@ -130,7 +130,7 @@ def test_queries_that_cannot_be_read(published):
         (([{}], [1, 2]), {}, StatementError, "1 queries, 2 answers"),
         (([], []), {}, StatementError, "one at least"),
         (([{}], ["1"]), {}, BadProbability, "finite number"),
-        (([{}], [1]), {"of": "median"}, StatementError, "one of count, sum, mean"),
+        (([{}], [1]), {"of": "mode"}, StatementError, "one of count, sum, mean"),
         (([{}], [1]), {"eps": -1}, BadProbability, "not be negative"),
         (([{}], [1]), {"eps": 10**400}, BadProbability, "finite number"),
         (([{}], {5: 3}), {}, StatementError, "list of numbers"),

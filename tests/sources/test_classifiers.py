@@ -125,6 +125,104 @@ def test_trees_that_are_refused(make, says):
         MaxEnt(people_of(EXAMPLE_1)).add(make())
 
 
+def grown(seed: int) -> tuple[pd.DataFrame, sklearn_tree.DecisionTreeClassifier]:
+    """A random table of numbers, and a tree with monotonic constraints on some of them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 6, (int(rng.integers(12, 50)), 3)), columns=list("abc"))
+    frame["S"] = np.where(frame["a"] + rng.normal(0, 3, len(frame)) > 3, "yes", "no")
+    tree = sklearn_tree.DecisionTreeClassifier(
+        monotonic_cst=rng.choice([-1, 0, 1], 3), max_depth=int(rng.integers(1, 6)), random_state=seed,
+        criterion=str(rng.choice(["gini", "entropy"])), splitter=str(rng.choice(["best", "random"])),
+    )  # fmt: skip
+    return frame, tree.fit(frame[list("abc")].to_numpy(), frame["S"])
+
+
+@pytest.mark.parametrize("leaves", ["counts", "class"])
+def test_monotone_trees_are_true_of_their_people(leaves):
+    """A leaf whose shares scikit-learn clipped counts nobody; what is said of it, and of all others, is so."""
+    clipped = doubtful = certain = swapped = 0
+    for seed in range(120):
+        frame, tree = grown(seed)
+        if frame["S"].nunique() < 2:
+            continue
+        view = people_of(frame, list("abc"), "S")
+        model = MaxEnt(view).add(PublishedTree(tree, leaves=leaves))
+        assert (model.form.residual(model.space.count(frame)) < 1e-9).all()
+        leaf = tree.apply(frame[list("abc")].to_numpy())
+        truth = pd.crosstab(leaf, frame["S"])
+        said = tree.tree_.value[truth.index, 0] * tree.tree_.n_node_samples[truth.index, None]
+        off = np.abs(said - truth).gt(1e-6).any(axis=1)
+        clipped += off.sum()
+        swapped += (off & np.isclose(said, np.rint(said)).all(axis=1)).sum()
+        first = next(iter(PublishedTree(tree, leaves=leaves).rows(model.space)))
+        exact = first.low == first.high
+        certain, doubtful = certain + exact.sum(), doubtful + (~exact).sum()
+    assert clipped > 20  # there are such trees
+    assert swapped > 0  # and leaves of them whose shares look like counts
+    assert leaves == "class" or certain > doubtful > 0
+
+
+def test_a_leaf_that_is_clipped():
+    """Its people have one class k times and the other n - k times, and the root tells the sum over all leaves."""
+    seed = next(seed for seed in range(300) if some_clipped(*grown(seed)))
+    frame, tree = grown(seed)
+    model = MaxEnt(people_of(frame, list("abc"), "S")).add(PublishedTree(tree))
+    for value in ("yes", "no"):
+        share = frame["S"].eq(value).mean()
+        assert model.bounds(f"P({value})") == pytest.approx((share, share))
+    unconstrained = sklearn_tree.DecisionTreeClassifier(monotonic_cst=[0, 0, 0], max_depth=2, random_state=0)
+    unconstrained.fit(frame[list("abc")].to_numpy(), frame["S"])
+    (rows,) = PublishedTree(unconstrained).rows(model.space)
+    assert (rows.low == rows.high).all()
+
+
+def some_clipped(frame: pd.DataFrame, tree) -> bool:
+    """Whether shares of some leaf are not those of its people."""
+    if frame["S"].nunique() < 2:
+        return False
+    people = tree.tree_.n_node_samples[:, None]
+    counts = tree.tree_.value[:, 0] * people
+    return bool((np.abs(counts - np.rint(counts)) > 1e-6).any())
+
+
+@pytest.mark.parametrize("where", ["around", "inside"])
+def test_a_search_over_trees(where: str):
+    """A search is the best tree that it found, around a pipeline or as its last step."""
+    selection = pytest.importorskip("sklearn.model_selection")
+    encoder, tree = (
+        preprocessing.OneHotEncoder(handle_unknown="ignore"),
+        sklearn_tree.DecisionTreeClassifier(random_state=0),
+    )
+    depths = {"max_depth": [1, 2, 3]}
+    if where == "around":
+        grid = {f"decisiontreeclassifier__{name}": values for name, values in depths.items()}
+        found = selection.GridSearchCV(pipeline.make_pipeline(encoder, tree), grid, cv=2)
+    else:
+        search = selection.RandomizedSearchCV(tree, depths, n_iter=2, cv=2, random_state=0)
+        found = pipeline.make_pipeline(encoder, search)
+    found.fit(EXAMPLE_1[QI], EXAMPLE_1["Salary"])
+    p = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(found)).solve().conditional()
+    best = found.predict_proba(p.index.to_frame(index=False))
+    order = list(found.classes_)
+    np.testing.assert_allclose(p[order], best, atol=1e-9)
+
+
+def test_searches_that_are_refused():
+    """One that is not fitted, one that was told not to fit its best tree, and one over something else."""
+    selection = pytest.importorskip("sklearn.model_selection")
+    tree = sklearn_tree.DecisionTreeClassifier(random_state=0)
+    codes = EXAMPLE_1[QI].apply(lambda column: column.astype("category").cat.codes)
+    unfitted = selection.GridSearchCV(tree, {"max_depth": [1, 2]}, cv=2)
+    without = selection.GridSearchCV(tree, {"max_depth": [1, 2]}, cv=2, refit=False).fit(codes, EXAMPLE_1["Salary"])
+    for search in (unfitted, without):
+        with refused(StatementError, "best_estimator_", "refit=True"):
+            PublishedTree(search)
+    dummy = pytest.importorskip("sklearn.dummy").DummyClassifier()
+    other = selection.GridSearchCV(dummy, {"strategy": ["prior"]}, cv=2).fit(codes, EXAMPLE_1["Salary"])
+    with refused(StatementError, "DummyClassifier", "DecisionTreeClassifier"):
+        PublishedTree(other)
+
+
 LIST = [({"Education": "Doctorate"}, "50K+", 5 / 6), ({"Gender": "Female"}, "50K+", 4 / 5), ({}, "50K-", 1)]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -79,6 +82,15 @@ def test_numbers_that_values_stand_for(release, values):
     assert (mean - E("Disease", values=values)).attainable() == (-49, 49)
 
 
+def test_intervals_of_means():
+    """Means of published pairs of a bucket: everybody's is known, and of two people it lies between the extremes."""
+    table = pd.DataFrame({"q": [1, 1, 2, 2], "pay": [10, 20, 30, 40], "b": 1})
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="pay", bucket="b"))
+    assert model.bounds("E(pay)") == pytest.approx((25, 25))
+    assert model.bounds("E(pay | q=1)") == pytest.approx((15, 35), abs=1e-5)
+    assert model.add("E(pay | q=1) <= 20").bounds("E(pay | q=1)") == pytest.approx((15, 20), abs=1e-5)
+
+
 def test_the_mean_of_a_person(release):
     """Of a person who is named, the mean is over that person's values."""
     model = mx.MaxEnt(release, people={"Alice": {"Gender": "female", "Degree": "junior"}})
@@ -101,6 +113,109 @@ def test_what_is_true_of_records(drawn, attribute):
         by_hand = sum(float(s) * P(s, given=chosen) for s in frame["S"].unique())
         (same,) = (by_hand <= by_hand.attainable()[1]).rows(space)
         np.testing.assert_allclose(rows.matrix.toarray(), same.matrix.toarray(), atol=1e-12)
+
+
+AGES = {"age": [20, 40, 60, 80]}
+
+
+def test_mean_of_the_ill_by_hand():
+    """Two of four people of 20, 40, 60 and 80 are ill, 70 years old on the average: the two elder ones."""
+    view = mx.QITable(pd.DataFrame(AGES), qi="age", sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
+    model = mx.MaxEnt(view)
+    said = E("age", given={"ill": "yes"}) == 70
+    (rows,) = said.rows(model.space)
+    yes = model.space.index.get_level_values("ill") == "yes"
+    np.testing.assert_allclose(rows.matrix.toarray()[0, yes] / 4, np.array(AGES["age"]) / 2)
+    assert (rows.low, rows.high) == (70, 70)
+    np.testing.assert_allclose(model.add(said).solve().conditional().loc[AGES["age"], "yes"], [0, 0, 1, 1], atol=1e-6)
+    assert mx.MaxEnt(view).bounds(E("age", given={"ill": "yes"})) == pytest.approx((30, 70), abs=1e-5)
+    elder = E("age", given={"ill": "yes"}) - E("age", given={"ill": "no"}) >= 20
+    post = mx.MaxEnt(view).add(elder).solve()
+    assert post.prob(E("age", given={"ill": "yes"})) == pytest.approx(60)
+    assert elder.label == "E(age | ill=yes) - E(age | ill=no) >= 20"
+
+
+@pytest.mark.parametrize("value", [30, 41.7, 56.0])
+@pytest.mark.parametrize("relation", ["==", "<=", ">=", "about", "minus"])
+def test_how_many_are_ill_is_not_known(value, relation):
+    """Then the statement is of E[(age - value) 1], and true of exactly those worlds in which it is true."""
+    view = mx.QITable(pd.DataFrame(AGES), qi="age", sa="ill", sa_values=["no", "yes"])
+    mean, space = E("age", given={"ill": "yes"}), mx.MaxEnt(view).space
+    said, low, high = {
+        "==": (mean == value, value, value),
+        "<=": (mean <= value, -np.inf, value),
+        ">=": (mean >= value, value, np.inf),
+        "about": (mean.about(value, eps=10), value - 10, value + 10),
+        "minus": (-2 * mean >= -2 * value, -np.inf, value),
+    }[relation]
+    rows = list(said.rows(space))
+    for ill in itertools.product([0, 1], repeat=4):
+        if not any(ill):
+            continue
+        truth = pd.DataFrame(AGES).assign(ill=np.where(ill, "yes", "no"))
+        holds = max(one.residual(space.count(truth) / 4).max() for one in rows) < 1e-12
+        assert holds == (low - 1e-9 <= np.average(AGES["age"], weights=ill) <= high + 1e-9)
+    post = mx.MaxEnt(view).add(said, P("yes") >= 0.3).solve()
+    by_age = post.conditional()["yes"]
+    assert low - 1e-6 <= np.average(by_age.index, weights=by_age) <= high + 1e-6
+
+
+def test_rows_of_an_unknown_number_are_exact():
+    """Coefficients are rational: with 0.1 and 0.3 nothing is rounded twice, and each side has a row with its name."""
+    view = mx.QITable(pd.DataFrame({"x": [0.1, 0.3]}), qi="x", sa="ill", sa_values=["no", "yes"])
+    space = mx.Space.of(view)
+    low, high = E("x", given={"ill": "yes"}).between(0.1, 0.2).rows(space)
+    assert [low.name(0), high.name(0)] == ["E(x | ill=yes) >= 0.1", "E(x | ill=yes) <= 0.2"]
+    assert [a for a, _ in low.typed] == [Fraction(0.3) - Fraction(0.1)]
+    assert [a for a, _ in high.typed] == [Fraction(0.1) - Fraction(0.2), Fraction(0.3) - Fraction(0.2)]
+
+
+def test_among_some_of_the_ill():
+    """Conditions on quasi-identifiers and on the sensitive value go together; so do two sensitive attributes."""
+    people = pd.DataFrame({**AGES, "sex": list("FMFM")})
+    view = mx.QITable(people, qi=["age", "sex"], sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
+    post = mx.MaxEnt(view).add("E(age | ill=yes, sex=F) = 60").solve()
+    assert post.prob("yes", given={"age": 20}) == pytest.approx(0)
+    pairs = pd.DataFrame({"q": [1, 1, 2, 2], "ill": list("ynyn"), "pay": [10, 20, 30, 40], "b": 1})
+    release = mx.Release.from_buckets(pairs, qi="q", sa=["ill", "pay"], bucket="b")
+    model = mx.MaxEnt(release)
+    assert model.bounds("E(pay | ill=y)") == pytest.approx((20, 20))  # the pairs are published
+    assert model.bounds("E(q | ill=y)") == pytest.approx((1, 2), abs=1e-5)
+    assert model.bounds("E(q | ill=y, pay=30 or 40)") == pytest.approx((1, 2), abs=1e-5)
+
+
+@settings(max_examples=40)
+@given(tables_and_assignments(palettes=("whole", "real")))
+def test_class_means_of_records(drawn):
+    """At the original records the mean of a QI in a class is that of its people."""
+    frame, other = drawn
+    space, value = mx.Space.of(publish(frame)), other["S"].iloc[0]
+    (rows,) = (E("A", given={"S": value}) <= 1000).rows(space)
+    at_truth = rows.matrix @ (space.count(other) / len(other))
+    assert at_truth[0] == pytest.approx(other.loc[other["S"] == value, "A"].mean())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (lambda: E("age") == 50, StatementError, ["'age' is a quasi-identifier", "E('age', given={'ill': ...})"]),
+        (lambda: E("age", given={"sex": "F"}) == 50, StatementError, ["is known"]),
+        (lambda: E("sex", given={"ill": "yes"}) == 1, StatementError, ["'sex' are no numbers"]),
+        (lambda: E("agee", given={"ill": "yes"}) == 1, UnknownName, ["did you mean 'age'?"]),
+        (lambda: E("age", given={"ill": "yess"}) == 1, UnknownName, ["did you mean 'yes'?"]),
+        (
+            lambda: E("age", given={"ill": "yes"}) - E("age", given={"ill": "no"}) >= 1,
+            StatementError,
+            ["how many people have ill=", "compare it with a number only"],
+        ),
+        (lambda: E("age", given={"ill": "yes"}).softly(50, sd=1), StatementError, ["compare it with a number only"]),
+    ],
+)
+def test_errors_of_class_means(wrong, error, says):
+    """What is no linear expression of this view, or no news, is refused."""
+    people = pd.DataFrame({**AGES, "sex": list("FMFM")})
+    with refused(error, *says):
+        mx.MaxEnt(mx.QITable(people, qi=["age", "sex"], sa="ill", sa_values=["no", "yes"])).add(wrong())
 
 
 @pytest.mark.parametrize(

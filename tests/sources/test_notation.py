@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Count, P, RepeatedStatement, StatementError
+from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
 from maxent_cvx.sources import read_knowledge, read_statement
 from maxent_cvx.sources.statements.reader import without_comments
 from support.helpers import refused
@@ -34,12 +34,15 @@ def intervals(draw: st.DrawFn) -> pd.Interval:
 
 @st.composite
 def probabilities(draw: st.DrawFn):
-    """P(...) of any shape."""
+    """P(...), E(...) or a count, of any shape."""
     chosen = values | st.lists(values, min_size=1, max_size=3) | intervals()
     value = draw(chosen | st.dictionaries(texts, chosen, min_size=1, max_size=2))
     if who := draw(st.lists(texts | st.integers(-5, 5), max_size=3, unique=True)):
-        return P(value, who=who[0]) if draw(st.booleans()) else Count(value, who=who)
-    return P(value, given=draw(st.dictionaries(texts, chosen, max_size=3)))
+        if draw(st.booleans()):
+            return Count(value, who=who)
+        return P(value, who=who[0]) if draw(st.booleans()) else E(draw(texts), who=who[0])
+    among = draw(st.dictionaries(texts, chosen, max_size=3))
+    return P(value, given=among) if draw(st.booleans()) else E(draw(texts), given=among)
 
 
 @examples(300)
@@ -92,6 +95,12 @@ READ = {
         "Flu", given={"Age": pd.Interval(20, 30, "left"), "Zip": [1, 2, "3"]}
     )
     <= 0.1,
+    "E(income | edu=college) = 42.9 +- 0.05": E("income", given={"edu": "college"}).about(42.9, 0.05),
+    "E(income|Mary Ann) >= 1.5*E('home income')": E("income", who="Mary Ann") >= 1.5 * E("home income"),
+    "-5 <= E(income | edu=college or none, Age in [20, 30)) <= 1e3": E(
+        "income", given={"edu": ["none", "college"], "Age": pd.Interval(20, 30, "left")}
+    ).between(-5, 1000),
+    "E(a) - 100 P(b) = -3": E("a") - 100 * P("b") == -3,
     "-P(Flu) + P(HIV) = -0.1": P("Flu") - P("HIV") == 0.1,
     "0.1 = P(Flu)": P("Flu") == 0.1,
     "0.5 >= P(Flu)": P("Flu") <= 0.5,
@@ -111,8 +120,8 @@ def test_read(text: str):
 
 
 MISTAKES = {
-    "": (1, "a number, P( or #( is expected"),
-    "Flu = 0.3": (1, "a number, P( or #( is expected"),
+    "": (1, "a number, P(, E( or #( is expected"),
+    "Flu = 0.3": (1, "a number, P(, E( or #( is expected"),
     "P(Flu | Gender=male = 0.3": (21, "')' is expected"),
     "P(Flu, HIV) = 0.3": (6, "'|' or ')' is expected"),
     "P(Flu | male, Degree=college) = 0.3": (13, "'=' or 'in' is expected"),
@@ -135,6 +144,8 @@ MISTAKES = {
     "#(HIV: Alice = 1": (14, "',' or ')' is expected"),
     "#(HIV: ) = 1": (8, "a person is expected"),
     "P(Time=10:30) = 1": (10, "'|' or ')' is expected"),
+    "E(Flu = 3) = 0.3": (7, "'|' or ')' is expected"),
+    "E() = 0.3": (3, "an attribute is expected"),
     "P(Flu or) = 0.3": (9, "a value is expected"),
 }
 
@@ -149,7 +160,7 @@ def test_mistakes_are_pointed_at(text: str):
         read_statement(text)
 
 
-@given(text=st.text(st.sampled_from("P(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
+@given(text=st.text(st.sampled_from("PE(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
 @examples(300)
 def test_any_text_is_read_or_refused(text: str):
     """Nothing else than a statement or an error of this package comes of any text."""

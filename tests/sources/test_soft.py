@@ -363,7 +363,7 @@ def test_a_prior():
     assert post.objective == pytest.approx(-10 * post.relative_entropy - post.penalties.sum(), abs=1e-9)
     for other in (
         MaxEnt(release, prior=prior).solve(),
-        MaxEnt(release, prior=prior).add((post.prob(FLU) + 0.01) == FLU).solve(),
+        MaxEnt(release, prior=prior).add(post.prob(FLU) + 0.01 == FLU).solve(),
     ):
         cost = (other.prob(FLU) - 0.1) ** 2 / 0.02
         assert -10 * other.relative_entropy - cost < post.objective

@@ -47,6 +47,9 @@ def doors() -> dict[str, Door]:
     transition = transition.div(transition.sum(axis=1), axis=0)
     noise = scipy.stats.laplace(scale=1)
     cells = pd.Series([3.2, 1.7], pd.Index(["male", "female"], name="Gender"))
+    counts = pd.DataFrame({"Gender": ["male", "*"], "Disease": ["Flu", "Flu"], "n": ["<5", 3]})
+    published = mx.PublishedTable(counts)
+    margins = mx.PublishedTable(pd.DataFrame([("a", "x", "<5"), ("a", "*", 9), ("*", "*", 9)], columns=["A", "B", "n"]))
     block, joint = space.marginal(["s"]), space.marginal(["Gender", "s"])
     rows = block == pd.Series(release.n_s / release.n_records, index=block.index)
     qi_table, sa_table = release.to_tables()
@@ -72,6 +75,7 @@ def doors() -> dict[str, Door]:
     swept = mx.sweep(model, P("Flu", given={"Gender": "male"}), value=[0.3, 0.35])
     curves = {"K+": mx.quantify(release, hospital, [(0, 0), (1, 0)], min_support=1, progress=False)}
     comparison = mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])
+    profiled = mx.compare_solvers({"a rumour": model}, ["DUAL_NEWTON", "DUAL_LBFGS"])
     microdata = {"table": hospital, "qi": QI, "sa": "Disease"}
     solve = {"tolerance": 1e-9, "max_iterations": 50, "verbose": False}
     single = mx.Release.from_buckets(hospital.assign(Age=hospital["Bucket"]), **{**roles, "qi": "Age"})
@@ -88,6 +92,7 @@ def doors() -> dict[str, Door]:
         "mx.Block.diff": Door(joint.diff, {"level": "Gender"}),
         "mx.Block.value": Door(block.value, {"p": np.full(len(space), 0.1)}),
         "mx.BucketInvariants": Door(mx.BucketInvariants, {"release": release}),
+        "mx.Covariance": Door(mx.Covariance, {"x": "Gender=male", "y": {"Flu": 1.0}, "given": {"Degree": "college"}}),
         "mx.E": Door(mx.E, {"attribute": "Disease", "given": {"Gender": "male"}, "values": {"Flu": 1.0}}),
         "mx.Count": Door(mx.Count, {"value": "Flu", "who": ["Allen", "Brian"]}),
         "mx.MaxEnt": Door(mx.MaxEnt, {"view": release, "people": {"Allen": allen}, "prior": prior}),
@@ -95,18 +100,31 @@ def doors() -> dict[str, Door]:
         "mx.MaxEnt.certify": Door(
             model.certify, {"counts": post.counts, "multipliers": dict(post.multipliers)}
         ),
+        "mx.MaxEnt.audit": Door(model.audit, {"table": published, "progress": False}),
         "mx.MaxEnt.bounds": Door(model.bounds, {"asked": "P(Flu | Gender=male)", "progress": False}),
         "mx.MaxEnt.relax": Door(model.relax, {}),
+        "mx.MaxEnt.diagnose": Door(model.diagnose, {}),
         "mx.MaxEnt.add": Door(on_a_copy(model, "add"), {}),
         "mx.MaxEnt.remove": Door(on_a_copy(model, "remove"), {"label": next(iter(model.knowledge))}),
         "mx.MaxEnt.without_row": Door(model.without_row, {"row": model.form.n_facts}),
+        "mx.Monotone": Door(mx.Monotone, {"of": P("Flu"), "along": "Degree", "order": ["junior", "college"]}),
         "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
         "mx.soft": Door(mx.soft, {"said": "P(Flu) = 0.3", "sd": 0.1, "delta": 0.1}),
         "mx.P": Door(mx.P, {"value": "Flu"}),
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
+        "mx.PublishedCorrelation": Door(
+            mx.PublishedCorrelation, {"r": 0.3, "of": ("Gender=male", {"Flu": 1.0}), "sd": 0.5, "decimals": 1}
+        ),
+        "mx.PublishedMoments": Door(mx.PublishedMoments, {"mean": 3, "sd": 0.5, "values": {"Flu": 1.0}, "decimals": 1}),
+        "mx.PublishedQuantile": Door(mx.PublishedQuantile, {"value": 1, "values": {"Flu": 1.0}, "decimals": 0}),
+        "mx.PublishedRegression": Door(
+            mx.PublishedRegression, {"coefficients": {"intercept": 0.3}, "of": {"Flu": 1}, "decimals": 1}
+        ),
         "mx.PublishedRuleList": Door(mx.PublishedRuleList, {"rules": [({"Gender": "male"}, "Flu", 0.4)]}),
+        "mx.PublishedTable": Door(mx.PublishedTable, {"table": counts}),
+        "mx.PublishedTable.to_view": Door(margins.to_view, {"sa": "B"}),
         "mx.PublishedRules": Door(mx.PublishedRules, {"rules": rules}),
         **tree_door,
         "mx.QIDistribution": Door(mx.QIDistribution, {"tables": ({"Gender": {"m": {"x": 1.0}}},)}),
@@ -192,6 +210,7 @@ def doors() -> dict[str, Door]:
             mx.compare_solvers,
             {"model": model, "solvers": ["DUAL_NEWTON"], "options": {"DUAL_NEWTON": {"tolerance": 1e-9}}},
         ),
+        "mx.performance_profile": Door(mx.performance_profile, {"table": profiled, "tau": [1.0, 2.0]}),
         "mx.datasets.load_adult": Door(mx.datasets.load_adult, {"path": folder / "adult.data"}),
         "mx.disguise.anatomy": Door(mx.disguise.anatomy, {**microdata, "l": 2}),
         "mx.disguise.anatomy_buckets": Door(mx.disguise.anatomy_buckets, {**microdata, "l": 2}),
@@ -250,6 +269,9 @@ def doors() -> dict[str, Door]:
         "mx.plots.quantification": Door(drawn(mx.plots.quantification), {"curves": curves}
         ),
         "mx.plots.solver_comparison": Door(drawn(mx.plots.solver_comparison), {"table": comparison}
+        ),
+        "mx.plots.performance_profile": Door(
+            drawn(mx.plots.performance_profile), {"table": mx.performance_profile(profiled)}
         ),
         "mx.plots.sweep": Door(drawn(mx.plots.sweep), {"table": swept}
         ),

@@ -7,6 +7,7 @@ import inspect
 import itertools
 import pkgutil
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,6 +66,12 @@ def table_of(hospital: pd.DataFrame) -> mx.QITable:
     )
 
 
+def table_with_margins(hospital: pd.DataFrame) -> pd.DataFrame:
+    """How many of each gender have each disease, with all totals; small cells are suppressed."""
+    counts = pd.crosstab(hospital["Gender"], hospital["Disease"], margins=True, margins_name="*").stack()
+    return counts.where(counts >= 5, "<5").rename("n").reset_index()
+
+
 def tree_of(hospital: pd.DataFrame) -> Pipeline:
     """A decision tree of the diseases, with two splits."""
     tree = make_pipeline(OneHotEncoder(), DecisionTreeClassifier(max_depth=2, random_state=0))
@@ -76,6 +83,9 @@ def hospital_flu(hospital: pd.DataFrame) -> dict[str, int]:
     return {disease: int(disease == "Flu") for disease in hospital["Disease"]}
 
 
+#: A number for each disease; those of the men are 2, 2, 4, 4, 4, 6, and of the women 1, 6, 8, 8.
+MONTHS = {"Lung Cancer": 1, "Pneumonia": 2, "Flu": 4, "HIV": 6, "Breast Cancer": 8}
+SEX = {"male": 1, "female": 0}
 #: How to make each of them, true of the hospital; a new class needs a line here.
 TRUE = {
     "AnsweredQueries": lambda release, hospital: [
@@ -100,12 +110,37 @@ TRUE = {
         ]
         + [sources.NoisyMarginal(hospital.groupby("Disease").size() - 2.5, norm(scale=2), how="likelihood")]
     ),
+    "Monotone": lambda release, hospital: [
+        sources.Monotone(P("Breast Cancer"), "Gender", increasing=False, order=["female", "male"]),
+        sources.Monotone(P("Flu"), "Degree", order=["junior", "college", "graduate", "high school"]),
+    ],
     "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
+    "PublishedCorrelation": lambda release, hospital: [  # 3 of 6 men and 0 of 4 women: 0.12 / sqrt(0.24 0.21)
+        sources.PublishedCorrelation(0.53, ("Gender=male", {"Flu": 1}), decimals=2),
+        sources.PublishedCorrelation(0.12 / (0.24 * 0.21) ** 0.5, ("Gender=male", {"Flu": 1}), sd=0.21**0.5, ddof=0),
+    ],
     "PublishedCounts": lambda release, hospital: [
         sources.PublishedCounts(release),
         sources.PublishedCounts(release, [("s", "bucket")]),
     ],
     "PublishedZeros": lambda release, hospital: [sources.PublishedZeros(release)],
+    "PublishedMoments": lambda release, hospital: [  # squares sum to 92 of the men, to 257 of all
+        sources.PublishedMoments(22 / 6, ((92 - 22**2 / 6) / 5) ** 0.5, values=MONTHS, given={"Gender": "male"}),
+        sources.PublishedMoments(4.5, 2.3, values=MONTHS, ddof=0, decimals=1),
+        sources.PublishedMoments(0.5, of="Gender", given={"Disease": "HIV", "Degree": "college"}, values=SEX),
+    ],
+    "PublishedQuantile": lambda release, hospital: (
+        [  # of ten people 1, 2, 2, 4, 4, 4, 6, 6, 8, 8
+            sources.PublishedQuantile(value, q, values=MONTHS, method=method)
+            for value, q, method in [(1, 0, "linear"), (2.5, 0.25, "linear"), (4, 0.5, "lower"), (8, 1, "higher")]
+        ]
+        + [sources.PublishedQuantile(7, values=MONTHS, given={"Gender": "female"})]
+    ),
+    "PublishedRegression": lambda release, hospital: [  # three of six men, and none of four women
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, of={"Flu": 1}),
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, {"Flu": 1}, decimals=1),
+        sources.PublishedRegression({"intercept": 0.0}, {"Flu": 1}, "logistic", given={"Gender": "male"}),
+    ],
     "PublishedRuleList": lambda release, hospital: [
         sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
         sources.PublishedRuleList([({"Degree": ["college", "graduate"]}, "Flu", 0.29), ({}, "HIV", None)], decimals=2),
@@ -113,6 +148,13 @@ TRUE = {
     "PublishedTree": lambda release, hospital: [
         sources.PublishedTree(tree_of(hospital), leaves=leaves) for leaves in ("counts", "class")
     ],
+    "PublishedTable": lambda release, hospital: (
+        [
+            sources.PublishedTable(table_with_margins(hospital), suppressed={"<5": (0, 4)}, **options)
+            for options in [{}, {"base": 1}]
+        ]
+        + [sources.PublishedTable(hospital.value_counts(by).reset_index(name="n")) for by in (["Disease"], ["Gender"])]
+    ),
     "PublishedRules": lambda release, hospital: [
         sources.PublishedRules(rules, **options)
         for options in [{}, {"integer": False}, {"scores": "support"}, {"prune": False}, {"non_rules": False}]
@@ -137,6 +179,10 @@ TRUE = {
         sources.SameValue("Allen", "David", at_least=0.5),
         sources.SameValue("Ethan", "Helen", at_least=1),
         sources.SameValue("Ethan", "Iris", at_least=0),
+    ],
+    "ParametricStatement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}) == cp.Parameter(value=0.5, name="half"),
+        2 * P("Flu", given={"Gender": "male"}) + 0.1 >= 0.5 * cp.Parameter(value=2.0, name="two"),
     ],
     "SoftSource": lambda release, hospital: [
         mx.soft(sources.StrongestAssociations(hospital, 5, 5, min_support=1), sd=0.1),

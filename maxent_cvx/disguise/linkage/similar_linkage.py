@@ -158,7 +158,7 @@ def similar_linkage_groups(
     >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # together are those of one signature
     True
     """
-    data = Microdata(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
     if not isinstance(prior, QIDistribution):
         raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
     arguments.known_label(condition, "condition", CONDITIONS)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...solvers.diagnosis.forcing import forcing_rows, zeros_by_bounds
+from ...solvers.monitoring.deadline import check_time
 from ...solvers.program.linear_form import LinearForm
 from ...sources.statements.statement import Event, conditions
 from ...system.progress import progress_bar
@@ -103,6 +104,7 @@ def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -
     for i in progress_bar(rest, "certain", progress):
         if follows(found[i]):
             continue
+        check_time()
         terms = np.zeros(len(space), dtype=bool)
         terms[found[i].terms] = True
         for some in (*sets, known):  # a set that forces one thing often forces others: few rows are quickly asked

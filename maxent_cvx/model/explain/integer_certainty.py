@@ -13,7 +13,7 @@ from ...solvers.presolve.reduce import remaining
 from ...solvers.solving.presolving import presolved
 from ...terms.space import Space
 from ..adversary import Adversary
-from ..bounds import without_knowledge
+from ..intervals.bounds import without_knowledge
 from .certainty import Key, Subjects, follows_for_others, name_of, subjects
 
 __all__ = ["integer_certain_table"]

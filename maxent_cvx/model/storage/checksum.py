@@ -8,8 +8,12 @@ import re
 from typing import Any, BinaryIO
 
 from ...errors import TableError
+from ...system.files import path_of
 
-__all__ = ["sealed", "verified"]
+__all__ = ["POSTERIOR", "read_verified", "sealed", "verified"]
+
+#: What writes a file of a posterior, for messages.
+POSTERIOR = "Posterior.save"
 
 #: The name of the checksum among the file's key-value metadata, where any Parquet program finds it.
 KEY = "maxent_cvx checksum"
@@ -49,7 +53,27 @@ def sealed(table: Any) -> bytes:
     return bytes(data)
 
 
-def verified(file: BinaryIO, what: str) -> Any:
+def read_verified(path: object, writer: str = POSTERIOR) -> Any:
+    """Read the table of a file that is as it was written.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, or it is another one than was written.
+    """
+    found = path_of(path)
+    what = repr(str(found))
+    try:
+        if not found.is_file():  # nor a pipe, which would be waited for
+            is_there = f"{what} is no ordinary file" if found.exists() else f"there is no file {what}"
+            raise TableError(f"{is_there}; give one that {writer} wrote")
+        with found.open("rb") as file:
+            return verified(file, what, writer)
+    except OSError as error:
+        raise TableError(f"cannot read {what}: {error.strerror or error}; give a file that can be read") from error
+
+
+def verified(file: BinaryIO, what: str, writer: str = POSTERIOR) -> Any:
     """Check a file's bytes, and only then read the table: a damaged file could claim any size.
 
     The metadata of the file are those of the table's schema.
@@ -62,7 +86,7 @@ def verified(file: BinaryIO, what: str) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    advice = "was not written by Posterior.save; give such a Parquet file"
+    advice = f"was not written by {writer}; give such a Parquet file"
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - TAIL, 0))
     tail = file.read(TAIL)
@@ -73,15 +97,15 @@ def verified(file: BinaryIO, what: str) -> Any:
     if _place(file.read(footer), 0) is None:  # seen in the footer: a large file need not be read
         raise TableError(
             f"{what} {advice}: it has no checksum (another program wrote it, or an early version of this "
-            "package, whose posteriors are to be solved and saved again)"
+            "package, whose files are to be made again)"
         )
     file.seek(0)
     data = file.read()
     place = _place(data, max(len(data) - footer, 0))
     if place is None or _digest(data, place) != data[place]:
         raise TableError(
-            f"{what} is not as Posterior.save wrote it: its checksum does not match, so that it is damaged or edited; "
-            "take a copy, or solve and save again"
+            f"{what} is not as {writer} wrote it: its checksum does not match, so that it is damaged or edited; "
+            "take a copy, or save again"
         )
     try:
         pairs = pq.read_metadata(pa.BufferReader(data)).metadata  # which Arrow's own schema does not repeat

@@ -13,7 +13,7 @@ from ...errors import TableError, listing
 from ...system.files import path_of, write_beside
 from ...terms.people import People
 from ...terms.space import Space
-from .checksum import sealed, verified
+from .checksum import read_verified, sealed, verified
 from .format_2 import read_view_of_format_2
 from .labels import check_labels, from_arrow, same_labels, to_arrow
 from .stored_views import read_view, view_parts
@@ -97,17 +97,7 @@ def read_terms(path: object) -> tuple[Space, np.ndarray, dict[str, Any]]:
     TableError
         If there is no such file, or it is another one than was written.
     """
-    found = path_of(path)
-    what = repr(str(found))
-    try:
-        if not found.is_file():  # nor a pipe, which would be waited for
-            is_there = f"{what} is no ordinary file" if found.exists() else f"there is no file {what}"
-            raise TableError(f"{is_there}; give one that Posterior.save wrote")
-        with found.open("rb") as file:
-            table = verified(file, what)
-    except OSError as error:
-        raise TableError(f"cannot read {what}: {error.strerror or error}; give a file that can be read") from error
-    return _terms(table, what)
+    return _terms(read_verified(path), repr(str(path_of(path))))
 
 
 def _terms(stored: Any, what: str) -> tuple[Space, np.ndarray, dict[str, Any]]:
@@ -116,6 +106,8 @@ def _terms(stored: Any, what: str) -> tuple[Space, np.ndarray, dict[str, Any]]:
 
     metadata: dict[str, Any] = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
     if (version := metadata.get("format")) not in (FORMAT, EARLIER):
+        if "knowledge" in metadata:
+            raise TableError(f"{what} holds a model, and no posterior; MaxEnt.load reads it")
         raise TableError(
             f"{what} is of format {version}, and this version of maxent_cvx reads formats {EARLIER} and {FORMAT}; "
             "solve and save again"

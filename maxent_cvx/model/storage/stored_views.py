@@ -15,7 +15,7 @@ from ...views import View
 from ...views.storable import restored, stored
 from .labels import index_of, pack, same_labels, unpack
 
-__all__ = ["read_view", "view_parts"]
+__all__ = ["read_value", "read_view", "view_parts", "write_value"]
 
 #: What a value is written as, where JSON would make another one of it: {name: content}.
 TABLE, TUPLE, MAPPING = "table", "tuple", "mapping"
@@ -33,7 +33,7 @@ def view_parts(view: View) -> dict[str, Any]:
     name = type(view).__name__
     if not isinstance(parts["frames"], Mapping):
         raise TableError(f"to_frames() of a {name} gives {shown(parts['frames'])}; a dictionary of tables is expected")
-    written = _written(parts, name)
+    written = write_value(parts, name)
     json.dumps(written)
     return written
 
@@ -46,10 +46,10 @@ def read_view(written: Any) -> View:
     written : dict
         What :func:`view_parts` wrote down.
     """
-    return restored(_read(written))
+    return restored(read_value(written))
 
 
-def _written(value: Any, where: str) -> Any:
+def write_value(value: Any, where: str) -> Any:
     """Write tables as text, and everything else as JSON does; `where` is what messages call it."""
     if isinstance(value, pd.DataFrame):
         return {TABLE: _packed(value, where)}
@@ -58,12 +58,12 @@ def _written(value: Any, where: str) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list | tuple):
-        items = [_written(item, f"{where}, entry {i}") for i, item in enumerate(value)]
+        items = [write_value(item, f"{where}, entry {i}") for i, item in enumerate(value)]
         return {TUPLE: items} if isinstance(value, tuple) else items
     if isinstance(value, Mapping):
         if strange := [key for key in value if not isinstance(key, str)]:
             raise TableError(f"to_frames() of a {where} has the key {shown(strange[0])}; texts are expected")
-        return {MAPPING: {key: _written(item, f"{where}, {key!r}") for key, item in value.items()}}
+        return {MAPPING: {key: write_value(item, f"{where}, {key!r}") for key, item in value.items()}}
     raise TableError(
         f"to_frames() of a {where}, gives a {type(value).__name__}, which no file can hold; DataFrames are expected "
         "(of a Series .reset_index(), of an Index .to_frame(index=False)), texts, numbers, lists and dictionaries"
@@ -106,15 +106,15 @@ def _unpacked(packed: str) -> pd.DataFrame:
     return unpack(base64.b64encode(sink.getvalue()).decode())
 
 
-def _read(written: Any) -> Any:
+def read_value(written: Any) -> Any:
     """Read what was written."""
     if isinstance(written, list):
-        return [_read(item) for item in written]
+        return [read_value(item) for item in written]
     if not isinstance(written, dict):
         return written
     ((kind, content),) = written.items()
     if kind == TABLE:
         return _unpacked(content)
     if kind == TUPLE:
-        return tuple(_read(item) for item in content)
-    return {key: _read(item) for key, item in content.items()}
+        return tuple(read_value(item) for item in content)
+    return {key: read_value(item) for key, item in content.items()}

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import SolverError, shown
-from ...errors.arguments import flag
 from ..answer import Answer, Status
+from ..monitoring.monitor import Monitor
 from ..program.linear_form import LinearForm
 from ..program.problem import Convex
 from .cvxpy_problem import constraints, soft_rows
@@ -48,13 +48,23 @@ class CvxpyBackend:
         CVXPY's name of the solver.
     options : dict
         Default options of the solver, which the user's options override.
+    seconds : tuple of str
+        What the solver calls its time limit; of several names each is an option inside that of the name before. Empty
+        if it has none.
     """
 
     name: str
     options: dict[str, Any] = field(default_factory=dict, hash=False)
+    seconds: tuple[str, ...] = ()
     takes_inequalities: ClassVar[bool] = True
     takes_convex: ClassVar[bool] = True
     takes_soft_rows: ClassVar[bool] = True
+    takes_callback: ClassVar[bool] = False
+
+    @property
+    def takes_time_limit(self) -> bool:
+        """Whether the solver stops when its time is over."""
+        return bool(self.seconds)
 
     @property
     def installed(self) -> bool:
@@ -82,8 +92,6 @@ class CvxpyBackend:
         SolverError
             If the solver fails with these options. If it merely stops early, as options may demand, they are accepted.
         """
-        options = dict(options)
-        flag(options.pop("verbose", False), "verbose")
         if not options:
             return
         import cvxpy as cp
@@ -104,13 +112,20 @@ class CvxpyBackend:
         start: np.ndarray | None = None,
         *,
         convex: Convex | None = None,
+        monitor: Monitor | None = None,
         **options: Any,
     ) -> Answer:
         """Maximise sum x log(w / x), less the costs of soft rows, over rows and convex constraints.
 
-        Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`.
+        Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`, and are
+        not told that they have to stop: they get the seconds that are left.
         """
         import cvxpy as cp
+
+        monitor = monitor or Monitor()
+        if monitor.stopped:
+            return Answer(Status.LIMIT, None, None, message=f"stopped {monitor.stopped}")
+        options = _limited({**self.options, **options}, self.seconds, monitor.seconds_left)
 
         begun = time.perf_counter()
         counts = convex.variable if convex else cp.Variable(form.shape[1], name="counts")
@@ -124,7 +139,7 @@ class CvxpyBackend:
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so
-                problem.solve(solver=self.name, **{**self.options, **options})
+                problem.solve(solver=self.name, **options)
         except Exception as error:  # what solvers raise is theirs to choose: a missing license is a mosek.Error
             took = time.perf_counter() - begun
             return Answer(Status.FAILED, None, None, 0, 0.0, took, _in_one_line(error))
@@ -144,6 +159,15 @@ class CvxpyBackend:
             solving,
             problem.status,
         )
+
+
+def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
+    """Add a time limit to options; a shorter one of the user's stays."""
+    if not names or not np.isfinite(seconds):
+        return options
+    first, *inside = names
+    own = options.get(first, {} if inside else np.inf)
+    return {**options, first: _limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
 
 
 def _small_problem() -> Any:

@@ -32,9 +32,14 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     if form.penalties is None:
         return None, 0.0
     missed = cp.Variable(len(form.penalties), name="missed")
-    variance, slope = form.penalties.variance, form.penalties.slope
+    variance, slope, divergence = form.penalties.variance, form.penalties.slope, form.penalties.is_divergence
     cost: Any = 0.0
-    if len(some := np.flatnonzero(variance == 0)):
+    if len(some := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
+        temperature, target = form.penalties.temperature, form.penalties.target
+        assert temperature is not None
+        assert target is not None
+        cost += temperature[some] @ cp.kl_div(-missed[some], target[some])
+    if len(some := np.flatnonzero((variance == 0) & ~divergence)):
         cost += slope[some] @ cp.abs(missed[some])
     if len(some := np.flatnonzero((variance > 0) & np.isinf(slope))):
         cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[some]), missed[some]))

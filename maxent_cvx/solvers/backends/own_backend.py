@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import SolverError, shown, unknown_name
 from ..answer import Answer, Status
+from ..monitoring.monitor import Monitor
 from ..program.linear_form import LinearForm
 
 __all__ = ["OwnBackend", "adapted"]
@@ -25,6 +26,9 @@ class OwnBackend:
     own : object
         It may have ``installed`` (by default True), ``trouble``, the reason why it cannot be used (""),
         ``check(options)``, ``takes_inequalities`` (True), ``takes_convex`` (False) and ``takes_soft_rows`` (False).
+        Where its ``solve`` has a parameter ``monitor``, it tells that every iteration,
+        ``monitor.tell({"iteration": 0, "residual": ...})``, and ends if the answer is True: the time is over, or a
+        callback says so.
     """
 
     own: Any
@@ -55,6 +59,16 @@ class OwnBackend:
         return bool(getattr(self.own, "takes_convex", False))
 
     @property
+    def takes_time_limit(self) -> bool:
+        """Whether ``solve`` has a parameter ``monitor``, which keeps the time."""
+        return "monitor" in inspect.signature(self.own.solve).parameters
+
+    @property
+    def takes_callback(self) -> bool:
+        """Whether ``solve`` has a parameter ``monitor``, which it tells every iteration."""
+        return self.takes_time_limit
+
+    @property
     def takes_soft_rows(self) -> bool:
         """Whether ``solve`` subtracts the costs ``form.penalties`` of missing the last rows from the objective."""
         return bool(getattr(self.own, "takes_soft_rows", False))
@@ -67,12 +81,16 @@ class OwnBackend:
         parameters = list(inspect.signature(self.own.solve).parameters.values())
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
             return
-        names = [p.name for p in parameters[2:]]
+        names = [p.name for p in parameters[2:] if p.name != "monitor"]
         if unknown := set(options) - set(names):
             raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
 
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
         """Call the solver, and check that it returns an answer with the shapes of this problem."""
+        if self.takes_time_limit:
+            options["monitor"] = monitor or Monitor()
         answer = self.own.solve(form, start, **options)
         if not isinstance(answer, Answer):
             raise SolverError(

@@ -12,7 +12,8 @@ from ...errors import SolverError, unknown_name
 from ..answer import Answer
 from ..dual.backend import DualBackend
 from ..dual.lbfgs import lbfgs
-from ..dual.newton import newton
+from ..dual.newton import newton, newton_steps
+from ..monitoring.monitor import Monitor
 from ..program.linear_form import LinearForm
 from .cvxpy_backend import CvxpyBackend
 from .own_backend import OwnBackend, adapted
@@ -57,6 +58,16 @@ class Backend(Protocol):
         ...
 
     @property
+    def takes_time_limit(self) -> bool:
+        """Whether it stops when the time is over."""
+        ...
+
+    @property
+    def takes_callback(self) -> bool:
+        """Whether it tells every iteration while it runs."""
+        ...
+
+    @property
     def takes_soft_rows(self) -> bool:
         """Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective."""
         ...
@@ -65,7 +76,9 @@ class Backend(Protocol):
         """Refuse options that the solver does not have, before any work."""
         ...
 
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
         """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
         ...
 
@@ -74,12 +87,12 @@ class Backend(Protocol):
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        DualBackend("DUAL_NEWTON", newton),
+        DualBackend("DUAL_NEWTON", newton, newton_steps),
         DualBackend("DUAL_LBFGS", lbfgs),
-        CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}),
+        CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}, ("time_limit",)),
         CvxpyBackend("ECOS"),
-        CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}),
-        CvxpyBackend("MOSEK"),
+        CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}, ("time_limit_secs",)),
+        CvxpyBackend("MOSEK", {}, ("mosek_params", "MSK_DPAR_OPTIMIZER_MAX_TIME")),
     )
 }
 
@@ -93,8 +106,9 @@ def register(backend: Any) -> Any:
         With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
         sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
         m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
-        ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``. Every answer is
-        certified.
+        ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a
+        parameter ``monitor``, it tells that every iteration, and ends if
+        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
 
     Returns
     -------

@@ -33,23 +33,27 @@ with a probability of about 10^-13.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..parameters.tolerances import CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION, CONVEX_CONSTRAINTS, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
+from .allowance import Allowance, linked
 from .exact_point import exact_point
 from .projection import project
 from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
 
 __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
+
+#: See :func:`certify`.
+Exceeded = Callable[[np.ndarray], list[tuple[np.ndarray, float]]]
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = CERTIFICATION.accuracy
@@ -140,6 +144,9 @@ def certify(
     settled: Settled | None = None,
     proofs: Sequence[np.ndarray] = (),
     schur: SchurComplement | None = None,
+    allowances: Sequence[Allowance] = (),
+    exceeded: Exceeded | None = None,
+    temperature: float = 1.0,
 ) -> Certificate:
     """Bound the distance of an answer from the exact solution of a problem.
 
@@ -157,8 +164,13 @@ def certify(
         Directions of the multipliers that prove further terms zero; they are verified here.
     schur : SchurComplement, optional
         The Schur complement of the knowledge rows at a point near the answer, to precondition with.
+    allowances : sequence of Allowance, optional
+        Convex constraints whose Lagrangian the soft rows of the form are.
+    exceeded : callable, optional
+        From a point to the rows that are cuts of each other convex constraint, and by how much it is violated there.
+    temperature : float
+        The objective of the form, times this, is that of the problem.
     """
-    clipped = float(max(0.0, -counts.min(initial=0.0)))
     x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])
     width = np.where(fixed, width, 0.0)
@@ -170,7 +182,9 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     for restriction in restrictions(form, x, multipliers, fixed):
-        found = _bounded(form, restriction, groups, x, multipliers, Settled(fixed, width), schur)
+        found = _bounded(
+            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded, temperature
+        )
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds:
@@ -186,6 +200,9 @@ def _bounded(
     multipliers: np.ndarray,
     settled: Settled,
     schur: SchurComplement | None,
+    allowances: Sequence[Allowance],
+    exceeded: Exceeded | None,
+    temperature: float,
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     fixed, width = settled
@@ -194,7 +211,7 @@ def _bounded(
         return None
     free, (q, n_q) = ~fixed, groups
     together = restriction.components if form.penalties is None else form.components(free)
-    component_of_row, component_of_term = together[:2]
+    component_of_row, component_of_term = linked((together[0], together[1]), allowances)
     own = np.where(restriction.is_soft, 0.0, multipliers)
     exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
     slack, doubt = exact.slack, np.zeros(form.shape[1])
@@ -210,6 +227,16 @@ def _bounded(
         if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
             y = np.exp(form.exponent(multipliers))
             distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
+    slack, distance = temperature * slack, temperature * distance
+    backward = exact.backward
+    for allowance in allowances:
+        left, beyond = allowance.left(near, np.where(free, near * exact.moves, 0.0) + width)
+        distance[np.flatnonzero(allowance.terms)[0]] += left
+        backward = max(backward, beyond)
+    for rows, beyond in exceeded(near) if exceeded else ():
+        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
+        slack[rows] += temperature * np.abs(multipliers[rows]) * form.scale[rows] * beyond
+        backward = max(backward, beyond, CONVEX_CONSTRAINTS.backward)
     n_components = component_of_row.size + component_of_term.size  # an upper bound
     gap = np.bincount(component_of_row, slack, n_components).astype(float)  # bincount of no rows has integers
     gap += np.bincount(component_of_term, distance, len(gap))
@@ -219,7 +246,12 @@ def _bounded(
     moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
     moved = float(np.abs(near - x).max(initial=0.0))
-    return moved, float(gap.sum()), bound if np.isfinite(bound) else np.inf, exact.backward
+    return (
+        moved,
+        float(gap.sum()),
+        bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
+        backward,
+    )
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

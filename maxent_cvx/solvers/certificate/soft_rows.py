@@ -82,6 +82,7 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     m = multipliers[form.n_hard :]
     met[form.n_hard :] = (penalties.variance <= PENALTIES.stiff) & (np.abs(m) < penalties.within(penalties.slope))
     side[form.n_hard :] -= penalties.variance * m
+    met[form.n_hard :] &= ~penalties.is_divergence
     met &= form.is_equation | (multipliers != 0)
     met[met] = np.abs(exact_residuals(form, x, np.flatnonzero(met), side[met])) <= (
         FEASIBILITY.multiple * form.tolerance[met]

@@ -19,6 +19,7 @@ from cvxpy.constraints import ExpCone, NonNeg, Zero
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ...errors import MaxEntError, SolverError, UnknownName
+from ..monitoring.monitor import Monitor
 from .cone_answer import BACKEND, ConeAnswer, solve_entropy_program
 from .cone_program import ConeProgram
 from .entropy_program import EntropyProgram
@@ -51,7 +52,8 @@ class DualNewton(ConicSolver):
 
     A solver for any CVXPY problem of this form: entropies ``entr(x)``, ``rel_entr(x, w)`` and ``kl_div(x, w)`` with
     constant w, any positive factors, affine arguments, linear equations and inequalities. Options of ``solve``:
-    `tolerance` (the row residual and duality gap at which to stop, where an average term is 1) and `max_iterations`.
+    `tolerance` (the row residual and duality gap at which to stop, where an average term is 1), `max_iterations`, and
+    `time_limit` (seconds, compared between iterations).
     Any other problem is refused with an error that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's
     own, so that a list of solvers (``solver_path``) falls back on the next. The status is "optimal" only if the
     residuals and the gap, recomputed from CVXPY's data, are small.
@@ -176,7 +178,7 @@ class DualNewton(ConicSolver):
         verbose : bool
             Print a line an iteration.
         solver_opts : dict
-            `tolerance` and `max_iterations`.
+            `tolerance`, `max_iterations` and `time_limit`.
         solver_cache : dict, optional
             Has no effect.
 
@@ -206,7 +208,7 @@ class DualNewton(ConicSolver):
         """
         begun = time.perf_counter()
         with _refusing():
-            entropy, answer = self._answer(data, {**solver_opts, "verbose": verbose})
+            entropy, answer = self._answer(data, solver_opts, verbose)
         program, dims = entropy.program, data[self.DIMS]
         return {
             "status": answer.status,
@@ -219,16 +221,19 @@ class DualNewton(ConicSolver):
             s.EXTRA_STATS: answer.distance,
         }
 
-    def _answer(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[EntropyProgram, ConeAnswer]:
+    def _answer(
+        self, data: Mapping[str, Any], options: Mapping[str, Any], verbose: bool
+    ) -> tuple[EntropyProgram, ConeAnswer]:
         """Read CVXPY's data as an entropy program, and solve it."""
         options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
+        monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
         BACKEND.check(options)
         dims = data[self.DIMS]
         matrix = sp.csr_array(data[s.A])
         matrix.eliminate_zeros()
         where = _column_namer(data[s.PARAM_PROB])
         entropy = read(ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where))
-        return entropy, solve_entropy_program(entropy, options)
+        return entropy, solve_entropy_program(entropy, {**options, "monitor": monitor})
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
         """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.

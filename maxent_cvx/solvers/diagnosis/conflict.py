@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ...errors import Infeasible, SolverError
+from ...errors import Infeasible, NotDecided, SolverError
 from ..linear.bounds import linear_bounds
 from ..linear.elastic import elastic_relaxation
 from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
@@ -186,5 +186,7 @@ def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float
     objective = aggregation.form.matrix[[row]].toarray().ravel()
     try:
         return linear_bounds(aggregation.form.select(np.arange(aggregation.form.shape[0]) != row), objective)
+    except NotDecided:  # the time is over
+        raise
     except (Infeasible, SolverError):  # the other rows are infeasible as well, within tolerances
         return np.nan, np.nan

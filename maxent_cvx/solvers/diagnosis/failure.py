@@ -22,7 +22,9 @@ def contradiction(problem: Problem) -> Infeasible | None:
     return None if found is None else found.error
 
 
-def failure(problem: Problem, name: str, answer: Answer, certificate: Certificate | None) -> SolverError | Infeasible:
+def failure(
+    problem: Problem, name: str, answer: Answer, certificate: Certificate | None, stopped: str = ""
+) -> SolverError | Infeasible:
     """The error that explains why there is no certified answer: contradictory knowledge, or a solver that failed.
 
     Parameters
@@ -33,7 +35,12 @@ def failure(problem: Problem, name: str, answer: Answer, certificate: Certificat
     answer : Answer
     certificate : Certificate or None
         None if there is no answer.
+    stopped : str
+        What has stopped the solve, if it was not the solver itself; then nobody asks whether the knowledge is
+        contradictory, which may take longer than the solve.
     """
+    if stopped:
+        return _interrupted(name, answer, certificate, stopped)
     # If no feasible point was found near the answer, the rows may be infeasible.
     maybe_infeasible = certificate is None or not np.isfinite(certificate.bound)
     if maybe_infeasible and (found := contradiction(problem)) is not None:
@@ -58,4 +65,18 @@ def failure(problem: Problem, name: str, answer: Answer, certificate: Certificat
     return Inaccurate(
         f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}. "
         f"{remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
+    )
+
+
+def _interrupted(name: str, answer: Answer, certificate: Certificate | None, stopped: str) -> SolverError:
+    """The error of a solve that was stopped from outside."""
+    if certificate is None:
+        return SolverError(
+            f"{name} was stopped {stopped} before it had an answer ({answer.message}); give it more time, or use "
+            f"{NEWTON}, which has one at any time"
+        )
+    unknown = "" if np.isfinite(certificate.bound) else "; whether the knowledge is consistent was not examined"
+    return Inaccurate(
+        f"{name} was stopped {stopped}, after {answer.iterations} iterations, and the answer is not certified: "
+        f"{certificate}{unknown}. Give it more time, or pass allow_inaccurate=True"
     )

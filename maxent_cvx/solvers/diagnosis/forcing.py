@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from ...errors import Infeasible, SolverError
+from ...errors import Infeasible, NotDecided, SolverError
 from ..linear.elastic import elastic_relaxation
 from ..linear.support import rationalised
 from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
@@ -86,6 +86,8 @@ def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray
     price = np.append(np.full(len(rows), np.inf), 1.0)
     try:
         direction = elastic_relaxation(aggregation.form, price).direction[aggregation.row]
+    except NotDecided:  # the time is over
+        raise
     except (Infeasible, SolverError):  # the rows are feasible only within their tolerances
         return None
     proof = _proof(selected, terms, direction, last)

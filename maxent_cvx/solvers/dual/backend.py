@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import unknown_name, whole
-from ...errors.arguments import flag, positive
+from ...errors.arguments import positive
 from ..answer import Answer
+from ..monitoring.monitor import Monitor
+from ..monitoring.together import Steps
 from ..program.linear_form import LinearForm
 
 __all__ = ["DualBackend"]
@@ -26,30 +28,37 @@ class DualBackend:
     name : str
         What users call it.
     function : callable
-        ``function(form, start, *, option=...)``, which returns an :class:`Answer`.
+        ``function(form, start, *, option=..., monitor=...)``, which returns an :class:`Answer`.
+    steps : callable, optional
+        The same step by step, without a monitor: parts of a problem are then solved together, a step of each at a time.
     """
 
     name: str
     function: Callable[..., Answer]
+    steps: Callable[..., Steps] | None = None
     installed: ClassVar[bool] = True
     trouble: ClassVar[str] = ""
     takes_inequalities: ClassVar[bool] = True
     takes_convex: ClassVar[bool] = False
+    takes_time_limit: ClassVar[bool] = True
+    takes_callback: ClassVar[bool] = True
     takes_soft_rows: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the function does not have, and values that they cannot have."""
         names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        names.remove("monitor")
         if unknown := set(options) - set(names):
             raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
         for name, value in options.items():
-            if name == "verbose":
-                flag(value, name)
-            elif name == "tolerance":
+            if name == "tolerance":
                 positive(value, name)
             else:
                 whole(value, name, 1)
 
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``."""
-        return self.function(form, start, **options)
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``; without a monitor, ``verbose=True`` prints."""
+        verbose = options.pop("verbose", False)
+        return self.function(form, start, monitor=monitor or Monitor(verbose=verbose), **options)

@@ -8,7 +8,8 @@ problem is to minimise
 The multiplier of an inequality is positive only if the row is active at its low side, negative only if it is active at
 its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
 
-A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u (:mod:`..rows.penalties`).
+A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u, or that of a divergence
+(:mod:`..rows.penalties`).
 """
 
 from __future__ import annotations
@@ -26,13 +27,27 @@ __all__ = ["Dual", "Point"]
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Multipliers m, the value of the dual function there, a bound on its rounding error, x(m), and A x(m) + v m."""
+    """Multipliers m, the value of the dual function there, and what its derivatives are made of.
+
+    Attributes
+    ----------
+    m : ndarray, one a row
+    value, rounding : float
+        The value of the dual function, and a bound on its rounding error.
+    counts : ndarray, one a term
+        x(m), records.
+    activity : ndarray, one a row
+        A x(m), plus the derivative of the conjugate of a soft row.
+    curvature : ndarray, one a row of knowledge, or None
+        The second derivatives of the conjugates, 0 for hard rows; None if all rows are hard.
+    """
 
     m: np.ndarray
     value: float
     rounding: float
     counts: np.ndarray
     activity: np.ndarray
+    curvature: np.ndarray | None = None
 
 
 class Dual:
@@ -48,8 +63,8 @@ class Dual:
         The sides of the inequalities.
     equation_sides : ndarray, one a row
         The right-hand sides of the equations; 0 for an inequality.
-    variance, slope : ndarray, one a row
-        Of the costs of soft rows; 0 and infinite for hard rows.
+    slope : ndarray, one a row
+        The largest multiplier of a soft row, infinite for hard rows.
     removed : ndarray of bool, one a term
         Terms that are zero in every solution, and are left out of the function.
     proofs : list of ndarray
@@ -62,10 +77,10 @@ class Dual:
         self.inequalities = np.flatnonzero(self.is_inequality)
         self.low, self.high = form.low[self.inequalities], form.high[self.inequalities]
         self.equation_sides = np.where(self.is_inequality, 0.0, form.low)
-        self.variance, self.slope = np.zeros(form.shape[0]), np.full(form.shape[0], np.inf)
+        self.slope = np.full(form.shape[0], np.inf)
         self.has_soft_rows = form.penalties is not None
         if form.penalties is not None:
-            self.variance[form.n_hard :], self.slope[form.n_hard :] = form.penalties.variance, form.penalties.slope
+            self.slope[form.n_hard :] = form.penalties.slope
         self.removed = np.zeros(form.shape[1], dtype=bool)
         self.proofs: list[np.ndarray] = []
         self._offset = np.log(form.weights) - 1
@@ -84,12 +99,15 @@ class Dual:
             # The value is a difference. With few records and large multipliers the summands are far larger than it is,
             # and it is no more precise than they are.
             size = total + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(total) else 0.0
-            value, activity = total - linear_part, self.form.matvec(counts)
-            if self.has_soft_rows:
-                conjugate = float(self.variance @ m**2) / 2
-                value, size, activity = value + conjugate, size + conjugate, activity + self.variance * m
+            value, activity, curvature = total - linear_part, self.form.matvec(counts), None
+            if self.form.penalties is not None:
+                n = self.form.n_hard
+                conjugate, first, second = self.form.penalties.conjugate(m[n:])
+                value, size = value + conjugate, size + abs(conjugate)
+                activity[n:] += first
+                curvature = np.concatenate([np.zeros(n - self.form.n_published), second])
             rounding = max(DUAL_FUNCTION.rounding * max(abs(value), 1.0), DUAL_FUNCTION.summed * size)
-            return Point(m, value, rounding, counts, activity)
+            return Point(m, value, rounding, counts, activity, curvature)
 
     def linear_part(self, m: np.ndarray) -> float:
         """The linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over the sides that are finite."""

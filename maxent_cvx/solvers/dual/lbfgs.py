@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from ..answer import Answer, Status
+from ..monitoring.monitor import Monitor
 from ..parameters.dual_methods import DUAL_FUNCTION
 from ..program.linear_form import LinearForm
 
@@ -35,7 +36,7 @@ def lbfgs(
     tolerance: float = 1e-9,
     max_iterations: int = 5_000,
     memory: int = 20,
-    verbose: bool = False,
+    monitor: Monitor | None = None,
 ) -> Answer:
     """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
 
@@ -50,8 +51,8 @@ def lbfgs(
     max_iterations : int
     memory : int
         Corrections that are stored (m of L-BFGS-B, SciPy's ``maxcor``).
-    verbose : bool
-        Print a line an iteration.
+    monitor : Monitor, optional
+        Is told every iteration, and may stop the method.
 
     Notes
     -----
@@ -61,33 +62,25 @@ def lbfgs(
     """
     begun = time.perf_counter()
     dual = BoundedDual(form, np.zeros(form.shape[0]) if start is None else start.astype(float))
+    watched = Watched(dual, monitor or Monitor())
     status, iterations, last = Status.INACCURATE, 0, np.inf
-
-    def watch(intermediate_result: OptimizeResult) -> None:
-        value = dual.value + intermediate_result.fun
-        if verbose:
-            gradient = dual.projected_gradient(intermediate_result.x, dual.at(intermediate_result.x)[1])
-            print(f"gradient {gradient:9.2e} people  dual {value:.10f}")
-        if value < dual.lower_bound:
-            raise StopIteration
-
     while not (gradient := dual.projected_gradient(dual.origin, dual.at(dual.origin)[1])) <= tolerance:
         if dual.value < dual.lower_bound:
             status = Status.INFEASIBLE
             break
-        if iterations >= max_iterations:
+        if iterations >= max_iterations or watched.monitor.stopped:
             status = Status.LIMIT
             break
         if not gradient <= last / 2:  # no further progress is possible in floating point
             break
         last = gradient
         found = minimize(
-            dual.at,
+            watched.at,
             dual.origin,
             jac=True,
             method="L-BFGS-B",
             bounds=dual.bounds,
-            callback=watch,
+            callback=watched.iteration,
             options={
                 "maxiter": max_iterations - iterations,
                 "maxfun": sys.maxsize,
@@ -105,11 +98,43 @@ def lbfgs(
         status = Status.OPTIMAL
     message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
     if status is Status.INFEASIBLE:
-        return Answer(status, None, None, iterations, 0.0, time.perf_counter() - begun, message)
+        return Answer(status, None, None, iterations, 0.0, time.perf_counter() - begun, message, log=watched.log)
     m = dual.signs @ dual.origin
     with np.errstate(over="ignore"):
         counts = np.exp(form.exponent(m))
-    return Answer(status, counts, m, iterations, 0.0, time.perf_counter() - begun, message)
+    return Answer(status, counts, m, iterations, 0.0, time.perf_counter() - begun, message, log=watched.log)
+
+
+class Watched:
+    """A dual function whose evaluations are remembered until SciPy says which of them an iteration ended with.
+
+    Attributes
+    ----------
+    log : list of dict
+        A line an iteration.
+    """
+
+    def __init__(self, dual: BoundedDual, monitor: Monitor) -> None:
+        self.dual, self.monitor = dual, monitor
+        self.log: list[dict[str, float]] = []
+        self._last: tuple[np.ndarray, np.ndarray] = (np.empty(0), np.empty(0))
+
+    def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Evaluate the function and its gradient."""
+        value, gradient = self.dual.at(point)
+        self._last = point.copy(), gradient
+        return value, gradient
+
+    def iteration(self, intermediate_result: OptimizeResult) -> None:
+        """Log an iteration; by SciPy's protocol, StopIteration ends the method."""
+        x, value = intermediate_result.x, self.dual.value + float(intermediate_result.fun)
+        # A line search ends with the point that it accepts; if not, the gradient there is computed once more.
+        gradient = self._last[1] if np.array_equal(self._last[0], x) else self.dual.at(x)[1]
+        residual, number = self.dual.projected_gradient(x, gradient), len(self.log) + 1
+        line = {"iteration": number, "residual": residual, "dual": value, "seconds": self.monitor.seconds}
+        self.log.append(line)
+        if self.monitor.tell(line) or value < self.dual.lower_bound:
+            raise StopIteration
 
 
 class BoundedDual:

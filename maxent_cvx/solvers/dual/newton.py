@@ -13,6 +13,8 @@ import numpy as np
 
 from ..answer import Answer, Status
 from ..linear_algebra.newton_system import System, newton_system
+from ..monitoring.monitor import Monitor
+from ..monitoring.together import Steps, solved_together
 from ..parameters.dual_methods import NEWTON
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
@@ -20,17 +22,16 @@ from .dual import Dual, Point
 from .line_search import line_search
 from .vanishing_terms import recession_direction
 
-__all__ = ["newton"]
+__all__ = ["newton", "newton_steps"]
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers diverge if the rows are infeasible
 def newton(
     form: LinearForm,
     start: np.ndarray | None = None,
     *,
     tolerance: float = 1e-9,
     max_iterations: int = 200,
-    verbose: bool = False,
+    monitor: Monitor | None = None,
 ) -> Answer:
     """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
 
@@ -42,33 +43,37 @@ def newton(
     tolerance : float
         Largest row residual, and complementarity gap, at which to stop, records; raised to what rounding allows.
     max_iterations : int
-    verbose : bool
-        Print a line an iteration.
+    monitor : Monitor, optional
+        Is told every iteration, and may stop the method.
     """
+    steps = newton_steps(form, start, tolerance=tolerance, max_iterations=max_iterations)
+    return solved_together([steps], monitor or Monitor())[0][0]
+
+
+def newton_steps(
+    form: LinearForm, start: np.ndarray | None = None, *, tolerance: float = 1e-9, max_iterations: int = 200
+) -> Steps:
+    """The same, step by step: it gives a line of the log before each step, and is sent whether to stop."""
     begun = time.perf_counter()
     posed, (form, order) = form, detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)
-    last_residual, best, best_m, stalled, log = 0.0, np.inf, start, 0, []
+    last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     status = Status.LIMIT
     for iteration in range(max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
-        log.append(
-            {"iteration": iteration, "residual": residual, "gap": gap, "dual": point.value,
-             "dropped": int(dual.removed.sum()), "products": system.products, "seconds": time.perf_counter() - begun}
-        )  # fmt: skip
-        if verbose:
-            print("  ".join(f"{name} {value:<12.6g}" for name, value in log[-1].items()))
+        dropped, products = int(dual.removed.sum()), system.products
+        stop = yield {"residual": residual, "gap": gap, "dual": point.value, "dropped": dropped, "products": products}
         stalled = stalled + 1 if error > 0.9 * best else 0
         if error < best:
             best, best_m = error, point.m
         if error <= tolerance or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
             status = Status.OPTIMAL
             break
-        if iteration == max_iterations:
+        if stop or iteration == max_iterations:
             break
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
         last_residual = residual
@@ -93,7 +98,7 @@ def newton(
     seconds = time.perf_counter() - begun
     m, *proofs = (_in_original_order(vector, order) for vector in (point.m, *dual.proofs))
     schur = system.schur if form is posed else None
-    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log, schur)
+    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, corner=schur)
 
 
 def forcing_term(reduction: float, iteration: int) -> float:
@@ -115,7 +120,7 @@ def newton_direction(
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
     weights = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * residual * min(residual, 1.0)))
-    factor = system.at(weights, ridge)
+    factor = system.at(weights, ridge, point.curvature)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
         step = factor.solve(np.where(active, gradient, 0.0), known, precision)

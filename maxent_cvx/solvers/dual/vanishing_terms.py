@@ -50,7 +50,7 @@ def recession_direction(
     if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
-    factor = system.at(others, VANISHING_TERMS.ridge)
+    factor = system.at(others, VANISHING_TERMS.ridge, point.curvature)
     direction, largest_allowed = step, VANISHING_TERMS.most_moved * np.abs(change).max()
     for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)

@@ -21,6 +21,8 @@ import numpy as np
 
 from ..answer import Status
 from ..dual.newton import newton
+from ..monitoring.deadline import check_time, seconds_left
+from ..monitoring.monitor import Monitor
 from ..parameters.size_limits import LINEAR_PROGRAM_SIZES
 from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..presolve.zero_proofs import moved_along_recession
@@ -59,7 +61,10 @@ def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
     reduced_cost, multipliers = cost + form.rmatvec(shift), [np.zeros(form.shape[0])]
     for penalty in LINEAR_PROGRAMS.penalties:
         start = multipliers[-1] * (penalty / LINEAR_PROGRAMS.penalties[0])
-        answer = newton(replace(form, weights=np.exp(-penalty * reduced_cost)), start)
+        answer = newton(
+            replace(form, weights=np.exp(-penalty * reduced_cost)), start, monitor=Monitor(time_limit=seconds_left())
+        )
+        check_time()
         if answer.status is not Status.OPTIMAL or answer.counts is None or answer.multipliers is None:
             return Optimum(False, False, answer.message, np.empty(0), np.empty(0))
         multipliers.append(answer.multipliers)

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from ...errors import NotDecided
+from ..monitoring.deadline import check_time, seconds_left
 from ..parameters.tolerances import LINEAR_PROGRAMS
 
 __all__ = ["Optimum", "linear_program"]
@@ -56,7 +58,13 @@ def linear_program(
         Upper bounds of the terms.
     precision : float
         Largest violation of a row.
+
+    Raises
+    ------
+    NotDecided
+        If a time limit, as :func:`.within` sets it, is over.
     """
+    check_time()
     exact = low == high
     above, below = np.isfinite(high) & ~exact, np.isfinite(low) & ~exact
     equal, most, least = (matrix[np.flatnonzero(rows)] for rows in (exact, above, below))
@@ -68,7 +76,11 @@ def linear_program(
         "bounds": np.column_stack([np.zeros(len(cost)), np.broadcast_to(upper, len(cost))]),
     }
     options: Any = {"primal_feasibility_tolerance": precision, "dual_feasibility_tolerance": LINEAR_PROGRAMS.precision}
+    if np.isfinite(left := seconds_left()):
+        options["time_limit"] = left
     answer = linprog(cost, **problem, method="highs", options=options)
+    if answer.status == 1 and np.isfinite(left):
+        raise NotDecided(f"a linear program was not solved in the {left:.3g} seconds that were left; give more time")
     if not answer.success or answer.x is None:
         return Optimum(False, answer.status == 2, answer.message, np.empty(0), np.empty(0))
     multipliers = np.zeros(len(low))

@@ -27,7 +27,6 @@ class Blocks(Protocol):
     formed: int
     schur: SchurComplement | None
     may_form: bool
-    variance: np.ndarray | None
 
     @property
     def affordable_products(self) -> int:
@@ -45,13 +44,15 @@ class BlockFactor:
     x : ndarray, one a term
     ridge : float
         Relative to the diagonal, which is raised by it.
+    curvature : ndarray, one a row of knowledge, optional
+        What is added to the diagonal of C.
     """
 
-    def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float) -> None:
-        self._blocks, self._x, self._ridge = blocks, x, ridge
+    def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> None:
+        self._blocks, self._x, self._ridge, self._curvature = blocks, x, ridge, curvature
         self._inverse = blocks.bucket_blocks.factor(x, ridge)
         squares = blocks.known.squares(x)
-        self._squares = squares if blocks.variance is None else squares + blocks.variance
+        self._squares = squares if curvature is None else squares + curvature
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
         """Block elimination: solve for the knowledge by S, then substitute back into the buckets.
@@ -87,13 +88,13 @@ class BlockFactor:
         by_term = x * self._rmatvec(v, active)
         through_buckets = buckets.apply(self._inverse, buckets.rows @ by_term)
         product = self._blocks.known.matvec(by_term - x * (buckets.by_term @ through_buckets))[active]
-        return product if self._blocks.variance is None else product + self._blocks.variance[active] * v
+        return product if self._curvature is None else product + self._curvature[active] * v
 
     def form_schur(self, active: np.ndarray) -> np.ndarray:
         """S over the active rows."""
         schur = schur_complement(self._blocks.bucket_blocks, self._blocks.known, self._inverse, self._x, active)
-        if self._blocks.variance is not None:
-            schur[np.diag_indices_from(schur)] += self._blocks.variance[active]
+        if self._curvature is not None:
+            schur[np.diag_indices_from(schur)] += self._curvature[active]
         return schur
 
     def _rmatvec(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ published rows P first and the rows of knowledge K last,
         [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
                       S = C - B D^-1 B', the Schur complement, a row for each row of knowledge.
 
-A soft row of variance v adds v to its diagonal element of C.
+A soft row adds the second derivative of its conjugate to its diagonal element of C.
 
 A product with S takes a few passes over the terms; forming S costs some hundred times as much. Conjugate gradients
 therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
@@ -25,14 +25,7 @@ from ..program.linear_form import LinearForm
 from .block_factor import BlockFactor
 from .schur_preconditioner import SchurComplement
 
-__all__ = ["BlockSystem", "soft_variance"]
-
-
-def soft_variance(form: LinearForm) -> np.ndarray | None:
-    """The variances of soft rows, 0 for hard ones, one a row of knowledge; None if there are no soft rows."""
-    if form.penalties is None:
-        return None
-    return np.concatenate([np.zeros(form.n_hard - form.n_published), form.penalties.variance])
+__all__ = ["BlockSystem"]
 
 
 class BlockSystem:
@@ -57,7 +50,7 @@ class BlockSystem:
     """
 
     def __init__(self, form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> None:
-        self.known, self.variance = form.known, soft_variance(form)
+        self.known = form.known
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.bucket_blocks = form.bucket_blocks
         self.products = self.formed = 0
@@ -74,7 +67,7 @@ class BlockSystem:
         product = cost.per_term * terms + cost.per_entry * self.known.distinct.nnz + cost.per_pair * k**2
         return int(np.clip(0.5 * forming / product, cost.least_products, cost.most_products))
 
-    def at(self, x: np.ndarray, ridge: float) -> BlockFactor:
+    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> BlockFactor:
         """Factor the blocks at x.
 
         Parameters
@@ -83,5 +76,7 @@ class BlockSystem:
         ridge : float
             Relative to the diagonal, which is raised by it: one published row a bucket is redundant (Privacy-MaxEnt,
             Theorem 3), and rows of knowledge may be.
+        curvature : ndarray, one a row of knowledge, optional
+            What is added to the diagonal of C.
         """
-        return BlockFactor(self, x, ridge)
+        return BlockFactor(self, x, ridge, curvature)

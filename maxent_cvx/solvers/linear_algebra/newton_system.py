@@ -37,8 +37,8 @@ class System(Protocol):
     products: int
     schur: SchurComplement | None
 
-    def at(self, x: np.ndarray, ridge: float) -> Factor:
-        """The system at one x, its diagonal raised by a relative ridge."""
+    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> Factor:
+        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given."""
         ...
 
 

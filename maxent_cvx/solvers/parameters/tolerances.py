@@ -180,6 +180,34 @@ class ConvexConstraints:
     """Records: where a gradient at zero is infinite, such as that of an entropy, it is taken here."""
     backward: float = 1e-14
     """Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out."""
+    rounds: int = 100
+    """Rounds of cuts, and of budgets one after the other."""
+    feasible: float = 1e-14
+    """In the unit of the constraint: a smaller violation is rounding, and no cut is made for it."""
+    resolved: float = 1e-14
+    """Relative to the number of records: how exactly rows are solved, so that smaller violations stay."""
+    stalled: float = 1e-9
+    """In the unit of the constraint: a violation that the last cuts have not halved, and that is no larger, stays."""
+    settled: float = 1e-9
+    """Relative: the multipliers of several budgets have settled if a round changes none by more."""
+    root: float = 4e-15
+    """Relative to the limit: how exactly a budget is spent."""
+    width: float = 1e-12
+    """Relative: how exactly the multiplier of a budget is found."""
+    first: float = 0.01
+    """Nats per record: what the costs of a budget are worth where the search for its multiplier begins."""
+    largest: float = 1e12
+    """Nats per record: the largest multiplier of a budget, relative to its limit."""
+    evaluations: int = 100
+    """Problems that are solved to find the multiplier of a budget."""
+    fixed: float = 1e-11
+    """Relative to the limit: a budget that a large multiplier does not change by more is determined by other rows."""
+    near: float = 1e-7
+    """Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too."""
+    doubtful: float = 500.0
+    """Multiple of the first multiplier, beyond which it is asked whether the budget can be kept at all."""
+    unattainable: float = 1e-7
+    """Relative to the limit: what a budget lacks at the largest multiplier if no distribution satisfies it."""
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
 from ..program.linear_form import LinearForm
 from ..program.problem import Settled
+from ..rows.penalties import Penalties
 from .aggregation import Aggregation
 from .zero_proofs import implied_upper_bounds
 
@@ -63,6 +64,13 @@ class Reduced:
             every_term, every_row, Aggregation.identity(form), ~every_term, np.zeros(n_terms), np.zeros(n_rows), form,
             form.n_published, no_widths, no_scale,
         )  # fmt: skip
+
+    def with_penalties(self, penalties: Penalties, n_hard: int) -> Reduced:
+        """The same reduction where the soft rows of the original problem, those from `n_hard` on, have other costs."""
+        soft = self.rows >= n_hard
+        own = penalties.select(self.rows[soft] - n_hard).scaled(1 / self.scale[soft])
+        form = replace(self.aggregation.form, penalties=own if len(own) else None)
+        return replace(self, aggregation=replace(self.aggregation, form=form))
 
     @property
     def form(self) -> LinearForm:

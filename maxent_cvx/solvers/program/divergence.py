@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..parameters.tolerances import EPS
+from ..rows.excess import excess
 from .linear_form import LinearForm
 from .rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 
 __all__ = ["divergence"]
-
-#: |d| below which d - 1 + exp(-d) is evaluated by its Taylor series; above, cancellation is harmless.
-SERIES_BELOW = 1e-2
 
 
 def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
@@ -27,13 +25,7 @@ def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.n
         sizes = 1 + np.abs(exponent) + np.abs(np.log(form.weights)) + np.where(x > 0, np.abs(log_x), 0.0)
         error = rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + 4 * EPS * sizes
         d = log_x - exponent
-        near = x * np.maximum(_excess(d - error), _excess(d + error))
+        near = x * np.maximum(excess(d - error), excess(d + error))
         y = np.exp(exponent + error)
         far = x * d - x + y + 2 * error * (x + y)  # x and y differ so much that nothing cancels
         return np.where(x == 0, y, np.where(np.abs(d) < 1, near, far))
-
-
-def _excess(d: np.ndarray) -> np.ndarray:
-    """Evaluate d - 1 + exp(-d) >= 0 to full relative precision."""
-    series = d * d * (0.5 - d * (1 / 6 - d * (1 / 24 - d * (1 / 120 - d * (1 / 720 - d / 5040)))))
-    return np.where(np.abs(d) < SERIES_BELOW, series, d + np.expm1(-d))

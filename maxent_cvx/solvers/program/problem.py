@@ -66,10 +66,25 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """Convex constraints that are not affine, on a CVXPY variable of all counts."""
+    """Convex constraints that are not affine, on a CVXPY variable of all counts.
+
+    Attributes
+    ----------
+    variable : Variable
+    constraints : sequence of constraints ``expression <= 0``
+    names : sequence of str
+        What each is called in messages.
+    """
 
     variable: cp.Variable
     constraints: Sequence[Any]
+    names: Sequence[str] = ()
+
+    @property
+    def by_name(self) -> list[tuple[str, Any]]:
+        """The constraints, each with its name."""
+        names = self.names or [f"convex constraint {i + 1}" for i in range(len(self.constraints))]
+        return list(zip(names, self.constraints, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

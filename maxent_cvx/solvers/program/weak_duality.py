@@ -6,7 +6,7 @@ import numpy as np
 
 from .linear_form import LinearForm
 
-__all__ = ["dual_bound"]
+__all__ = ["dual_bound", "dual_bounds"]
 
 
 def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float:
@@ -18,9 +18,25 @@ def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> f
     of row i if d_i > 0 and the high side if d_i < 0, and c_j is an upper bound on x_j, records. d is projected to the
     dual cone first: roundoff may leave a row without that side with a multiplier that needs it.
     """
+    of_rows, of_terms = _summands(form, cost, multipliers)
+    return float(of_rows.sum() + of_terms.sum())
+
+
+def dual_bounds(
+    form: LinearForm, cost: np.ndarray, multipliers: np.ndarray, of_row: np.ndarray, of_term: np.ndarray, n: int
+) -> np.ndarray:
+    """Bound cost @ x over each of n independent components, given the component of every row and term."""
+    of_rows, of_terms = _summands(form, cost, multipliers)
+    return np.bincount(of_row, of_rows, n) + np.bincount(of_term, of_terms, n)
+
+
+def _summands(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What every row, and every term, contributes to the bound."""
     d = form.project_to_dual_cone(multipliers)
+    of_rows, of_terms = np.zeros(form.shape[0]), np.zeros(form.shape[1])
     active = np.flatnonzero(d)
-    side = np.where(d[active] > 0, form.low[active], form.high[active])
+    of_rows[active] = d[active] * np.where(d[active] > 0, form.low[active], form.high[active])
     reduced_cost = np.minimum(cost - form.matrix.T @ d, 0.0)
     negative = np.flatnonzero(reduced_cost)
-    return float(d[active] @ side + reduced_cost[negative] @ form.upper_bound[negative])
+    of_terms[negative] = reduced_cost[negative] * form.upper_bound[negative]
+    return of_rows, of_terms

@@ -8,15 +8,22 @@ A soft row states low <= a x <= high, and missing it by r records costs
 v is the variance and u the slope: v = 0 is the absolute error u \|r\|, u = infinity is the square, minus the logarithm
 of a Gaussian density of variance v. In the dual, the row has a multiplier m with \|m\| <= u, and adds v m^2 / 2 to the
 function that is minimised. A hard row is the limit v = 0, u = infinity.
+
+A third kind is a divergence: the row's value y >= 0 itself costs t (y log(y / T) - y + T) nats, t being a temperature
+and T > 0 a target. Its conjugate is t T (exp(-m / t) - 1), with minus the derivative y = T exp(-m / t). Both its sides
+are what is to be subtracted from the row to give y: 0, until terms of it are fixed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import kl_div
 
 from ..parameters.tolerances import PENALTIES
+from .excess import excess
 
 __all__ = ["Penalties"]
 
@@ -32,21 +39,67 @@ class Penalties:
     slope : ndarray, one a row
         u > 0, nats per record: the largest slope of the cost, and so the largest multiplier; infinite where the cost is
         quadratic throughout.
+    temperature, target : ndarray, one a row, optional
+        Of divergences t > 0 and T > 0, records; the temperature is 0 for rows of the other kinds.
     """
 
     variance: np.ndarray
     slope: np.ndarray
+    temperature: np.ndarray | None = None
+    target: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.variance)
 
     def select(self, rows: np.ndarray) -> Penalties:
         """Keep some rows, by number."""
-        return Penalties(self.variance[rows], self.slope[rows])
+        return self._mapped(lambda side: side[rows])
 
     def scaled(self, by: np.ndarray) -> Penalties:
         """The same costs where every row is multiplied by a positive number."""
-        return Penalties(self.variance * by**2, self.slope / by)
+        if self.temperature is None or self.target is None:
+            return Penalties(self.variance * by**2, self.slope / by)
+        return Penalties(self.variance * by**2, self.slope / by, self.temperature / by, self.target * by)
+
+    def times(self, factor: float) -> Penalties:
+        """The costs multiplied by a positive number."""
+        temperature = None if self.temperature is None else self.temperature * factor
+        return Penalties(self.variance / factor, self.slope * factor, temperature, self.target)
+
+    def then(self, other: Penalties) -> Penalties:
+        """The costs of these rows, and of others after them."""
+        both = (self, other)
+        if self.temperature is None and other.temperature is None:
+            return Penalties(*(np.concatenate([getattr(one, name) for one in both]) for name in ("variance", "slope")))
+        return Penalties(
+            np.concatenate([one.variance for one in both]),
+            np.concatenate([one.slope for one in both]),
+            np.concatenate([np.zeros(len(one)) if one.temperature is None else one.temperature for one in both]),
+            np.concatenate([np.ones(len(one)) if one.target is None else one.target for one in both]),
+        )
+
+    def _mapped(self, by: Callable[[np.ndarray], np.ndarray]) -> Penalties:
+        sides = (self.variance, self.slope, self.temperature, self.target)
+        return Penalties(*(None if side is None else by(side) for side in sides))  # type: ignore[arg-type]
+
+    @property
+    def is_divergence(self) -> np.ndarray:
+        """Which rows cost a divergence."""
+        return np.zeros(len(self), dtype=bool) if self.temperature is None else self.temperature > 0
+
+    def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """The sum of the conjugates at -m, their derivatives with respect to m, and their second derivatives."""
+        value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance
+        if self.temperature is None or self.target is None:
+            return value, first, second
+        some = self.is_divergence
+        t, target = self.temperature[some], self.target[some]
+        with np.errstate(over="ignore", invalid="ignore"):
+            y = target * np.exp(-m[some] / t)
+            value += float((t * (y - target)).sum())
+        first, second = first.copy(), second.copy()
+        first[some], second[some] = -y, y / t
+        return value, first, second
 
     def cost(self, missed: np.ndarray) -> np.ndarray:
         """The cost of each row, nats.
@@ -59,13 +112,20 @@ class Penalties:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             linear = missed > self.variance * self.slope
             squared = np.where(missed > 0, missed**2 / (2 * self.variance), 0.0)
-            return np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
+            found = np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
+        if self.temperature is None or self.target is None:
+            return found
+        divergence = kl_div(missed, self.target)  # the sides are 0, so that what is missed is the value
+        return np.where(self.is_divergence, self.temperature * divergence, found)
 
     def multiplier(self, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
         """The multiplier of each row at its value: minus the derivative of the cost, positive below the low side."""
         missed = np.maximum(low - value, 0.0) - np.maximum(value - high, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
+            found = np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
+            if self.temperature is None or self.target is None:
+                return found
+            return np.where(self.is_divergence, -self.temperature * np.log(-missed / self.target), found)
 
     def within(self, multipliers: np.ndarray) -> np.ndarray:
         """Move multipliers to where the conjugate is finite although the slopes are rounded."""
@@ -92,7 +152,25 @@ class Penalties:
         error = error + PENALTIES.rounding * self.variance * np.abs(m)
         with np.errstate(invalid="ignore"):
             ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
-        return np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+        gap = np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+        if self.temperature is None or self.target is None:
+            return gap
+        return np.where(self.is_divergence, self._divergence_gap(above, error, m), gap)
+
+    def _divergence_gap(self, y: np.ndarray, error: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The gap of divergences: t times that of the value y from T exp(-m / t), the largest over the error of y."""
+        assert self.temperature is not None
+        assert self.target is not None
+        t = np.where(self.is_divergence, self.temperature, 1.0)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            log_target = np.log(self.target) - m / t
+            off = PENALTIES.rounding * (1 + np.abs(m / t) + np.abs(np.log(self.target)))  # of the logarithm
+            ends = []
+            for value in (np.maximum(y - error, 0.0), y + error):
+                d = np.log(value) - log_target
+                near = value * np.maximum(excess(d - off), excess(d + off))
+                ends.append(np.where(value > 0, near, np.exp(log_target + off)))
+            return t * np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
 
     def doubt(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
         """By how much the slope of a row can differ from its multiplier, if it is on a linear part; 0 elsewhere.

@@ -6,23 +6,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...errors import NotDecided
 from ..answer import Answer, Status
 from ..backends.linearization import with_tangents
-from ..backends.registry import Backend
 from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.projection import project
 from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
+from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem, Settled
-from .decompose import solve_by_components
+from .decompose import in_one_call, solve_by_components
 from .presolving import NEWTON, presolved
 from .request import Request
 from .solution import Solution
 
-__all__ = ["Attempt", "attempt"]
+__all__ = ["Attempt", "answered", "attempt"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +71,28 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     Infeasible, SolverError
         If the backend returns no answer.
     """
+    solved, answer, name = answered(problem, request, reduced, start)
+    certificate = _certified(problem, request, reduced, answer)
+    return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
+
+
+def answered(
+    problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None
+) -> tuple[Answer, Answer, str]:
+    """The answer to the reduced problem, that to the original problem, and the name of what solved it.
+
+    Raises
+    ------
+    Infeasible, SolverError
+        If the backend returns no answer.
+    """
     if start is None:
         form = reduced.form
         start = within_reach(form, form.project_to_dual_cone(reduced.start(request.start)))
     solved, name = _solved(problem, request, reduced, start)
     if solved.counts is None or solved.multipliers is None:
-        raise failure(problem, request.backend.name, solved, None)
-    answer = _restored(problem.form, reduced, solved)
-    certificate = _certified(problem, request.backend, reduced, answer)
-    return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
+        raise failure(problem, request.backend.name, solved, None, request.monitor.stopped)
+    return solved, _restored(problem.form, reduced, solved), name
 
 
 def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray) -> tuple[Answer, str]:
@@ -89,17 +103,19 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
             Status.OPTIMAL, np.empty(0), np.empty(0), message="optimal: presolve found everything"
         ), "presolve"
     if problem.convex:
-        return backend.solve(reduced.form, start, convex=problem.convex, **request.options), backend.name
-    solved = solve_by_components(backend, reduced.form, start, **request.options)
-    if request.polish and solved.multipliers is not None:
-        return _polished(reduced.form, solved), f"{backend.name}, polished by {NEWTON.name}"
+        options = {**request.options, "convex": problem.convex}
+        return in_one_call(backend, reduced.form, start, request.monitor, **options), backend.name
+    solved = solve_by_components(backend, reduced.form, start, request.monitor, **request.options)
+    if request.polish and solved.multipliers is not None and not request.monitor.stopped:
+        return _polished(reduced.form, solved, request.monitor), f"{backend.name}, polished by {NEWTON.name}"
     return solved, backend.name
 
 
-def _polished(form: LinearForm, answer: Answer) -> Answer:
+def _polished(form: LinearForm, answer: Answer, monitor: Monitor) -> Answer:
     """Continue from a solver's multipliers with Newton's method on the dual."""
     assert answer.multipliers is not None
-    final = solve_by_components(NEWTON, form, answer.multipliers)
+    monitor.say(f"going on with {NEWTON.name}")
+    final = solve_by_components(NEWTON, form, answer.multipliers, monitor)
     return replace(
         final,
         iterations=answer.iterations + final.iterations,
@@ -123,14 +139,17 @@ def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
     )
 
 
-def _certified(problem: Problem, backend: Backend, reduced: Reduced, answer: Answer) -> Certificate:
+def _certified(problem: Problem, request: Request, reduced: Reduced, answer: Answer) -> Certificate:
     """Certify an answer to the original problem."""
     assert answer.counts is not None
     certificate = _certificate(problem, reduced.settled, answer)
-    if certificate.holds or reduced.fixed.any():
+    if certificate.holds or reduced.fixed.any() or request.monitor.stopped:
         return certificate
     # Without presolve, terms that are forced to zero are positive in the answer; presolve tells the certificate which.
-    reduced = presolved(problem, backend)
+    try:
+        reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
+    except NotDecided:  # the time is over
+        return certificate
     if not reduced.fixed.any():
         return certificate
     with_zeros = _certificate(problem, reduced.settled_for(answer.counts), answer)

@@ -43,7 +43,9 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
     if problem.convex or not request.presolve:
         reduced = Reduced.identity(problem.form)
     else:
-        reduced = presolved(problem, request.backend)
+        reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
+    size = " and ".join(f"{n:,} {what}" for n, what in zip(reduced.form.shape, ("rows", "terms"), strict=True))
+    request.monitor.say(f"{request.backend.name} is given {size}, after {request.monitor.seconds:.2f} seconds")
     yield (first := attempt(problem, request, reduced))
     if problem.convex or request.backend is not NEWTON:
         return
@@ -62,10 +64,12 @@ def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iter
     reduced = first.reduced
     limited = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
     if limited and reduced.form.shape[1] <= ATTEMPT_SIZES.largest_conic and INTERIOR_POINT.installed:
+        request.monitor.say(f"once more, by {INTERIOR_POINT.name}")
         with suppress(SolverError):
             first = attempt(problem, replace(request, backend=INTERIOR_POINT, polish=True, options={}), reduced)
             yield first
     if first.solved.status is Status.OPTIMAL and reduced.terms.any():
+        request.monitor.say("going on at full precision")
         yield attempt(problem, request.at_full_precision(), reduced, first.solved.multipliers)
 
 
@@ -79,7 +83,9 @@ def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) ->
         zeros = zeros_after_solve(problem.form, reduced, first.solved, by_linear_program=number == 0 or is_small)
         if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
             return
-        reduced = presolved(problem, request.backend, np.minimum(zeros, reduced.upper_bounds_of_zeros))
+        known = np.minimum(zeros, reduced.upper_bounds_of_zeros)
+        reduced = presolved(problem, request.backend, known, request.monitor.quietly())
+        request.monitor.say("once more, without terms that the answer proved zero")
         yield (first := attempt(problem, request, reduced))
 
 
@@ -87,6 +93,8 @@ def _with_strict_zeros(problem: Problem, request: Request) -> Iterator[Attempt]:
     """Solve again with a stricter tolerance for zeros; if that is not certified, also without presolve."""
     problem = problem.with_rows(replace(problem.form, zero_tolerance=ATTEMPTS.strict_zero))
     unreduced = Reduced.identity(problem.form)
+    request.monitor.say("once more, with a stricter tolerance for zeros")
     yield (first := attempt(problem, request, presolved(problem) if request.presolve else unreduced))
     if request.presolve and not first.holds:
+        request.monitor.say("once more, without presolve")
         yield attempt(problem, request, unreduced)

@@ -7,6 +7,7 @@ import numpy as np
 from ...errors import Infeasible
 from ..backends.registry import SOLVERS, Backend
 from ..diagnosis.failure import contradiction
+from ..monitoring.monitor import Monitor
 from ..presolve.reduce import reduce
 from ..presolve.reduced import Reduced
 from ..program.problem import Problem
@@ -18,7 +19,9 @@ __all__ = ["NEWTON", "presolved"]
 NEWTON = SOLVERS["DUAL_NEWTON"]
 
 
-def presolved(problem: Problem, backend: Backend = NEWTON, most: np.ndarray | None = None) -> Reduced:
+def presolved(
+    problem: Problem, backend: Backend = NEWTON, most: np.ndarray | None = None, monitor: Monitor | None = None
+) -> Reduced:
     """Presolve a problem for a backend.
 
     Newton's method proves implied zeros during the solve. Other solvers are inaccurate where rows force zeros, and
@@ -30,6 +33,8 @@ def presolved(problem: Problem, backend: Backend = NEWTON, most: np.ndarray | No
     backend : Backend
     most : ndarray, optional
         Upper bounds of terms that are known already, records.
+    monitor : Monitor, optional
+        May stop Newton's method; what is proved by then is used.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def presolved(problem: Problem, backend: Backend = NEWTON, most: np.ndarray | No
     try:
         smaller = zeros_before_solve(problem, reduce(problem, most))
         if backend is not NEWTON and smaller.terms.any():
-            by_newton = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]))
+            by_newton = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]), monitor)
             zeros = smaller.proved_zeros(problem.form, by_newton.proofs)
             if np.isfinite(zeros).any():
                 smaller = reduce(problem, np.minimum(zeros, smaller.upper_bounds_of_zeros))

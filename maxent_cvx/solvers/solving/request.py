@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.registry import Backend
+from ..monitoring.monitor import Monitor
 
 __all__ = ["Request"]
 
@@ -28,6 +29,8 @@ class Request:
         Whether Newton's method continues from the backend's multipliers.
     options : mapping
         Options of the backend.
+    monitor : Monitor
+        What is told of the solve, and may stop it.
     """
 
     backend: Backend
@@ -35,6 +38,7 @@ class Request:
     presolve: bool = True
     polish: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    monitor: Monitor = field(default_factory=Monitor)
 
     def at_full_precision(self) -> Request:
         """The same request with tolerance 0, unless the user has set a tolerance."""

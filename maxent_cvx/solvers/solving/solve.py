@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...errors import Infeasible, SolverError
+from ...errors import Infeasible, NotDecided, SolverError
 from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
+from ..monitoring.deadline import within
+from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import ATTEMPTS
+from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from .attempt import Attempt, attempt
 from .attempts import attempts
+from .convex_solve import solve_convex
+from .presolving import NEWTON
 from .request import Request
 from .solution import Solution
 
 __all__ = ["Solution", "solve"]
+
+#: Conic solvers that come with the package, for convex constraints that problems of rows do not settle.
+CONIC = ("CLARABEL", "SCS")
 
 
 def solve(
@@ -27,6 +37,7 @@ def solve(
     polish: bool = False,
     allow_inaccurate: bool = False,
     start: np.ndarray | None = None,
+    monitor: Monitor | None = None,
     **options: Any,
 ) -> Solution:
     """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer.
@@ -39,27 +50,97 @@ def solve(
         See :meth:`maxent_cvx.MaxEnt.solve`.
     start : ndarray, optional
         Multipliers to start from, one a row; by default those of :attr:`.Problem.start`.
+    monitor : Monitor, optional
+        Keeps the time, is told every iteration, and prints.
 
     Raises
     ------
     Infeasible, Inaccurate, SolverError
     """
+    monitor = monitor or Monitor()
+    require_monitored(backend, monitor)
     require_supported(backend, problem.form, bool(problem.convex))
     if problem.convex and polish:
         raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
     backend.check(options)
-    request = Request(backend, problem.start if start is None else start, presolve, polish, options)
-    found = []
-    for attempt in attempts(problem, request):
-        found.append(attempt)
-        if attempt.bound <= ATTEMPTS.precise:
-            break
-    best = min(found, key=lambda one: one.bound)
+    request = Request(backend, problem.start if start is None else start, presolve, polish, options, monitor)
+    found: list[Attempt] = []
+    try:
+        with within(monitor.seconds_left):
+            if problem.convex and backend is NEWTON:
+                return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
+            for one in attempts(problem, request):
+                found.append(one)
+                if one.bound <= ATTEMPTS.precise or monitor.stopped:
+                    break
+    except NotDecided:
+        if not found:
+            raise
+    return _judged(problem, request, found, allow_inaccurate)
+
+
+def _judged(problem: Problem, request: Request, found: list[Attempt], allow_inaccurate: bool) -> Solution:
+    """The best of all attempts, if it is certified; why there is none, if not."""
+    best, monitor = min(found, key=lambda one: one.bound), request.monitor
+    answer, certificate = best.solution.answer, best.solution.certificate
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     if not best.holds:
-        failed = failure(problem, backend.name, best.solved, best.solution.certificate)
+        name = request.backend.name
+        try:
+            with within(monitor.seconds_left):
+                failed = failure(problem, name, best.solved, certificate, monitor.stopped)
+        except NotDecided:  # the time was over while a contradiction was looked for
+            failed = failure(problem, name, best.solved, certificate, monitor.stopped or "by its time limit")
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
     return best.solution
+
+
+def require_monitored(backend: Backend, monitor: Monitor) -> None:
+    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do.
+
+    Raises
+    ------
+    SolverError
+    """
+    if np.isfinite(monitor.time_limit) and not getattr(backend, "takes_time_limit", False):
+        capability, lacks = "takes_time_limit", "cannot be given a time limit; leave time_limit out"
+    elif monitor.callback is not None and not getattr(backend, "takes_callback", False):
+        capability, lacks = "takes_callback", "does not tell its iterations while it runs; leave callback out"
+    else:
+        return
+    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    raise SolverError(f"{backend.name} {lacks}, or choose one of {others}")
+
+
+def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
+    """Solve a problem with convex constraints by problems of rows; if that is not certified, by conic solvers."""
+    found, refused = [], None
+    try:
+        found.append(solve_convex(problem, request))
+    except Infeasible:
+        raise
+    except SolverError as error:
+        refused = error
+    if not found or not found[0].certificate.holds:
+        for backend in (one for one in registered() if one.takes_convex and one.installed and one.name in CONIC):
+            try:
+                other = attempt(problem, replace(request, backend=backend, options={}), Reduced.identity(problem.form))
+            except SolverError as error:
+                refused = refused or error
+                continue
+            found.append(other.solution)
+            if other.holds:
+                break
+    if not found:
+        assert refused is not None
+        raise refused
+    best = min(found, key=lambda one: one.certificate.bound)
+    answer, monitor = best.answer, request.monitor
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {best.certificate}")
+    if not best.certificate.holds and not allow_inaccurate:
+        raise failure(problem, best.solver, answer, best.certificate, monitor.stopped)
+    return best
 
 
 def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
@@ -71,7 +152,7 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     """
     inequalities = np.flatnonzero(~form.is_equation)
     n_soft = form.shape[0] - form.n_hard
-    if convex and not backend.takes_convex:
+    if convex and not backend.takes_convex and backend is not NEWTON:
         capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
     elif len(inequalities) and not backend.takes_inequalities:
         capability, takes = "takes_inequalities", "equations"

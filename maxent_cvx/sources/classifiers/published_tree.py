@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import StatementError, arguments, shown
+from ...errors import StatementError, arguments
 from ...rules import find_values
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import View
 from ..base import Source
+from .fitted_tree import fitted_tree
+from .monotone_leaves import counts_of_leaves, is_monotone
 
 __all__ = ["PublishedTree"]
 
@@ -24,7 +26,7 @@ class PublishedTree(Source):
 
     Parameters
     ----------
-    tree : fitted scikit-learn DecisionTreeClassifier, or Pipeline that ends in one
+    tree : fitted scikit-learn DecisionTreeClassifier, or Pipeline, GridSearchCV or the like that ends in one
         Fitted on the people of the view, each with weight 1. Weights are refused where they can be seen.
     encode : callable, optional
         From a table of QI tuples, a column an attribute, to what the tree was fitted on. Not needed of a pipeline,
@@ -46,6 +48,11 @@ class PublishedTree(Source):
     -----
     Published rules, section VII (future work). The people of a leaf are known from everybody's QI. Of classes that are
     equally frequent a tree takes the first.
+
+    Of a tree with `monotonic_cst` scikit-learn clips the shares of some leaves, to keep to the order. These do not
+    count people: of such a leaf of n people only the numbers k and n - k are known, from its impurity, and not which of
+    the two classes has which; so every class has from one to the other. All leaves together have as many as the root,
+    which is never clipped. Nothing is said of the class of such a leaf, which need not be that of most of its people.
 
     Examples
     --------
@@ -78,15 +85,7 @@ class PublishedTree(Source):
         arguments.flag(integer, "integer")
         if encode is not None:
             arguments.function(encode, "encode")
-        self.names = getattr(tree, "feature_names_in_", None)
-        if hasattr(tree, "steps"):
-            steps = tree[:-1]
-            tree, encode = tree[-1], encode or (steps.transform if len(steps) else None)
-        if not (hasattr(tree, "tree_") and hasattr(tree, "classes_")) or np.ndim(tree.classes_) != 1:
-            raise StatementError(
-                "a fitted DecisionTreeClassifier of one output is expected, or a pipeline that ends in one, not "
-                f"{shown(tree)}"
-            )
+        tree, self.names, encode = fitted_tree(tree, encode)
         weights = getattr(tree, "class_weight", None)
         if weights is not None and (not isinstance(weights, dict) or set(weights.values()) != {1}):
             raise StatementError(
@@ -133,17 +132,20 @@ class PublishedTree(Source):
         view = space.view
         leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
         members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))
-        counts = self._counts(leaf, np.asarray(members @ view.n_q), view)
+        counts, most = self._counts(leaf, np.asarray(members @ view.n_q), view)
+        sure = (counts == most).all(axis=1)
         n, n_values = space.n_records, counts.shape[1]
         every, value = np.divmod(np.arange(counts.size), n_values)
         if self.leaves == "counts":
             names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(every, value, strict=True)]
-            people = counts.ravel() / n
-            yield Rows(space.joint(members[every], value), people, people, "leaf", pd.Index(names, dtype=object), view)
+            low, high = counts.ravel() / n, most.ravel() / n
+            yield Rows(space.joint(members[every], value), low, high, "leaf", pd.Index(names, dtype=object), view)
+            if not sure.all():
+                yield self._root(space)
             return
         order = self._order(view)  # the place of every value among the classes
         winner = np.lexsort((np.broadcast_to(order, counts.shape), -counts), axis=1)[:, 0]
-        other = value != winner[every]
+        other = (value != winner[every]) & sure[every]
         every, value, first = every[other], value[other], winner[every[other]]
         ahead = space.joint(members[every], first) - space.joint(members[every], value)
         fewer = (order[value] < order[first]).astype(float) * self.integer
@@ -171,14 +173,25 @@ class PublishedTree(Source):
             )
         return leaves
 
-    def _counts(self, leaf: np.ndarray, n_q: np.ndarray, view: View) -> np.ndarray:
-        """How many people of every leaf have every sensitive value, in the view's order."""
+    def _root(self, space: Space) -> Rows:
+        """Count everybody with each class, as the root of the tree does."""
+        view, fitted = space.view, self.tree.tree_
+        counts = np.rint(fitted.value[0, 0, :] / fitted.value[0, 0, :].sum() * fitted.n_node_samples[0])
+        s = self._classes(view)
+        everybody = sp.csr_array(np.ones((len(s), len(view.n_q))))
+        names = pd.Index([f"root, {view.sensitive_values[one]}" for one in s], dtype=object)
+        people = counts / space.n_records
+        return Rows(space.joint(everybody, s), people, people, "tree", names, view)
+
+    def _counts(self, leaf: np.ndarray, n_q: np.ndarray, view: View) -> tuple[np.ndarray, np.ndarray]:
+        """The least and most people of every leaf that have every sensitive value, in the view's order."""
         fitted = self.tree.tree_
         people, weighted = fitted.n_node_samples[leaf], fitted.weighted_n_node_samples[leaf]
         shares = fitted.value[leaf, 0, :]  # counts, before scikit-learn 1.3
         found = shares / shares.sum(axis=1, keepdims=True) * people[:, None]
-        counts = np.rint(found)
-        if (np.abs(weighted - people) > 1e-6).any() or (np.abs(found - counts) > 1e-6).any():
+        monotone = is_monotone(self.tree)
+        off = np.abs(weighted - people) > 1e-6
+        if off.any() or (not monotone and (np.abs(found - np.rint(found)) > 1e-6).any()):
             raise StatementError(
                 "the tree was fitted with weights of people or of classes, so that its leaves do not count people; fit "
                 "it without class_weight and sample_weight"
@@ -194,9 +207,10 @@ class PublishedTree(Source):
             raise StatementError(
                 f"{where}: the tree was fitted on other people, or on another encoding of them than encode= makes"
             )
-        every = np.zeros((len(leaf), len(view.sensitive_values)))
-        every[:, self._classes(view)] = counts
-        return every
+        both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(found),) * 2
+        every = np.zeros((2, len(leaf), len(view.sensitive_values)))
+        every[:, :, self._classes(view)] = both
+        return every[0], every[1]
 
     def _classes(self, view: View) -> np.ndarray:
         """The position of every class among the view's sensitive values."""

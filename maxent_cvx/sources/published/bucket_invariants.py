@@ -152,14 +152,59 @@ class BucketInvariants(PublishedCounts):
         >>> mx.BucketInvariants(release).closed_bounds(space, flu_of_men)     # of six men
         (1.0, 3.0)
         """
-        bucket, n = space.codes["bucket"][at], []
-        for axis, table in (("q", self.release.n_qb), ("s", self.release.n_sb)):
-            pairs = np.unique(np.column_stack([space.codes[axis][at], bucket]), axis=0)
-            people = np.asarray(table[pairs[:, 0], pairs[:, 1]]).ravel()
-            n.append(np.bincount(pairs[:, 1], people, table.shape[1]))
-        n_b = np.asarray(self.release.n_qb.sum(axis=0))
-        held = np.unique(bucket)
-        return float(np.maximum(n[0] + n[1] - n_b, 0)[held].sum()), float(np.minimum(*n).sum())
+        low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
+        return float(low[0]), float(high[0])
+
+    def closed_bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+        at : ndarray of int
+            Terms; of each group in every bucket all of some QI tuples with some values.
+        group : ndarray of int
+            The group of each, from 0.
+        n_groups : int
+
+        Returns
+        -------
+        low, high : ndarray, one a group
+            Records; 0 of a group without terms.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> men, women = (space.row("Flu", {"Gender": gender}).indices for gender in ("male", "female"))
+        >>> group = np.repeat([0, 1], [len(men), len(women)])
+        >>> ends = mx.BucketInvariants(release).closed_bounds_of_each(space, np.concatenate([men, women]), group, 2)
+        >>> [side.tolist() for side in ends]                                  # of six men, and of four women
+        [[1.0, 0.0], [3.0, 2.0]]
+        """
+        if type(self).closed_bounds is not BucketInvariants.closed_bounds:  # a subclass knows better
+            return super().closed_bounds_of_each(space, at, group, n_groups)
+        return self._bounds_of_each(space, at, group, n_groups)
+
+    def _bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        release, bucket = self.release, space.codes["bucket"][at]
+        n_buckets = release.n_qb.shape[1]
+        rectangles, rectangle = np.unique(group * n_buckets + bucket, return_inverse=True)
+        n = []
+        for axis, table in (("q", release.n_qb), ("s", release.n_sb)):
+            pairs = np.unique(np.column_stack([rectangle, space.codes[axis][at], bucket]), axis=0)
+            people = np.asarray(table[pairs[:, 1], pairs[:, 2]]).ravel()
+            n.append(np.bincount(pairs[:, 0], people, len(rectangles)))
+        whose, of = np.divmod(rectangles, n_buckets)
+        least = np.maximum(n[0] + n[1] - np.asarray(release.n_qb.sum(axis=0))[of], 0)
+        return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
 
 
 @published_sources.register(Release)

@@ -98,9 +98,25 @@ class PublishedCounts(PublishedRows):
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""
+        low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
+        return float(low[0]), float(high[0])
+
+    def closed_bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
+        if type(self).closed_bounds is not PublishedCounts.closed_bounds:  # a subclass knows better
+            return super().closed_bounds_of_each(space, at, group, n_groups)
+        return self._bounds_of_each(space, at, group, n_groups)
+
+    def _bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
-        some, every = np.bincount(row[at], minlength=len(n)), np.bincount(row, minlength=len(n))
-        return float(n[some == every].sum()), float(n[some > 0].sum())
+        pairs, some = np.unique(group * len(n) + row[at], return_counts=True)
+        whose, label = np.divmod(pairs, len(n))
+        all_of_them = some == np.bincount(row, minlength=len(n))[label]
+        return np.bincount(whose, n[label] * all_of_them, n_groups), np.bincount(whose, n[label], n_groups)
 
     def _of_values(self, by: tuple[str, ...]) -> bool:
         """Whether a table does not count people by QI tuple."""

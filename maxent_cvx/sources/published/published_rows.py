@@ -60,3 +60,29 @@ class PublishedRows(Source):
         """
         name = type(self).__name__
         raise StatementError(f"{name} has a closed form and no closed_bounds(space, at); write both, or neither")
+
+    def closed_bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it; by default one after the other.
+
+        Parameters
+        ----------
+        space : Space
+        at : ndarray of int
+            Terms; of each group those that :meth:`closed_bounds` takes.
+        group : ndarray of int
+            The group of each.
+        n_groups : int
+
+        Returns
+        -------
+        low, high : ndarray, one a group
+            Records; 0 of a group without terms.
+        """
+        found = np.zeros((2, n_groups))
+        order = np.argsort(group, kind="stable")
+        some, start = np.unique(group[order], return_index=True)
+        for one, terms in zip(some, np.split(at[order], start[1:]), strict=True):
+            found[:, one] = self.closed_bounds(space, terms)
+        return found[0], found[1]

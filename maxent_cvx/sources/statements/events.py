@@ -30,7 +30,8 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     -------
     Probability
         ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
-        statements for ``model.add``; so are comparisons of sums and multiples of probabilities.
+        statements for ``model.add``; so are comparisons of sums and multiples of probabilities. The number on the right
+        may be a :class:`cvxpy.Parameter`: every solve takes the value that it has then.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from ...errors import BadProbability, LabelMismatch, StatementError, listing, nu
 from ...errors.arguments import text
 from ...tables.selection import Choice, written
 from ...terms.axes import level_of
+from ...terms.events import values_named
 from .events import P
 from .probability import Probability
 from .statement import Event, conditions
@@ -37,9 +38,9 @@ def E(
     Parameters
     ----------
     attribute : str
-        A sensitive attribute.
+        A sensitive attribute; or a quasi-identifier, of those who have a sensitive value.
     given : dict, optional
-        QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+        Attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
     who : str or int, optional
         Instead, the name of a person, as of :func:`P`.
     values : dict or Series, optional
@@ -50,7 +51,8 @@ def E(
     Probability
         A linear combination of probabilities: it is added to others and to P(...), multiplied by numbers, and
         compared. ``E(..) == 42.9``, ``.about(42.9, eps=0.5)`` and ``.between(40, 45)`` are statements for
-        ``model.add``. The notation of :func:`maxent_cvx.read_knowledge` has no means.
+        ``model.add``. In the notation of :func:`maxent_cvx.read_knowledge` it is ``E(income | edu=college)``, where the
+        values are numbers themselves.
 
     Raises
     ------
@@ -58,9 +60,15 @@ def E(
         If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are
         numbers, is checked when a model gets it.
 
+    Notes
+    -----
+    A mean among those who have a sensitive value is E[x 1] / P, of which P is known where the view counts the value.
+    Elsewhere ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it is compared with a number
+    only, and its price is per unit of 50 times P(yes).
+
     Examples
     --------
-    >>> import maxent_cvx as mx
+    >>> import maxent_cvx as mx, pandas as pd
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> weeks = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
@@ -71,6 +79,13 @@ def E(
     >>> of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
     >>> round(sum(weeks[disease] * share for disease, share in of_men.items()), 6)
     15.5
+
+    The mean age of the ill, of whom it is not known how many there are: 70 at least means the eldest only.
+
+    >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 70]}), qi="age", sa="ill", sa_values=["no", "yes"])
+    >>> model = mx.MaxEnt(view).add(mx.E("age", given={"ill": "yes"}) >= 70)
+    >>> model.bounds("P(yes | age=40)")
+    (0.0, 0.0)
     """
     name = text(attribute, "attribute")
     of_people = next(iter(P({name: "any"}, given=given, who=who).terms))
@@ -93,7 +108,7 @@ class ExpectedNumber(Event):
     Attributes
     ----------
     attribute : str
-        A sensitive attribute.
+        A sensitive attribute, or a quasi-identifier.
     numbers : frozenset of (value, float), optional
         What each value stands for; None for the value itself.
     """
@@ -124,26 +139,71 @@ class ExpectedNumber(Event):
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
-        x = self._of_terms(space)
-        place, (_, unit) = Event(self._anything(space), self.given, self.who).exact(space)
-        different, at = np.unique(x, return_inverse=True)
-        factors = [Fraction(0), *(Fraction(float(one)) * unit for one in different)]
-        return np.where(place > 0, at + 1, 0), factors
+        there, share = self._among(space)
+        if share is None:
+            raise StatementError(
+                f"how many people have {self._condition()} is not known, and so {self} is no linear expression; "
+                "compare it with a number only, in a statement of its own"
+            )
+        return self._products(space, there, Fraction(0), 1 / share if share else Fraction(0))
+
+    def is_ratio(self, space: Space) -> bool:
+        """Whether it is a quotient of two linear expressions: how many have the sensitive value is not known."""
+        return self._among(space)[1] is None
+
+    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients of (E(attribute | given) - value) P(given), which is linear whatever P(given) is."""
+        return self._products(space, self._among(space)[0], value, Fraction(1))
+
+    def _products(
+        self, space: Space, there: np.ndarray, value: Fraction, unit: Fraction
+    ) -> tuple[np.ndarray, list[Fraction]]:
+        """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
+        different, at = np.unique(self._of_terms(space), return_inverse=True)
+        factors = [Fraction(0), *((Fraction(float(one)) - value) * unit for one in different)]
+        return np.where(there, at + 1, 0), factors
+
+    def _condition(self) -> str:
+        return conditions(self.given)
+
+    def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
+        """Mark the terms of those as described, and tell their share; None where it is not known."""
+        view = space.view
+        if self.attribute not in view.qi:
+            self._anything(space)
+        having = frozenset(one for one in self.given if one[0] in view.sensitive)
+        if self.attribute in view.qi and not having:
+            raise StatementError(
+                f"{self} is known: {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
+                f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
+            )
+        event = Event(having or self._anything(space), self.given - having, self.who)
+        place, (_, unit) = event.exact(space)
+        if not having or not unit:
+            return place > 0, 1 / unit if unit else Fraction(0)
+        if event.given or view.n_s is None:
+            return place > 0, None
+        return place > 0, Fraction(int(view.n_s[values_named(view, dict(having))].sum()), space.n_records)
 
     def _anything(self, space: Space) -> frozenset[tuple[str | None, Choice]]:
         """Any value of the attribute."""
         if self.attribute not in space.view.sensitive:
-            raise unknown_name("sensitive attribute", self.attribute, space.view.sensitive)
+            kinds = "sensitive attribute or quasi-identifier"
+            raise unknown_name(kinds, self.attribute, [*space.view.sensitive, *space.view.qi])
         every = list(self._values(space)[1])
         return next(iter(P({self.attribute: every}).terms)).value
 
     def _values(self, space: Space) -> tuple[np.ndarray, pd.Index]:
-        """Codes of the attribute for each sensitive value of the view, and what they stand for."""
-        return level_of(space.view.sensitive_values, list(space.view.sensitive).index(self.attribute))
+        """Codes of the attribute for each term, and what they stand for."""
+        view = space.view
+        if self.attribute in view.qi:
+            codes, values = level_of(view.quasi_identifiers, view.qi.index(self.attribute))
+            return codes[space.codes["q"]], values
+        codes, values = level_of(view.sensitive_values, list(view.sensitive).index(self.attribute))
+        return codes[space.codes["s"]], values
 
     def _of_terms(self, space: Space) -> np.ndarray:
         """The number of every term."""
-        self._anything(space)
         codes, values = self._values(space)
         if self.numbers is None:
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
@@ -164,4 +224,4 @@ class ExpectedNumber(Event):
                     f"the numbers of {self.attribute!r} lack {listing(missing)}; one for each is needed"
                 )
             numbers = np.array([told[value] for value in values])
-        return numbers[codes][space.codes["s"]]
+        return numbers[codes]

@@ -1,4 +1,4 @@
-"""Linear combinations of probabilities: the arithmetic that turns P(...) into statements."""
+"""Linear combinations of probabilities, and the comparisons that turn them into statements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numbers import Real
 
 import numpy as np
 
-from ...errors import BadProbability, StatementError, number
+from ...errors import BadProbability, StatementError, arguments, number
 from ...terms.penalty import Penalty
+from .parametric_statement import ParametricStatement, is_parametric
 from .statement import Event, Statement, combination
 
 __all__ = ["Probability"]
@@ -111,6 +112,9 @@ class Probability:
 
     def __ne__(self, other: object) -> Statement:  # type: ignore[override]
         raise StatementError("'not equal' is not linear knowledge; write <= or >=")
+
+    def __float__(self) -> float:  # CVXPY asks for it: parameter == P(...)
+        raise StatementError(f"{self} is no number; write it on the left: P(...) <= parameter")
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self} is a probability to be compared, not true or false")
@@ -222,8 +226,9 @@ class Probability:
 
         Raises
         ------
-        StatementError
-            If there is no probability in the combination, or both sides are infinite.
+        StatementError, BadProbability
+            If there is no probability in the combination, both sides are infinite, low is above high, or one of the
+            arguments is something else.
 
         Examples
         --------
@@ -232,6 +237,13 @@ class Probability:
         >>> P("Flu").missable(0.1, 0.3, mx.soft(P("Flu") == 0.2, sd=0.05).penalty)
         <Statement: 0.1 <~ P(Flu) <~ 0.3 +- 0.05>
         """
+        low, high = (
+            side if isinstance(side, float) and math.isinf(side) else number(side, f"the {name} value")
+            for side, name in ((low, "lower"), (high, "upper"))
+        )
+        if low > high:
+            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        arguments.instance(penalty, Penalty, "what it costs to miss a statement")
         said = self._statement(low, high)
         if math.isinf(low) and math.isinf(high):
             raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
@@ -272,6 +284,8 @@ class Probability:
         return self._statement(-math.inf, math.inf)
 
     def _state(self, other: Probability | float, relation: str) -> Statement:
+        if is_parametric(other):
+            return ParametricStatement(self, relation, other)  # type: ignore[return-value]  # it is added like one
         difference = self - _combination(other)
         value = -difference.constant
         left = Probability({event: c for event, c in difference.terms.items() if c != 0})

@@ -15,6 +15,7 @@ from ...tables import selection
 from ...tables.selection import PLAIN, constant
 from ...terms.penalty import Penalty
 from .events import Count, P
+from .expectation import E
 from .probability import Probability
 from .statement import Statement
 
@@ -26,7 +27,7 @@ COST = re.compile(r",\s*(weight|delta)\b")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
 SIGN = re.compile(r"\+(?!-)|-")
-OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(re.compile, (r"P\s*\(|#\(", r"\)", r"\|", ",", ":", "="))
+OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(re.compile, (r"[PE]\s*\(|#\(", r"\)", r"\|", ",", ":", "="))
 OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
 WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
@@ -105,23 +106,31 @@ class Reader:
         return total
 
     def term(self) -> Probability:
-        """``number | [number ["*"]] (probability | count)``."""
+        """``number | [number ["*"]] (probability | mean | count)``."""
         factor = self.take(NUMBER)
         if factor is None or self.take(TIMES) or self.sees(OPEN):
-            opened = self.need(OPEN, "a number, P( or #(")
-            return float(factor or 1) * (self.count() if opened.startswith("#") else self.probability())
+            opened = self.need(OPEN, "a number, P(, E( or #(")
+            return float(factor or 1) * {"#": self.count, "E": self.mean, "P": self.probability}[opened[0]]()
         return Probability({}, float(factor))
 
     def probability(self) -> Probability:
         """``"P(" choice ["|" (person | condition {"," condition})] ")"``, from the choice on."""
-        value, given, who = self.sensitive(), None, None
+        return P(self.sensitive(), **self.among())
+
+    def mean(self) -> Probability:
+        """``"E(" name ["|" (person | condition {"," condition})] ")"``, from the name on."""
+        return E(self.text_of(NAME, "an attribute"), **self.among())
+
+    def among(self) -> dict[str, Any]:
+        """``["|" (person | condition {"," condition})] ")"``."""
+        given, who = None, None
         if self.take(BAR):
             if self.sees(LONE):
                 who = self.word(NAME, "a person")
             else:
                 given = self.conditions({})
         self.need(CLOSE, "')'" if given else "'|' or ')'")
-        return P(value, given=given, who=who)
+        return {"given": given, "who": who}
 
     def count(self) -> Probability:
         """``"#(" choice ":" person {"," person} ")"``, from the choice on."""

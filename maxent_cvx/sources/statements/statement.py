@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ...terms.space import Space
 
 __all__ = ["Event", "Statement", "combination"]
+
+#: Of an event: for every term the place of its coefficient among the different ones, these, and the event's own.
+Exact = tuple[np.ndarray, list[Fraction], Fraction]
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,14 @@ class Event:
         if self.who is not None:
             return space.row(value, who=self.who)
         return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+
+    def is_ratio(self, space: Space) -> bool:
+        """Whether it is a quotient of two linear expressions, and no linear expression."""
+        return False
+
+    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients of (event - value) P(given), as of `exact`."""
+        raise NotImplementedError
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0.
@@ -221,28 +232,52 @@ class Statement(Source):
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:
-            events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
+            told = self._told(space)
         except MaxEntError as error:
             if not self.where:
                 raise
             raise type(error)(f"{self.where}: {error}") from None
-        # Coefficients are added up as rational numbers and rounded once: what cancels is gone, and no rounding is left.
-        places = np.column_stack([place for place, _, _ in events])
-        touched = np.flatnonzero(places.any(axis=1))  # a statement is about few of the terms: only these are sorted
-        patterns, pattern = np.unique(places[touched], axis=0, return_inverse=True)
-        pattern = pattern.ravel()
-        total = [
-            sum((a * factors[at] for (_, factors, a), at in zip(events, own, strict=True)), Fraction(0))
-            for own in patterns.tolist()
-        ]
-        typed = tuple((a, touched[pattern == i]) for i, a in enumerate(total) if a)
-        data = np.array([float(a) for a in total], dtype=float)[pattern]
-        matrix = sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space)))
-        matrix.eliminate_zeros()
-        low, high = np.array([self.low]), np.array([self.high])
-        yield Rows(
-            matrix, low, high, str(self), view=space.view, typed=typed, exact=True, penalty=self.penalty
-        )  # fmt: skip
+        for label, events, low, high in told:
+            matrix, typed = _added_up(events, len(space))
+            sides = np.array([low]), np.array([high])
+            yield Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
+
+    def _told(self, space: Space) -> list[tuple[str, list[Exact], float, float]]:
+        """Each row with its name, its events with their coefficients, and its sides."""
+        ratios = [event for event, _ in self.terms if event.is_ratio(space)]
+        if not ratios:
+            events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
+            return [(str(self), events, self.low, self.high)]
+        if len(self.terms) > 1 or self.penalty is not None:
+            ratios[0].exact(space)  # which is refused
+        ((event, a),) = self.terms
+        if self.low == self.high:
+            return [(str(self), [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))], 0.0, 0.0)]
+        found = []
+        for is_low, side in ((True, self.low), (False, self.high)):
+            if math.isfinite(side):
+                label = str(replace(self, high=math.inf) if is_low else replace(self, low=-math.inf))
+                above = is_low == (a > 0)
+                rest = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
+                found.append((label, rest, *((0.0, math.inf) if above else (-math.inf, 0.0))))
+        return found
+
+
+def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tuple[Fraction, np.ndarray], ...]]:
+    """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
+    places = np.column_stack([place for place, _, _ in events])
+    touched = np.flatnonzero(places.any(axis=1))  # a statement is about few of the terms: only these are sorted
+    patterns, pattern = np.unique(places[touched], axis=0, return_inverse=True)
+    pattern = pattern.ravel()
+    total = [
+        sum((a * factors[at] for (_, factors, a), at in zip(events, own, strict=True)), Fraction(0))
+        for own in patterns.tolist()
+    ]
+    typed = tuple((a, touched[pattern == i]) for i, a in enumerate(total) if a)
+    data = np.array([float(a) for a in total], dtype=float)[pattern]
+    matrix = sp.csr_array((data, touched, [0, len(touched)]), shape=(1, n_terms))
+    matrix.eliminate_zeros()
+    return matrix, typed
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:

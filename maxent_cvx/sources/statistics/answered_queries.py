@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,9 @@ from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import OUTSIDE
 from ..base import Source
+from ..moments.order_statistics import Quantile
+from ..moments.quantile_rows import check_attainable, quantile_rows
+from ..moments.subjects import subjects
 from .integer_counts import integer_counts
 from .noise import Noise, noise_interval
 
@@ -23,11 +27,15 @@ __all__ = ["AnsweredQueries"]
 
 #: Multiples of this below the other are products and sums of doubles without any rounding.
 SHORT, SMALL = 2.0**-10, 2.0**42
-KINDS = ("count", "sum", "mean")
+KINDS = ("count", "sum", "mean", "median", "min", "max")
+#: Those that are quantiles: which.
+QUANTILES = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
 
 
 class AnsweredQueries(Source):
     """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: COUNT, SUM or AVG of those asked.
+
+    MEDIAN, MIN and MAX are counts of those below and above, as of :class:`PublishedQuantile`.
 
     Parameters
     ----------
@@ -36,8 +44,9 @@ class AnsweredQueries(Source):
         Attributes are quasi-identifiers, and sensitive ones too (not of a mean).
     answers : list of float
         One a query: people, or the unit of the values.
-    of : {"count", "sum", "mean"}
-        What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers.
+    of : {"count", "sum", "mean", "median", "min", "max"}
+        What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
+        median of an even number of people is the mean of the two in the middle.
     eps : float or list of float
         How far each answer may be from the truth, rounded to tens by 5, say. A side that says nothing is left out.
     noise : frozen distribution of scipy.stats, optional
@@ -145,8 +154,8 @@ class AnsweredQueries(Source):
         UnknownName, TableError
             If the view has no such attribute or value, or values are no numbers.
         StatementError
-            If a query is about nobody, a mean is of a population or of sensitive values, or no whole number is an
-            answer.
+            If a query is about nobody, nobody can have the answer, a mean is of a population or of sensitive values, or
+            no whole number is an answer.
 
         Examples
         --------
@@ -158,6 +167,9 @@ class AnsweredQueries(Source):
         >>> rows.name(0), rows.low.tolist(), rows.high.tolist()                  # people
         ('count: Gender=male, Disease=Flu', [1.0], [3.0])
         """
+        if self.of in QUANTILES:
+            yield from self._quantiles(space)
+            return
         view = space.view
         inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
         if self.of == "mean" and not inside.all():
@@ -188,6 +200,18 @@ class AnsweredQueries(Source):
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
         exact = self.of != "mean" and all(map(_is_short, short))
         yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(said)
+
+    def _quantiles(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows of a median, the least or the largest number, query by query."""
+        least, most = self.noise
+        for query, low, high in zip(
+            self.queries, self.answers - self.eps - most, self.answers + self.eps - least, strict=True
+        ):
+            people = subjects(space, self.attribute, query, self.values)
+            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high))
+            label = f"{self.of}: {_text(query)}"
+            check_attainable(quantile, people, label)
+            yield quantile_rows(quantile.counts(people), people, space, label)
 
     def _people(
         self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]

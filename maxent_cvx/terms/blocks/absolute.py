@@ -20,7 +20,7 @@ class AbsoluteBlock:
     label : str
         What the rows of the block are.
     within : callable
-        From c, a number or a Series, to the rows ``-c <= block <= c``.
+        From c, a number, a Series or a block, to the rows ``-c <= block <= c``.
     """
 
     label: str

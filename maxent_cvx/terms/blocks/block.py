@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -34,8 +34,8 @@ class Block(AffineBlock):
     probability is 0, also in sums and differences of blocks. An array is taken by position.
 
     ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
-    does ``abs(block) <= number``. A Series then has exactly the labels of the block. What is a probability is compared
-    with numbers in [0, 1] only; sums, multiples and differences with any.
+    does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
+    is a probability is compared with numbers in [0, 1] only; sums, multiples and differences with any.
 
     Attributes
     ----------
@@ -229,7 +229,13 @@ class Block(AffineBlock):
         return AbsoluteBlock(self.label, self._within)
 
     def _within(self, most: object) -> Rows:
-        """Say ``-most <= block <= most``."""
+        """Say ``-most <= block <= most``; of a block as two sets of rows."""
+        if isinstance(most, Block):
+            sides = [most + self, most - self]  # both at least 0; what cancels and holds anyway is left out
+            told = [side for side in sides if side.matrix.nnz or (side._constant < 0).any()] or sides
+            rows = [side >= 0 for side in told]
+            label = f"|{self._title}| <= {most._title}"
+            return replace(rows[0], label=label) if len(rows) == 1 else _stacked(rows[0], rows[1], label)
         high = self._read(most)
         if (high < 0).any():
             raise BadProbability(f"|{self._title}| cannot be at most {high.min():.12g}: it is never negative")

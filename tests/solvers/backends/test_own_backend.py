@@ -63,7 +63,7 @@ def test_what_it_does_not_take(model):
     """One sentence says what it does not take, what the model holds, and which solvers do."""
     with refused(SolverError, "SCALING takes equations only", "1 inequalities", "P(HIV)", "DUAL_NEWTON"):
         model.copy().add(P("HIV") <= 0.2).solve(Scaling())
-    convex = model.copy().add(lambda space: (space.prob("Flu") - 0.1) ** 2 <= 0.01)
+    convex = model.copy().add(lambda space: cp.exp(space.prob("Flu") - 0.1) <= 1.01)
     with refused(SolverError, "linear rows only", "convex constraint", "CLARABEL"):
         convex.solve(Scaling())
     with refused(UnknownName, "tolerance", "SCALING", "sweeps"):

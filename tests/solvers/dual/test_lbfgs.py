@@ -158,17 +158,19 @@ def test_memory(memory):
 
 
 def test_verbose(capsys):
-    """It prints one line an iteration if it is asked to, and nothing otherwise."""
+    """It prints a header and one line an iteration if it is asked to, and nothing otherwise; the log has as many."""
     form = random_model(4)[0].form
     lbfgs(form)
     assert capsys.readouterr().out == ""
-    answer = lbfgs(form, verbose=True)
-    assert len(capsys.readouterr().out.splitlines()) == answer.iterations
+    answer = SOLVERS["DUAL_LBFGS"].solve(form, verbose=True)
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(answer.log) == 1 + answer.iterations
+    assert answer.log[-1]["residual"] <= 1e-9
+    assert (np.diff([line["dual"] for line in answer.log]) <= 1e-9).all()
 
 
 def test_options():
     """An option that it does not have is refused before any work, with similar names."""
-    SOLVERS["DUAL_LBFGS"].check({"tolerance": 1e-6, "memory": 5, "max_iterations": 10, "verbose": True})
+    SOLVERS["DUAL_LBFGS"].check({"tolerance": 1e-6, "memory": 5, "max_iterations": 10})
     with pytest.raises(UnknownName, match=r"'maxiter'.*option of DUAL_LBFGS.*'max_iterations'"):
         MaxEnt(publish(SQUARE)).solve("DUAL_LBFGS", maxiter=3)
 

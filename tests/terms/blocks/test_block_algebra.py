@@ -207,9 +207,26 @@ def test_comparisons_say_what_they_say(drawn, c, data):
         (left[0].between(series, series + 1), (series - left[1]).clip(lower=0) + (left[1] - series - 1).clip(lower=0)),
         (left[0].between(3 * block, c), (3 * value - left[1]).clip(lower=0).add((left[1] - c).clip(lower=0))),
         (abs(block - series) <= 0.25, ((value - series).abs() - 0.25).clip(lower=0)),
+        (abs(block - series) <= 2 * block, ((value - series).abs() - 2 * value).clip(lower=0)),
     ]:
         assert rows.residual(p).sum() == pytest.approx(apart.sum(), abs=1e-9)
         assert rows.index is not None
+
+
+def test_within_another_block(smokers):
+    """|a| <= b is two rows a label, of a single expression b for all of them; where a side holds anyway, it is one."""
+    model = mx.MaxEnt(smokers)
+    block = model.space.conditional("s", given="age")["yes"]
+    rows = abs(block - block.loc[40]) <= 0.25 * model.space.marginal("s").loc["yes"]
+    assert rows.label == "|P(yes | age) - P(yes | age=40)| <= 0.25 P(yes)"
+    assert list(rows.index.names) == ["age", "side"]
+    assert len(rows) == 2 * len(block)
+    found = block.value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
+    most = 0.25 * model.space.marginal("s").loc["yes"].value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
+    assert (found - found[40]).abs().max() == pytest.approx(most, abs=1e-6)
+    assert len(abs(block) <= block) == len(block)  # block >= -block
+    with refused(mx.Infeasible, "|P(yes | age) - 0.9| <= P(yes | age) - 0.6"):
+        mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
 
 
 def test_monotone_in_age(smokers):

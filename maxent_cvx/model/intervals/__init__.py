@@ -1,0 +1,1 @@
+"""How low and how high probabilities and counts can be: intervals over everything that satisfies the rows."""

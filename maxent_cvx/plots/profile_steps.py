@@ -1,0 +1,75 @@
+"""Performance profiles as steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..errors import TableError
+from .drawing import LINES, axes_or_new, check_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["performance_profile"]
+
+#: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
+BEYOND = 1.3
+#: Line styles in turn: steps of several solvers often lie on each other.
+STYLES = ("-", "--", "-.", ":")
+
+
+def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw the fraction of models that each solver solves within tau times the best cost; up and to the left is better.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.performance_profile` returns.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of :func:`maxent_cvx.performance_profile`; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> models = {f"{p:.0%}": mx.MaxEnt(release).add(f"P(Flu | Gender=male) = {p}") for p in (0.3, 0.4)}
+    >>> table = mx.performance_profile(mx.compare_solvers(models, ["DUAL_NEWTON", "DUAL_LBFGS"]), "iterations")
+    >>> ax = mx.plots.performance_profile(table, ax=Figure().subplots())
+    >>> [line.get_label() for line in ax.get_lines()]
+    ['DUAL_NEWTON', 'DUAL_LBFGS']
+    """
+    check_table(table, ("solver", "tau", "fraction"), "performance_profile")
+    if not len(table):
+        raise TableError("the table has no rows; give what performance_profile returns")
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax = axes_or_new(ax, LINES)
+    end = float(table["tau"].max()) * BEYOND
+    for number, (solver, part) in enumerate(table.groupby("solver", sort=False)):
+        ordered = part.sort_values("tau")
+        tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
+        style = STYLES[number % len(STYLES)]
+        ax.step(tau, fraction, where="post", linestyle=style, linewidth=1.8, label=str(solver), clip_on=False)
+    ax.set(xlim=(1.0, end), ylim=(0.0, 1.02), xlabel="tau: cost, as a multiple of the best solver's")
+    ax.set_ylabel("fraction of models solved, certified")
+    if end > 10:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.grid(alpha=0.3)
+    ax.legend(loc="lower right")
+    return ax

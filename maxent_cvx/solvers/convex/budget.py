@@ -1,0 +1,102 @@
+"""A convex constraint as a budget: the costs of some rows, and a linear expression, add up to at most a limit.
+
+    sum_k c_k(a_k x) + g x <= limit
+
+With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
+which changes the weights w to w exp(-t g). What is left to find is t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..parameters.tolerances import EPS
+from ..rows.exact_products import exact_matvec
+from ..rows.penalties import Penalties
+from ..rows.sparse import entry_rows, most_by_row
+
+__all__ = ["Budget"]
+
+
+@dataclass(frozen=True, eq=False)
+class Budget:
+    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray, one a row
+        The values that cost nothing, in the unit of the row.
+    penalties : Penalties
+        In the unit of the constraint.
+    linear : ndarray, one a term
+    limit : float
+        In the unit of the constraint.
+    name : str
+        Of the constraint, in messages.
+    zeros : csr_array, shape (rows, terms)
+        Rows that must be 0 besides.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    penalties: Penalties
+    linear: np.ndarray
+    limit: float
+    name: str
+    zeros: sp.csr_array
+
+    def scaled(self) -> Budget:
+        """The same with rows whose largest coefficient is 1, in records like the rows of knowledge."""
+        largest = most_by_row(np.abs(self.matrix.data), self.matrix)
+        by = 1 / np.where(largest > 0, largest, 1.0)
+        matrix = self.matrix.copy()
+        matrix.data = matrix.data * by[entry_rows(matrix)]
+        return replace(
+            self, matrix=matrix, low=self.low * by, high=self.high * by, penalties=self.penalties.scaled(by)
+        )  # fmt: skip
+
+    def spent(self, x: np.ndarray) -> float:
+        """The left side of the constraint at x."""
+        value = exact_matvec(self.matrix, x)
+        missed = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+        return float(self.penalties.cost(missed).sum() + self.linear @ x)
+
+    def rounding(self, x: np.ndarray) -> float:
+        """How exactly :meth:`spent` is known: the effect of one unit in the last place of the value of each row."""
+        value = self.matrix @ x
+        slope = np.abs(self.penalties.multiplier(self.low, self.high, value))
+        return EPS * float(np.where(value == 0, 0.0, slope) @ np.abs(value) + np.abs(self.linear) @ x)
+
+    def times(self, factor: float) -> Budget:
+        """Both sides of the constraint multiplied by a positive number."""
+        costs, linear = self.penalties.times(factor), self.linear * factor
+        return replace(self, penalties=costs, linear=linear, limit=self.limit * factor)
+
+    @cached_property
+    def ball(self) -> tuple[float, np.ndarray] | None:
+        """The temperature and the target of each term, if the costs are divergences of all terms, one a term.
+
+        Terms of :attr:`zeros` may be left out; their target is 1.
+        """
+        temperature, target = self.penalties.temperature, self.penalties.target
+        if temperature is None or target is None or not self.penalties.is_divergence.all():
+            return None
+        terms, left = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
+        left[self.zeros.indices] = left[terms] = False
+        alone = len(terms) == self.matrix.shape[0] == len(np.unique(terms)) and (np.diff(self.matrix.indptr) == 1).all()
+        if not alone or left.any() or np.ptp(temperature) > EPS * temperature[0] or (self.matrix.data != 1).any():
+            return None
+        found = np.ones(self.matrix.shape[1])
+        found[terms] = target
+        return float(temperature[0]), found
+
+    @property
+    def magnitude(self) -> float:
+        """The size that a violation of the constraint is relative to."""
+        return max(abs(self.limit), float(np.abs(self.linear).max(initial=0.0)), np.finfo(float).tiny)

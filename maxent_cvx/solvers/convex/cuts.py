@@ -1,0 +1,109 @@
+"""Cuts: affine functions that are nowhere above a convex function, and equal to it at one point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...errors import SolverError
+from ..backends.linearization import linearise
+from ..parameters.tolerances import CONVEX_CONSTRAINTS
+from ..program.extension import AddedRows
+from ..rows.sparse import entry_rows, most_by_row
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["cuts_at", "exceeded", "tangent", "violation"]
+
+
+def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
+    """The left sides of ``expression <= 0`` at x."""
+    before = variable.value
+    variable.save_value(np.maximum(x, CONVEX_CONSTRAINTS.smallest_count))
+    try:
+        return np.atleast_1d(np.asarray(constraint.expr.value, dtype=float)).ravel(order="F")
+    finally:
+        variable.save_value(before)
+
+
+def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
+    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x.
+
+    Parameters
+    ----------
+    constraint : CVXPY constraint
+    variable : Variable
+    x : ndarray, one a term
+        Counts, records.
+    name : str
+    smallest : float
+        Records: rows are solved no more exactly than that.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY has no gradient of the expression.
+    """
+    value = violation(constraint, variable, x)
+    if not (value > 0).any():
+        return []
+    # A violation that the rows of the problem cannot resolve in records is rounding.
+    cut = tangent(constraint, variable, x, name)
+    assert cut.scale is not None
+    violated = np.flatnonzero((value > CONVEX_CONSTRAINTS.feasible) & (value * cut.scale > smallest))
+    if not len(violated):
+        return []
+    matrix, furthest = sp.csr_array(cut.matrix[violated]), float(value[violated].max())
+    return [
+        AddedRows(matrix, cut.low[violated], cut.high[violated], name, scale=cut.scale[violated], violation=furthest)
+    ]
+
+
+def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
+    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY has no gradient of the expression.
+    """
+    at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
+    try:
+        matrix, constant = linearise(constraint.expr, variable, at)
+    except (NotImplementedError, AttributeError, TypeError):
+        raise SolverError(
+            f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
+            "constraint in other words"
+        ) from None
+    largest = most_by_row(np.abs(matrix.data), matrix)
+    by = np.where(largest > 0, largest, 1.0)
+    matrix.data = matrix.data / by[entry_rows(matrix)]
+    matrix.eliminate_zeros()
+    return AddedRows(sp.csr_array(matrix), np.full(len(by), -np.inf), -constant / by, name, scale=1 / by)
+
+
+def exceeded(
+    others: Sequence[tuple[str, Any]], variable: cp.Variable, rows: Mapping[str, np.ndarray]
+) -> Callable[[np.ndarray], list[tuple[np.ndarray, float]]]:
+    """A function of x for the certificate: the rows that stand for each constraint, and by how much x violates it.
+
+    Parameters
+    ----------
+    others : sequence of (str, constraint)
+    variable : Variable
+    rows : mapping of str to ndarray of int
+        The cuts of each constraint, by its name.
+    """
+
+    def at(x: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        found = []
+        for name, constraint in others:
+            value = violation(constraint, variable, x)
+            found.append((rows.get(name, np.empty(0, dtype=np.int64)), max(float(value.max(initial=0.0)), 0.0)))
+        return found
+
+    return at

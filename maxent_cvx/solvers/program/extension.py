@@ -1,0 +1,184 @@
+"""A linear form with further rows: hard ones after the hard rows that it has, soft ones after its soft rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..parameters.tolerances import FEASIBILITY
+from ..rows.origin import Coefficients, RowOrigin
+from ..rows.penalties import Penalties
+from .linear_form import LinearForm
+
+__all__ = ["AddedRows", "Extension", "extended"]
+
+
+@dataclass(frozen=True, eq=False)
+class AddedRows:
+    """low <= matrix @ x <= high over the counts x, all under one name.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray, one a row
+    name : str
+    penalties : Penalties, optional
+        The costs of missing the rows, if they are soft.
+    scale : ndarray, one a row, optional
+        What each row was multiplied by.
+    violation : float
+        Of a cut, by how much the point that it was made at violates the constraint.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    name: str
+    penalties: Penalties | None = None
+    scale: np.ndarray | None = None
+    violation: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Extension:
+    """An extended form, and where the rows of the original one are in it.
+
+    Attributes
+    ----------
+    form : LinearForm
+    original : ndarray of int
+        The number of each original row in the extended form.
+    added : list of ndarray of int
+        The numbers of the added rows, one array for each of what was added.
+    """
+
+    form: LinearForm
+    original: np.ndarray
+    added: list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class ExtendedOrigin:
+    """The origin of the rows of an extended form: that of the original rows, and the names of the others."""
+
+    before: RowOrigin | None
+    original: np.ndarray
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    names: Sequence[str]
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Every row is a block of its own but for what is published."""
+        first = np.array([0], dtype=np.int64) if self.before is None else self.before.starts[:2]
+        return np.concatenate([first, np.arange(int(first[-1]) + 1, len(self.names) + 1)])
+
+    @property
+    def labels(self) -> Mapping[str, slice]:
+        """Rows are not asked for by label here."""
+        return {}
+
+    @property
+    def typed(self) -> np.ndarray:
+        """Of the original rows those that are available as rational numbers."""
+        return np.empty(0, dtype=np.int64) if self.before is None else self.original[self.before.typed]
+
+    def _number(self, row: int) -> int | None:
+        """The number of a row in the original form; None of an added one."""
+        found = np.flatnonzero(self.original == row)
+        return int(found[0]) if len(found) and self.before is not None else None
+
+    def name(self, row: int) -> str:
+        """The name of a row in messages."""
+        number = self._number(row)
+        return self.names[row] if number is None or self.before is None else self.before.name(number)
+
+    def remedy(self, row: int) -> str:
+        """What a user can do about a row that contradicts others."""
+        number = self._number(row)
+        return "relax it, or remove it" if number is None or self.before is None else self.before.remedy(number)
+
+    def coefficients(self, row: int) -> Coefficients:
+        """The coefficients of a row, as typed or as they stand, up to a common factor."""
+        number = self._number(row)
+        if number is not None and self.before is not None:
+            return self.before.coefficients(number)
+        line = self.matrix[[row]]
+        return tuple((Fraction(float(a)), line.indices[line.data == a]) for a in np.unique(line.data) if a)
+
+    def sides(self, row: int) -> tuple[float, float]:
+        """The sides of a row."""
+        number = self._number(row)
+        if number is not None and self.before is not None:
+            return self.before.sides(number)
+        return float(self.low[row]), float(self.high[row])
+
+    def is_exact(self, row: int) -> bool:
+        """Whether the stored row is the intended one."""
+        number = self._number(row)
+        return number is not None and self.before is not None and self.before.is_exact(number)
+
+
+def extended(form: LinearForm, added: Sequence[AddedRows], weights: np.ndarray) -> Extension:
+    """Add rows to a form, and give its objective other weights.
+
+    Parameters
+    ----------
+    form : LinearForm
+    added : sequence of AddedRows
+    weights : ndarray, one a term
+    """
+    n, n_hard = form.shape[0], form.n_hard
+    firmly = [one for one in added if one.penalties is None]
+    n_firm = sum(len(one.low) for one in firmly)
+    blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
+        (form.matrix[:n_hard], form.low[:n_hard], form.high[:n_hard]),
+        *((one.matrix, one.low, one.high) for one in firmly),
+        (form.matrix[n_hard:], form.low[n_hard:], form.high[n_hard:]),
+        *((one.matrix, one.low, one.high) for one in added if one.penalties is not None),
+    ]
+    matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+    low, high = (np.concatenate([block[i] for block in blocks]) for i in (1, 2))
+    original = np.concatenate([np.arange(n_hard), np.arange(n_hard, n) + n_firm])
+    hard_at, soft_at, places = n_hard, n + n_firm, []
+    for one in added:
+        start = hard_at if one.penalties is None else soft_at
+        places.append(np.arange(start, start + len(one.low)))
+        hard_at, soft_at = (start + len(one.low), soft_at) if one.penalties is None else (hard_at, start + len(one.low))
+    names = [""] * len(low)
+    for one, rows in zip(added, places, strict=True):
+        for row in rows.tolist():
+            names[row] = one.name
+    penalties = form.penalties
+    for one in added:
+        if one.penalties is not None:
+            penalties = one.penalties if penalties is None else penalties.then(one.penalties)
+    sides: dict[str, Any] = {}
+    for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", FEASIBILITY.places)):
+        sides[name] = np.full(len(low), value)
+        sides[name][original] = getattr(form, name)
+    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
+    for one, rows in zip(added, places, strict=True):
+        if one.scale is not None:
+            sides["scale"][rows] = one.scale
+    new = np.setdiff1d(np.arange(len(low)), original)
+    sides["side_error"][new] = FEASIBILITY.places * size[new]
+    origin = ExtendedOrigin(form.origin, original, matrix, low, high, names)
+    wider = replace(
+        form,
+        matrix=matrix,
+        low=low,
+        high=high,
+        origin=origin,
+        weights=weights,
+        operations=None,
+        penalties=penalties,
+        **sides,
+    )
+    return Extension(wider, original, places)

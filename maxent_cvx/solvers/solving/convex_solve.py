@@ -1,0 +1,177 @@
+"""Solve a problem with convex constraints by problems of rows, each solved by Newton's method on the dual.
+
+A constraint that is a sum of costs (:mod:`..convex.budget`) has one multiplier, which is found as the root of what is
+spent less the limit, a decreasing function. Any other convex constraint g(x) <= 0 is replaced by cuts: affine functions
+that are nowhere above g, each equal to g at an answer that violates it (Kelley, 1960).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import SolverError
+from ..answer import Status
+from ..certificate.certificate import Certificate, certify
+from ..convex.attainable import require_attainable
+from ..convex.budget import Budget
+from ..convex.cuts import cuts_at, exceeded, tangent
+from ..convex.reading import read_budget
+from ..convex.root import decreasing_root
+from ..parameters.tolerances import ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
+from ..program.problem import Problem
+from .lagrangian import Lagrangian
+from .request import Request
+from .solution import Solution
+
+__all__ = ["solve_convex"]
+
+
+def solve_convex(problem: Problem, request: Request) -> Solution:
+    """Solve a problem with convex constraints.
+
+    Raises
+    ------
+    Infeasible
+        If no distribution satisfies the rows and the constraints.
+    SolverError
+        If a problem of rows has no answer.
+    """
+    convex = problem.convex
+    assert convex is not None
+    budgets, others = [], []
+    for name, constraint in convex.by_name:
+        budget = read_budget(constraint.expr, convex.variable, name)
+        if budget is None:
+            others.append((name, constraint))
+        else:
+            budgets.append(budget)
+    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request)
+    multipliers = np.zeros(len(budgets))
+    x = lagrangian.solve(multipliers)
+    furthest, smallest = math.inf, CONVEX_CONSTRAINTS.resolved * problem.n_records
+    for _ in range(CONVEX_CONSTRAINTS.rounds):  # then the certificate says how good the last answer is
+        before = multipliers.copy()
+        for i, budget in enumerate(budgets):
+            x = _spend(lagrangian, multipliers, i, budget, x)
+        new = [cut for name, constraint in others for cut in cuts_at(constraint, convex.variable, x, name, smallest)]
+        settled = len(budgets) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
+        last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
+        stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled  # rounding prevents any progress
+        if settled and (not new or stalls):
+            break
+        lagrangian.replace_cuts(new)
+        x = lagrangian.solve(multipliers)
+    return _certified(lagrangian, multipliers, problem, others, request)
+
+
+def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budget, x: np.ndarray) -> np.ndarray:
+    """Find the multiplier of one budget, the others being held; it is changed in place. Return the counts."""
+    tolerance = max(CONVEX_CONSTRAINTS.root * budget.magnitude, budget.rounding(x))
+    if multipliers[i] == 0 and budget.spent(x) <= budget.limit + tolerance:
+        return x
+    tried: dict[float, np.ndarray] = {}
+    n = float(lagrangian.problem.n_records)
+    start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
+    if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
+        # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
+        multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
+        if (
+            abs(budget.spent(lagrangian.solve(multipliers)) - budget.spent(x))
+            <= CONVEX_CONSTRAINTS.fixed * budget.magnitude
+        ):
+            multipliers[i] = 0.0
+            return lagrangian.solve(multipliers)
+    doubtful = CONVEX_CONSTRAINTS.doubtful * start
+
+    def excess(t: float) -> float:
+        nonlocal doubtful
+        if t > doubtful:
+            require_attainable(lagrangian.problem.form, budget)
+            doubtful = math.inf
+        multipliers[i] = t
+        tried[t] = lagrangian.solve(multipliers)
+        if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
+            tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
+        return budget.spent(tried[t]) - budget.limit
+
+    t, value = decreasing_root(
+        excess,
+        start,
+        tolerance,
+        CONVEX_CONSTRAINTS.width,
+        CONVEX_CONSTRAINTS.largest * n / budget.magnitude,
+        CONVEX_CONSTRAINTS.evaluations,
+    )
+    if multipliers[i] != t:
+        multipliers[i] = t
+        tried[t] = lagrangian.solve(multipliers)
+    if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
+        require_attainable(lagrangian.problem.form, budget)
+        raise SolverError(
+            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
+            f"its left side is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or "
+            "use another solver"
+        )
+    return tried[t]
+
+
+def _certified(
+    lagrangian: Lagrangian,
+    multipliers: np.ndarray,
+    problem: Problem,
+    others: Sequence[tuple[str, Any]],
+    request: Request,
+) -> Solution:
+    """Certify the last answer, and give it the rows of the problem."""
+    convex = problem.convex
+    assert convex is not None
+    certificate = _certificate(lagrangian, multipliers, problem, others)
+    if lagrangian.cuts and not certificate.bound <= ATTEMPTS.precise and all(one.expr.size == 1 for _, one in others):
+        assert lagrangian.answer is not None
+        assert lagrangian.answer.counts is not None
+        with_cuts = copy.copy(lagrangian)
+        at = np.maximum(lagrangian.answer.counts, 0.0)
+        active = set(lagrangian.cut_rows)
+        tangents = [tangent(one, convex.variable, at, name) for name, one in others if name in active]
+        lagrangian.at_tangents(multipliers, tangents)
+        found = _certificate(lagrangian, multipliers, problem, others)
+        lagrangian = lagrangian if found.bound < certificate.bound else with_cuts
+        certificate = min(found, certificate, key=lambda one: one.bound)
+    answer, extension = lagrangian.answer, lagrangian.extension
+    assert answer is not None
+    assert answer.multipliers is not None
+    assert extension is not None
+    own = replace(
+        answer,
+        multipliers=answer.multipliers[extension.original] * lagrangian.temperature(multipliers),
+        proofs=[proof[extension.original] for proof in answer.proofs],
+        iterations=lagrangian.iterations,
+        log=lagrangian.log,
+        status=Status.OPTIMAL if certificate.holds else answer.status,
+    )
+    return Solution(own, certificate, request.backend.name)
+
+
+def _certificate(
+    lagrangian: Lagrangian, multipliers: np.ndarray, problem: Problem, others: Sequence[tuple[str, Any]]
+) -> Certificate:
+    """Certify the last answer."""
+    answer, extension, reduced = lagrangian.answer, lagrangian.extension, lagrangian.reduced
+    assert answer is not None
+    assert answer.counts is not None
+    assert answer.multipliers is not None
+    assert extension is not None
+    assert reduced is not None
+    assert problem.convex is not None
+    return certify(
+        extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
+        allowances=lagrangian.allowances(multipliers),
+        exceeded=exceeded(others, problem.convex.variable, lagrangian.cut_rows),
+        temperature=lagrangian.temperature(multipliers),
+    )  # fmt: skip

@@ -1,0 +1,225 @@
+"""A problem with convex constraints as problems of rows: budgets by their multipliers, other constraints by cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import Infeasible, SolverError
+from ..answer import Answer, Status
+from ..certificate.allowance import Allowance
+from ..certificate.projection import project
+from ..convex.budget import Budget
+from ..presolve.reduced import Reduced
+from ..program.extension import AddedRows, Extension, extended
+from ..program.linear_form import LinearForm
+from ..program.problem import Problem
+from .attempt import answered
+from .attempts import attempts
+from .presolving import presolved
+from .request import Request
+
+__all__ = ["Lagrangian"]
+
+
+@dataclass
+class Lagrangian:
+    """The problem whose objective holds the costs of budgets at given multipliers, and whose rows hold all cuts.
+
+    Attributes
+    ----------
+    problem : Problem
+        Without its convex constraints.
+    budgets : sequence of Budget
+    request : Request
+    cuts : list of AddedRows
+        Hard rows that every feasible point satisfies.
+    answer, extension, reduced : Answer, Extension, Reduced or None
+        Of the problem that was solved last.
+    keys : list
+        What was added to the rows: zeros and costs of budgets by number, cuts by identity, in the order of extensions.
+    places : dict
+        The rows of the last problem that each of these has.
+    iterations : int
+        Of all problems together.
+    log : list of dict
+        A line a problem of rows that was solved.
+    """
+
+    problem: Problem
+    budgets: Sequence[Budget]
+    request: Request
+    cuts: list[AddedRows] = field(default_factory=list)
+    answer: Answer | None = None
+    extension: Extension | None = None
+    reduced: Reduced | None = None
+    keys: list[tuple[str, int]] = field(default_factory=list)
+    places: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
+    iterations: int = 0
+    log: list[dict[str, Any]] = field(default_factory=list)
+
+    def solve(self, multipliers: np.ndarray) -> np.ndarray:
+        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts.
+
+        Raises
+        ------
+        Infeasible
+            If the rows and cuts contradict each other.
+        SolverError
+            If there is no answer.
+        """
+        monitor = self.request.monitor
+        if monitor.stopped:
+            raise SolverError(
+                f"{self.request.backend.name} was stopped {monitor.stopped} before it had an answer to the convex "
+                "constraints; give it more time"
+            )
+        extension = self._extended(multipliers)
+        posed = self.problem.with_rows(extension.form)
+        quiet = replace(self.request, start=self._start(extension), monitor=monitor.quietly())
+        request = quiet.at_full_precision()
+        try:
+            reduced = self._reduced(posed, extension)
+            solved, answer, _ = answered(posed, request, reduced)
+            if solved.status is not Status.OPTIMAL:
+                answer = min(attempts(posed, request), key=lambda one: one.bound).solution.answer
+        except Infeasible as error:
+            raise self._in_the_users_words(error) from None
+        self.answer, self.extension, self.reduced = answer, extension, reduced
+        self.places = dict(zip(self.keys, extension.added, strict=True))
+        self.iterations += answer.iterations
+        assert answer.counts is not None
+        counts = np.maximum(answer.counts, 0.0)
+        residual = float(extension.form.residual(counts).max(initial=0.0))
+        self.log.append({"iteration": len(self.log), "residual": residual, "seconds": monitor.seconds})
+        monitor.tell(self.log[-1])
+        return counts
+
+    def replace_cuts(self, new: Sequence[AddedRows]) -> None:
+        """Add cuts, and leave out inactive ones: the entropy falls with every round, so that none comes back."""
+        if self.answer is not None and self.answer.multipliers is not None:
+            m = self.answer.multipliers
+            self.cuts = [cut for cut in self.cuts if m[self.places["cut", id(cut)]].any()]
+        self.cuts = [*self.cuts, *new]
+
+    def projected(self, x: np.ndarray) -> np.ndarray:
+        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
+        assert self.extension is not None
+        assert self.reduced is not None
+        near = project(self.extension.form.hard, x, self.reduced.fixed)
+        return x if near is None else near
+
+    def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
+        """Presolve; where only the costs of soft rows differ from the last problem, its reduction serves again."""
+        before, form = self.extension, extension.form
+        if self.reduced is None or before is None or before.form.shape != form.shape or form.penalties is None:
+            return presolved(posed, self.request.backend)
+        same = before.form.n_hard == form.n_hard and np.array_equal(before.form.weights, form.weights)
+        if not same or any(len(a) != len(b) for a, b in zip(before.added, extension.added, strict=True)):
+            return presolved(posed, self.request.backend)
+        return self.reduced.with_penalties(form.penalties, form.n_hard)
+
+    def _start(self, extension: Extension) -> np.ndarray:
+        """Multipliers to start from: those of the last answer, and 0 for new rows."""
+        start = np.zeros(extension.form.shape[0])
+        if self.answer is None or self.extension is None or self.answer.multipliers is None:
+            start[extension.original] = self.request.start
+            return start
+        start[extension.original] = self.answer.multipliers[self.extension.original]
+        for key, rows in zip(self.keys, extension.added, strict=True):
+            if key in self.places and len(self.places[key]) == len(rows):
+                start[rows] = self.answer.multipliers[self.places[key]]
+        return start
+
+    def _in_the_users_words(self, error: Infeasible) -> Infeasible:
+        """A contradiction between cuts as one between the constraints that they are of."""
+        cut = sorted({repr(one.name) for one in self.cuts if repr(one.name) in str(error)})
+        if not cut:
+            return error
+        return Infeasible(
+            f"no distribution satisfies {' and '.join(cut)} together with everything else that is known; relax "
+            f"{'it' if len(cut) == 1 else 'one of them'}, or remove it"
+        )
+
+    def temperature(self, multipliers: np.ndarray) -> float:
+        """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
+        balls = [(budget.ball, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True)]
+        return 1 + sum(t * ball[0] for ball, t in balls if ball is not None)
+
+    def _extended(self, multipliers: np.ndarray) -> Extension:
+        """The rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
+
+        A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
+        temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
+        """
+        form, temperature = self.problem.form, self.temperature(multipliers)
+        added: list[AddedRows] = []
+        self.keys = []
+        log_weights = np.log(form.weights) - 1
+        for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
+            if budget.zeros.shape[0]:
+                none = np.zeros(budget.zeros.shape[0])
+                added.append(AddedRows(budget.zeros, none, none.copy(), budget.name))
+                self.keys.append(("zeros", number))
+            if t == 0:
+                continue
+            log_weights = log_weights - t * budget.linear
+            if budget.ball is not None:
+                log_weights = log_weights + t * budget.ball[0] * np.log(budget.ball[1])
+                continue
+            costs = budget.penalties.times(t / temperature)
+            added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs))
+            self.keys.append(("costs", number))
+        self.keys += [("cut", id(cut)) for cut in self.cuts]
+        weights = form.weights
+        if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
+            weights = np.exp(log_weights / temperature + 1)
+        if form.penalties is not None and temperature != 1:
+            form = replace(form, penalties=form.penalties.times(1 / temperature))
+        return extended(form, [*added, *self.cuts], weights)
+
+    @property
+    def cut_rows(self) -> dict[str, np.ndarray]:
+        """The rows of the last problem that are cuts of each constraint, by its name."""
+        rows: dict[str, np.ndarray] = {}
+        for cut in self.cuts:
+            own = self.places["cut", id(cut)]
+            rows[cut.name] = np.concatenate([rows.get(cut.name, own[:0]), own])
+        return rows
+
+    def at_tangents(self, multipliers: np.ndarray, tangents: Sequence[AddedRows]) -> None:
+        """Replace all cuts of the last problem by one tangent a constraint, which takes the multipliers of its cuts.
+
+        Near the answer the tangent of a smooth constraint is the same as its cuts to first order, and is not violated
+        to second order where they are.
+        """
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        before, m = self.extension, self.answer.multipliers
+        total = {name: float(m[rows] @ before.form.scale[rows]) for name, rows in self.cut_rows.items()}
+        old, self.cuts = self.places, list(tangents)
+        self.extension = self._extended(multipliers)
+        self.places = dict(zip(self.keys, self.extension.added, strict=True))
+        found = np.zeros(self.extension.form.shape[0])
+        found[self.extension.original] = m[before.original]
+        for key, rows in self.places.items():
+            if key in old:
+                found[rows] = m[old[key]]
+        for cut in self.cuts:
+            rows = self.places["cut", id(cut)]
+            found[rows] = total.get(cut.name, 0.0) / self.extension.form.scale[rows]
+        self.answer = replace(self.answer, multipliers=found, proofs=())
+
+    def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
+        """The budgets for the certificate of the last answer."""
+        found = []
+        for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
+            if t > 0:
+                own = budget.times(t)
+                rows = replace(LinearForm.plain(own.matrix, own.low, own.high), penalties=own.penalties)
+                found.append(Allowance(rows, own.linear, own.limit, own.magnitude))
+        return found

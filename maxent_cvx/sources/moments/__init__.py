@@ -1,0 +1,1 @@
+"""Published statistics of a number: quantiles, means with standard deviations, correlations."""

@@ -1,0 +1,1 @@
+"""Numbers that attributes of people are, and sums of them."""

@@ -1,0 +1,238 @@
+"""Published coefficients of a regression of the sensitive value on quasi-identifiers: the score equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ...errors import BadProbability, StatementError, arguments, number, shown
+from ...tables.selection import choose
+from ...terms.rows import Rows
+from ...terms.space import Space
+from ..base import Source
+from ..numbers.numbers_of_terms import known_members, responses, told_numbers, written_numbers
+from ..numbers.whole_sums import whole_sums
+from ..statements.statement import conditions
+from .design_matrix import INTERCEPT, design_matrix
+from .score_intervals import Fit, Intervals
+
+__all__ = ["PublishedRegression"]
+
+KINDS = ("linear", "logistic")
+
+
+class PublishedRegression(Source):
+    """``X'y = X'X b`` (linear) or ``X'y = X'expit(X b)`` (logistic): the score equations that coefficients b solve.
+
+    X has a row for each person and a column for each coefficient; y is the number of the person's sensitive value.
+
+    Parameters
+    ----------
+    coefficients : dict or Series
+        From name to coefficient: "intercept", if the fit had one; numeric quasi-identifiers, "age"; indicators of a
+        value, "sex=F"; and products, "age:sex=F". The coding is what the names say: a value without indicator is the
+        reference.
+    of : dict, Series or str
+        What was regressed: the number y of each sensitive value, ``{"low": 1}``, all others being 0; or the name of a
+        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1.
+    kind : {"linear", "logistic"}
+        Least squares, or maximum likelihood of a logit.
+    decimals : int or dict, optional
+        To how many decimals the coefficients are rounded, all of them or each by its name. None: they are published as
+        they were computed, in double precision.
+    penalty : float
+        The ridge penalty: D in ``X'y = X'mu + D b`` for all coefficients but the intercept. Of scikit-learn it is
+        `alpha` of ``Ridge``, and 1 / C of ``LogisticRegression``, which is 1 by default.
+    given : dict, optional
+        Whose data were fitted, as of :func:`P`. None: everybody's.
+    tolerance : float, optional
+        How far from 0 each score, divided by the number of people, may be where the fit had converged, in the unit of
+        its column times that of y: `tol` of ``LogisticRegression``. By default the rounding errors of double precision
+        only, 1e-9 of the sums of absolute values. Of coefficients that are not rounded.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read; when added to a model, if a regressor is no number, if decimals are given and the
+        columns are linearly dependent, or who is in the release is not known.
+    UnknownName, TableError
+        When added to a model, if it has no such attribute or value, or values are no numbers.
+
+    Notes
+    -----
+    McCullagh and Nelder, Generalized Linear Models, 2nd ed., section 2.5: with the canonical link the likelihood
+    equations are X'y = X'mu, linear in y. Linear rows about the intercept say what y is on the average.
+
+    Computed coefficients solve the equations up to rounding, and where published data imply an equation already, it
+    would contradict them by a rounding error. So an interval as wide as their error is emitted; of whole numbers, and
+    others of few decimals, it is the whole number in it, since X'y is one.
+
+    Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, say of the linear kind exactly
+    |(X'X)^-1 X'y - b| <= h. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit was, they
+    hold. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other bounds each
+    score by the ends of expit(x'b) for every person.
+
+    Examples
+    --------
+    Of four people two have a low income. By the line they are the two elder ones, since sum y = 2 and sum age y = 140.
+    Rounded to two decimals it leaves the income of one of them open:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="income", sa_values=["low", "high"])
+    >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
+    >>> mx.MaxEnt(view).add(line).solve().conditional()["low"].round(6).to_list()
+    [0.0, 0.0, 1.0, 1.0]
+    >>> rounded = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1}, decimals=2)
+    >>> mx.MaxEnt(view).add(rounded).solve().conditional()["low"].round(2).to_list()
+    [0.0, 0.0, 0.5, 1.0]
+    """
+
+    def __init__(
+        self,
+        coefficients: Mapping[str, float] | pd.Series,
+        of: Mapping[object, float] | pd.Series | str,
+        kind: str = "linear",
+        *,
+        decimals: int | Mapping[str, int] | None = None,
+        penalty: float = 0.0,
+        given: Mapping[str, object] | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        self.kind = arguments.choice(kind, "kind", KINDS)
+        self.coefficients = _named_numbers(coefficients)
+        self.of = of if isinstance(of, str) else told_numbers(of, "of")
+        self.half = _half_units(decimals, self.coefficients)
+        self.penalty = arguments.real(penalty, "penalty", 0.0)
+        self.given = None if given is None else dict(arguments.mapping(given, "given", "{attribute: value}"))
+        self.tolerance = None if tolerance is None else arguments.real(tolerance, "tolerance", 0.0)
+        self.rounded = decimals is not None
+        if self.rounded and tolerance is not None:
+            raise StatementError("tolerance= is of coefficients as computed, decimals= of rounded ones; leave one out")
+
+    @property
+    def label(self) -> str:
+        """What was regressed, on what."""
+        told = conditions((name, choose(chosen, name)) for name, chosen in (self.given or {}).items())
+        among = f" given {told}" if told else ""
+        return f"{self.kind} regression of {written_numbers(self.of)} on {', '.join(self.coefficients)}{among}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row a coefficient; of rounded logistic ones two.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= sum x y <= high for each regressor x, equal whole numbers if those summed are whole; or
+            low <= E[w y] <= high with w a row of (X'X)^-1 X', n times, so that it is the coefficient.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If the view has no such attribute or value, or values are no numbers.
+        StatementError
+            If nobody is as described, the columns are linearly dependent and decimals are given, y of a logistic
+            regression is not 0 or 1, or who is in the release is not known.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
+        >>> view = mx.QITable(people, qi="age", sa="income", sa_values=["low", "high"])
+        >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
+        >>> (rows,) = line.rows(mx.MaxEnt(view).space)
+        >>> rows.name(1), rows.low.tolist(), rows.relation                      # sum y = 2, sum age y = 140
+        ('linear regression of low: 1 on intercept, age, score: age', [2.0, 140.0], '==')
+        """
+        known_members(space.view, "a regression")
+        y = responses(space.view, self.of)
+        asked = space.described(self.given)
+        people = space.view.n_q * asked
+        if self.kind == "logistic" and not np.isin(y, (0.0, 1.0)).all():
+            odd = y[~np.isin(y, (0.0, 1.0))][0]
+            raise StatementError(f"y of a logistic regression is 0 or 1, not {odd:.12g}; say which values are 1")
+        fit = self._fit(design_matrix(space.view, self.coefficients), people, float(np.abs(y).max(initial=0.0)))
+        if not self.rounded:
+            yield self._emitted(space, fit.scores(self.tolerance), y, asked, "score")
+            return
+        try:
+            yield self._emitted(space, fit.coefficients(), y, asked, "coefficient")
+        except np.linalg.LinAlgError:
+            raise StatementError(
+                f"the columns {', '.join(self.coefficients)} are linearly dependent on the people described, so that "
+                "rounded coefficients say nothing; leave one of them out, as the fit must have done"
+            ) from None
+        if fit.logistic:
+            yield self._emitted(space, fit.box(), y, asked, "score")
+
+    def _fit(self, X: np.ndarray, people: np.ndarray, largest: float) -> Fit:
+        """The fit, of those people only."""
+        there = np.flatnonzero(people)
+        penalized = np.array([name != INTERCEPT for name in self.coefficients], dtype=float)
+        return Fit(
+            X[there],
+            people[there] / people.sum(),
+            np.array(list(self.coefficients.values())),
+            self.half,
+            penalized * self.penalty / people.sum(),
+            self.kind == "logistic",
+            largest,
+        )
+
+    def _emitted(self, space: Space, said: Intervals, y: np.ndarray, asked: np.ndarray, what: str) -> Rows:
+        """Write intervals of E[w y], among those asked about, as rows; scores as sums, which may be whole numbers."""
+        q, own = space.codes["q"], y[space.codes["s"]]
+        at = np.flatnonzero(asked[q] & (own != 0))
+        place = np.cumsum(asked & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
+        n = int((space.view.n_q * asked).sum())
+        found, sides, whole = [], [], []
+        for weights, low, high in zip(said.weights, said.low.tolist(), said.high.tolist(), strict=True):
+            data = weights[place[q[at]]] * own[at]
+            if what == "score":
+                data, low, high, places = whole_sums(data, low * n, high * n)
+                found.append(sp.csr_array((data * space.n_records)[None]))
+                whole.append(places is not None)
+            else:
+                found.append(sp.csr_array((data * (space.n_records / n))[None]))
+            sides.append((low, high))
+        stacked = sp.csr_array(sp.vstack(found))
+        matrix = sp.csr_array((stacked.data, at[stacked.indices], stacked.indptr), shape=(len(found), len(space)))
+        low_side, high_side = np.array(sides).T
+        label, index = f"{self.label}, {what}", pd.Index(list(self.coefficients))
+        exact = bool(whole) and all(whole)
+        return Rows(matrix, low_side, high_side, label, index, space.view, exact=exact)
+
+
+def _named_numbers(coefficients: object) -> dict[str, float]:
+    """Read coefficients by name."""
+    if not isinstance(coefficients, Mapping | pd.Series) or not len(coefficients):
+        raise StatementError(
+            f"coefficients must be a dictionary {{name: number}} or a Series, one at least, not {shown(coefficients)}"
+        )
+    if isinstance(coefficients, pd.Series) and coefficients.index.has_duplicates:
+        raise StatementError("coefficients repeat a name; one number each is expected")
+    return {
+        arguments.text(name, "the name of a coefficient"): number(value, f"the coefficient of {shown(name)}")
+        for name, value in coefficients.items()
+    }
+
+
+def _half_units(decimals: object, coefficients: Mapping[str, float]) -> np.ndarray:
+    """Half a unit of the last decimal of each coefficient, which must be as rounded as that."""
+    if decimals is None:
+        return np.zeros(len(coefficients))
+    by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(coefficients, decimals)
+    if set(by_name) != set(coefficients):
+        raise StatementError(f"decimals must be a number, or one for each of {', '.join(coefficients)}")
+    places = [arguments.whole(by_name[name], "decimals", -15, 15) for name in coefficients]
+    for (name, value), place in zip(coefficients.items(), places, strict=True):
+        if abs(round(value, place) - value) > 1e-9 * 10.0**-place + 1e-12 * abs(value):
+            raise BadProbability(f"the coefficient of {name}, {value:.12g}, has more than decimals={place}")
+    return 0.5 * 10.0 ** -np.array(places)

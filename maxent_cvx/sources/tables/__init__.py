@@ -1,0 +1,1 @@
+"""Contingency tables as statistical offices publish them: margins, suppressed and rounded cells."""

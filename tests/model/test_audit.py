@@ -1,0 +1,251 @@
+"""The disclosure audit of a published table: which suppressed cells can be worked out, and how closely the others."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, PublishedTable
+from support.helpers import refused
+from support.solving import examples
+
+
+def with_totals(counts: np.ndarray) -> pd.DataFrame:
+    """A table of any number of attributes in long form, with all margins; "*" is a total."""
+    names = list("ABCDEF")[: counts.ndim]
+    values = [[*(f"{name.lower()}{i}" for i in range(n)), "*"] for name, n in zip(names, counts.shape, strict=True)]
+    for axis in range(counts.ndim):
+        counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
+    return pd.DataFrame(list(itertools.product(*values)), columns=names).assign(n=counts.ravel())
+
+
+def suppress(table: pd.DataFrame, cells: set[tuple], limit: int = 5) -> pd.DataFrame:
+    """Replace cells: "<5" if they are small, "*" if they are suppressed to protect others."""
+    labels = list(table.drop(columns="n").itertuples(index=False, name=None))
+    n = [(f"<{limit}" if n < limit else "*") if of in cells else n for of, n in zip(labels, table["n"], strict=True)]
+    return table.assign(n=pd.Series(n, dtype=object))
+
+
+def by_hand(
+    table: pd.DataFrame, limit: int = 5, zeros_shown: bool = False, integer: bool = False
+) -> dict[tuple, tuple[float, float]]:
+    """The feasibility interval of every suppressed cell: two programs of HiGHS each, over the inner cells.
+
+    Every row of the table, whatever margin it is of, is the sum of the inner cells that agree with it.
+    """
+    names = [name for name in table.columns if name != "n"]
+    levels = [sorted(set(table[name]) - {"*"}) for name in names]
+    inner = list(itertools.product(*levels))
+    rows, low, high = [], [], []
+    for *label, n in table[[*names, "n"]].itertuples(index=False, name=None):
+        rows.append([all(mine in ("*", one) for mine, one in zip(label, cell, strict=True)) for cell in inner])
+        ends = {f"<{limit}": (int(zeros_shown), limit - 1), "*": (0, np.inf)}.get(n, (n, n))
+        low.append(ends[0])
+        high.append(ends[1])
+    matrix = np.array(rows, dtype=float)
+    found = {}
+    for i, (*label, n) in enumerate(table[[*names, "n"]].itertuples(index=False, name=None)):
+        if isinstance(n, str):
+            ends = []
+            for sign in (1, -1):
+                if integer:
+                    answer = milp(
+                        sign * matrix[i], constraints=LinearConstraint(matrix, low, high), bounds=Bounds(0, np.inf),
+                        integrality=np.ones(len(inner)),
+                    )  # fmt: skip
+                else:
+                    limited = np.isfinite(high)
+                    answer = linprog(
+                        sign * matrix[i], A_ub=np.vstack([-matrix, matrix[limited]]), method="highs",
+                        b_ub=np.concatenate([-np.array(low, dtype=float), np.array(high)[limited]]),
+                    )  # fmt: skip
+                assert answer.status == 0, answer.message
+                ends.append(sign * answer.fun)
+            found[tuple(label)] = ends[0], ends[1]
+    return found
+
+
+def equal(audit: pd.DataFrame, expected: dict[tuple, tuple[float, float]]) -> None:
+    """The same intervals of the same cells."""
+    assert audit.index.to_list() == list(expected)
+    np.testing.assert_allclose(audit[["low", "high"]], list(expected.values()), atol=1e-6)
+
+
+def tree_of_cells(rng: np.random.Generator, n: int, edges: int) -> set[tuple[str, str]]:
+    """Cells of an n x n table that are the edges of a forest: no cycle, so that totals determine them all."""
+    nodes = [f"a{i}" for i in range(n)] + [f"b{i}" for i in range(n)]
+    root = {node: node for node in nodes}
+    found: set[tuple[str, str]] = set()
+    for i in rng.permutation(n * n).tolist():
+        row, column = nodes[i // n], nodes[n + i % n]
+        if len(found) < edges and root[row] != root[column]:
+            found.add((row, column))
+            old = root[column]
+            root = {node: root[row] if of == old else of for node, of in root.items()}
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_18_of_18_suppressed_cells_are_recovered(seed: int):
+    """Ten by ten, 18 cells suppressed, all totals known, of full rank: linear algebra has them, and so the audit."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 12, (10, 10))
+    cells = tree_of_cells(rng, 10, 18)
+    frame = suppress(with_totals(counts), cells)
+    places = [(int(a[1:]), int(b[1:])) for a, b in sorted(cells)]
+    totals = np.zeros((20, 18))
+    for i, (row, column) in enumerate(places):
+        totals[[row, 10 + column], i] = 1
+    assert np.linalg.matrix_rank(totals) == 18
+    table = PublishedTable(frame)
+    for sa in ("B", ["A", "B"]):
+        audit = MaxEnt(table.to_view(sa=sa)).audit(table)
+        assert len(audit) == 18
+        assert audit["certain"].all()
+        truth = [counts[int(a[1:]), int(b[1:])] for a, b in audit.index]
+        np.testing.assert_allclose(audit["low"], truth, atol=1e-6)
+        np.testing.assert_allclose(audit["high"], truth, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_where_linear_algebra_determines_nothing(seed: int):
+    """With cycles among the suppressed cells, intervals, equal to linear programs written by hand."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 9, (5, 6))
+    cells = {(f"a{i}", f"b{j}") for i, j in np.argwhere((counts < 5) | (rng.random((5, 6)) < 0.2))}
+    frame = suppress(with_totals(counts), cells)
+    table = PublishedTable(frame)
+    audit = MaxEnt(table.to_view(sa="B")).add(table).audit(table)
+    equal(audit, by_hand(frame))
+    assert not audit["certain"].all()
+    truth = np.array([counts[int(a[1:]), int(b[1:])] for a, b in audit.index])
+    assert ((audit["low"] <= truth + 1e-6) & (truth <= audit["high"] + 1e-6)).all()
+    as_whole = audit.loc[audit["certain"], "low"].round()
+    assert (as_whole == truth[audit["certain"]]).all()
+
+
+def test_zeros_shown_decide_all_of_seven_cells_or_none():
+    """Seven cells, one person each. If "<5" is 1 to 4, totals of 3 and 2 leave nothing open; if 0 to 4, every cell."""
+    counts = np.array([[1, 1, 1], [1, 1, 8], [1, 6, 1]])
+    small = {(f"a{i}", f"b{j}") for i, j in np.argwhere(counts < 5)}
+    frame = suppress(with_totals(counts), small)
+    assert len(small) == 7
+    for zeros_shown, n_certain in ((False, 0), (True, 7)):
+        table = PublishedTable(frame, zeros_shown=zeros_shown)
+        audit = MaxEnt(table.to_view(sa="B")).audit(table)
+        assert audit["certain"].sum() == n_certain
+        equal(audit, by_hand(frame, zeros_shown=zeros_shown))
+        assert len(audit) == 7
+        if zeros_shown:
+            np.testing.assert_allclose(audit[["low", "high"]], 1, atol=1e-6)
+
+
+@examples(40)
+@given(seed=st.integers(0, 10**6), zeros_shown=st.booleans())
+def test_random_tables_of_three_attributes(seed: int, zeros_shown: bool):
+    """Any cells and any margins suppressed, some not published at all: equal to linear programs over the cells."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(int(zeros_shown), 9, rng.integers(2, 4, 3))
+    frame = with_totals(counts)
+    labels = list(frame.drop(columns="n").itertuples(index=False, name=None))
+    chosen = {of for of in labels if rng.random() < 0.4} - {labels[-1]}
+    frame = suppress(frame, chosen)
+    frame = frame[(rng.random(len(frame)) < 0.9) | (frame["A"] + frame["B"] + frame["C"] == "***")]
+    whole = pd.concat([frame, with_totals(counts).assign(n="*")]).drop_duplicates(["A", "B", "C"])  # "*" says nothing
+    table = PublishedTable(whole, zeros_shown=zeros_shown)
+    audit = MaxEnt(table.to_view(sa=["A", "B", "C"])).audit(table)
+    equal(audit, by_hand(whole, zeros_shown=zeros_shown))
+
+
+@examples(15)
+@given(seed=st.integers(0, 10**6))
+def test_whole_tables(seed: int):
+    """With integer=True the ends are those of integer programs by hand, and within the linear ones."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 7, (2, 3, 2))
+    frame = with_totals(counts)
+    cells = {of for of in frame.drop(columns="n").itertuples(index=False, name=None) if rng.random() < 0.5}
+    frame = suppress(frame, cells - {("*", "*", "*")})
+    table = PublishedTable(frame)
+    model = MaxEnt(table.to_view(sa=["A", "B", "C"]))
+    whole, linear = model.audit(table, integer=True), model.audit(table)
+    equal(whole, by_hand(frame, integer=True))
+    assert (whole["low"] >= linear["low"] - 1e-6).all()
+    assert (whole["high"] <= linear["high"] + 1e-6).all()
+    assert set(linear.index[linear["certain"]]) <= set(whole.index[whole["certain"]])
+
+
+@examples(30)
+@given(seed=st.integers(0, 10**6), base=st.sampled_from([3, 5]), rounding=st.sampled_from(["nearest", "random"]))
+def test_rounded_tables(seed: int, base: int, rounding: str):
+    """Each number within its rounding, margins rounded by themselves: intervals of the linear program by hand."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 15, (3, 3))
+    exact = with_totals(counts)
+    n = exact["n"].to_numpy()
+    up = n % base > base // 2 if rounding == "nearest" else (n % base > 0) & (rng.random(len(n)) < 0.5)
+    table = PublishedTable(exact.assign(n=n - n % base + base * up), base=base, rounding=rounding)
+    model = MaxEnt(table.to_view(sa=["A", "B"], n_records=int(counts.sum())))
+    audit = model.audit(table)
+    assert len(audit) == len(exact)
+    width = base // 2 if rounding == "nearest" else base - 1
+    inner = list(itertools.product(*(sorted(set(exact[name]) - {"*"}) for name in "AB")))
+    matrix = np.array([[a in ("*", x) and b in ("*", y) for x, y in inner] for a, b in audit.index], dtype=float)
+    printed = n - n % base + base * up
+    sides = np.concatenate([np.minimum(width - printed, 0), printed + width])
+    for i, (low, high) in enumerate(audit[["low", "high"]].to_numpy()):
+        ends = [
+            sign
+            * linprog(
+                sign * matrix[i], np.vstack([-matrix, matrix]), sides, np.ones((1, 9)), [counts.sum()], method="highs"
+            ).fun
+            for sign in (1, -1)
+        ]
+        assert (low, high) == pytest.approx(ends, abs=1e-6)
+        assert low - 1e-6 <= n[i] <= high + 1e-6
+
+
+def test_what_else_is_known_narrows(hospital):
+    """A table alone, beside the buckets, and with knowledge: intervals only shrink, and the truth stays inside."""
+    counts = pd.crosstab(hospital["Gender"], hospital["Disease"], margins=True, margins_name="*").stack()
+    frame = counts.where(counts >= 5, "<5").rename("n").reset_index()
+    table = PublishedTable(frame)
+    view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=sorted(set(hospital["Disease"])))
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    models = [MaxEnt(view), MaxEnt(release), MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0")]
+    audits = [model.audit(table) for model in models]
+    truth = counts.reindex(audits[0].index)
+    for audit in audits:
+        assert (audit["low"] <= truth + 1e-6).all()
+        assert (truth <= audit["high"] + 1e-6).all()
+    for wider, narrower in itertools.pairwise(audits):
+        assert (wider["low"] <= narrower["low"] + 1e-6).all()
+        assert (narrower["high"] <= wider["high"] + 1e-6).all()
+    assert audits[-1].loc[("male", "Breast Cancer"), "certain"]
+    assert "published table by Gender, Disease" not in models[0].knowledge  # asking adds nothing
+
+
+def test_what_cannot_be_audited(hospital):
+    """Contradictory tables name their cells; what is no table, or of other people, is refused."""
+    table = PublishedTable(pd.DataFrame([("a", "x", "<5"), ("a", "*", 9), ("*", "*", 9)], columns=["A", "B", "n"]))
+    with refused(mx.Infeasible, "published table by A, B: a, x"):
+        MaxEnt(table.to_view(sa="B")).audit(table)  # x is the only value of B
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    with refused(mx.UnknownName, "'A'"):
+        MaxEnt(release).audit(table)
+    with refused(mx.StatementError, "table must be a PublishedTable"):
+        MaxEnt(release).audit("P(Flu)")
+    by_gender = PublishedTable(pd.DataFrame({"Gender": ["male"], "n": ["<7"]}), suppressed="<7")
+    with refused(mx.SolverError, "convex constraint of your own"):
+        MaxEnt(release).add(lambda space: sum(space.p**2) <= 1).audit(by_gender)
+    audit = MaxEnt(release).audit(by_gender)
+    assert audit.loc["male"].to_dict() == {"low": 6, "high": 6, "certain": True}
+    exact = PublishedTable(pd.DataFrame({"Gender": ["male"], "n": [6]}))
+    assert MaxEnt(release).audit(exact).empty

@@ -1,0 +1,237 @@
+"""A model comes back from a file with everything that is known, and with the same answer to the last digit."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import Count, P, RepeatedStatement, StatementError, TableError
+from maxent_cvx.model.storage.same_system import same_system
+from maxent_cvx.terms.rows import Rows
+from support.helpers import refused
+from support.random_models import random_model
+from support.solving import examples
+from support.stored_views import KINDS
+
+
+def through_a_file(model: mx.MaxEnt, folder: Path) -> mx.MaxEnt:
+    """Save, and load."""
+    model.save(folder / "model.parquet")
+    return mx.MaxEnt.load(folder / "model.parquet")
+
+
+def assert_same(model: mx.MaxEnt, again: mx.MaxEnt) -> None:
+    """Everything a user sees is the same, and the answer to the last digit."""
+    assert type(again) is type(model)
+    assert type(again.view) is type(model.view)
+    assert list(again.knowledge) == list(model.knowledge)
+    pd.testing.assert_frame_equal(again.describe(), model.describe())
+    assert [again.form.name(i) for i in range(again.form.shape[0])] == [
+        model.form.name(i) for i in range(model.form.shape[0])
+    ]
+    assert same_system(model.form, again.form)
+    one, other = model.solve(), again.solve()
+    np.testing.assert_array_equal(one.counts, other.counts)
+    assert one.certificate == other.certificate
+    pd.testing.assert_frame_equal(one.prices(), other.prices())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_view(kind: str, tmp_path):
+    """With its people, and its prior."""
+    model = KINDS[kind]()
+    again = through_a_file(model, tmp_path)
+    assert_same(model, again)
+    assert (again.prior is None) == (model.prior is None)
+    if model.prior is not None:
+        for attributes, table in model.prior.tables.items():
+            pd.testing.assert_frame_equal(again.prior.tables[attributes], table)
+    assert list(again.space.people.names) == list(model.space.people.names)
+
+
+@examples(20)
+@given(seed=st.integers(0, 10**6))
+def test_random_models(seed: int, tmp_path_factory):
+    """Whatever statements say: their rational coefficients, their sides, their names."""
+    model = random_model(seed)[0]
+    again = through_a_file(model, tmp_path_factory.mktemp("models"))
+    assert same_system(model.form, again.form)
+    assert list(again.knowledge.values()) == list(model.knowledge.values())  # statements come back as statements
+    for mine, other in zip(model.blocks, again.blocks, strict=True):
+        assert (mine.label, mine.exact, mine.remedy, len(mine)) == (other.label, other.exact, other.remedy, len(other))
+        if mine.typed is not None:
+            theirs = {a: sorted(terms.tolist()) for a, terms in other.typed}
+            assert theirs == {a: sorted(terms.tolist()) for a, terms in mine.typed}
+
+
+@pytest.fixture
+def told(hospital, release) -> mx.MaxEnt:
+    """A model that knows something of every kind."""
+    allen = {"Allen": {"Gender": "male", "Degree": "college"}, 7: {"Gender": "male", "Degree": "college"}}
+    model = mx.MaxEnt(release, people=allen)
+    noisy = pd.Series([3.2, 1.9], pd.Index(["Flu", "HIV"], name="Disease"))
+    model.add(Count("HIV", who=["Allen", 7]) <= 1.5, label="who has it")
+    model.add(mx.StrongestAssociations(hospital, positive=2, negative=2, min_support=1))
+    model.add(mx.NoisyMarginal(noisy, scipy.stats.norm(scale=1.0)))
+    model.add(lambda space: space.conditional("s", given="Gender") <= 0.9)
+    model.add(lambda space: space.prob("Flu", given={"Gender": "male"}) <= 0.6, label="an affine constraint")
+    model.add(P("Flu", given={"Gender": "male"}).about(1 / 3, eps=0.1))
+    return model.add(model.space.marginal("s") >= 0.01)
+
+
+def test_knowledge_of_every_kind(told, tmp_path):
+    """Sources come back as the rows that they emitted, under their labels; what they were is told."""
+    again = through_a_file(told, tmp_path)
+    assert_same(told, again)
+    assert again.describe()["source"].tolist() == told.describe()["source"].tolist()
+    assert_same(told, through_a_file(again, tmp_path))  # also a second time
+    assert again.remove("who has it").solve().counts.shape == told.solve().counts.shape
+    with pytest.warns(RepeatedStatement):
+        again.add(P("Flu", given={"Gender": "male"}).about(1 / 3, eps=0.1))
+
+
+def test_every_label_survives(tmp_path):
+    """Values that are numbers, dates and intervals; names with commas, quotes and line breaks."""
+    ages = [pd.Interval(0, 30), pd.Interval(30, 60), pd.Interval(0, 30), pd.Interval(30, 60)]
+    days = pd.to_datetime(["2020-01-01", "2021-01-01", "2021-01-01", "2020-01-01"])
+    table = pd.DataFrame({"Age": ages, "Day": days, "S, 'x'\n": [1.5, 2.5, 2.5, 3.5], "Bucket": [1, 1, 2, 2]})
+    release = mx.Release.from_buckets(table, qi=["Age", "Day"], sa="S, 'x'\n", bucket="Bucket")
+    model = mx.MaxEnt(release).add(P(2.5, given={"Age": pd.Interval(0, 30)}) <= 0.8, label="täglich, \"=\" | 'x'\n")
+    model.add(lambda space: space.marginal(["Age", "s"]) >= 0.01)
+    again = through_a_file(model, tmp_path)
+    assert_same(model, again)
+    pd.testing.assert_index_equal(again.blocks[-1].index, model.blocks[-1].index)
+
+
+def test_soft_knowledge(release, tmp_path):
+    """What it costs to miss a row comes back with it, a number a row or one for all."""
+    model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}).softly(0.3, sd=0.05, delta=0.1))
+    model.add(P("HIV", given={"Gender": "male"}).softly(0.1, weight=50))
+    rows = model.space.marginal("s") >= 0.12
+    model.add(mx.soft(rows, weight=np.arange(len(rows)) + 3.0), "P(Flu | Degree=college) <= 0.4")
+    again = through_a_file(model, tmp_path)
+    assert_same(model, again)
+    for mine, other in zip(model.blocks, again.blocks, strict=True):
+        assert (mine.penalty is None) == (other.penalty is None)
+        assert mine.penalty is None or mine.penalty.same_as(other.penalty)
+
+
+def test_a_prior_that_rules_out(hospital, release, tmp_path):
+    """What a prior holds to be impossible is known before and after, and cannot be taken out."""
+    prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease")
+    model = mx.MaxEnt(release, prior=prior).add("P(Flu | Degree=college) <= 0.4")
+    again = through_a_file(model, tmp_path)
+    assert_same(model, again)
+    assert again.ruled_out == model.ruled_out != range(0)
+    with pytest.raises(StatementError, match="the prior is no knowledge"):
+        again.remove(next(iter(again.knowledge)))
+    less = model.without_row(model.form.n_facts)
+    assert same_system(less.form, through_a_file(less, tmp_path).form)
+
+
+def test_relaxed_knowledge(release, tmp_path):
+    """A relaxation is stored as it is now."""
+    model = mx.MaxEnt(release).add("P(Flu | Gender=male) >= 0.6").relax().model
+    assert_same(model, through_a_file(model, tmp_path))
+
+
+def test_fields_to_come_are_stored(release, tmp_path, monkeypatch):
+    """Whatever number a row may once have besides its sides is stored with it: no field of Rows is named in a list."""
+    from dataclasses import dataclass
+
+    from maxent_cvx.model.storage import stored_rows
+
+    @dataclass(frozen=True, eq=False)
+    class Weighted(Rows):
+        weight: np.ndarray | None = None
+
+    monkeypatch.setattr(stored_rows, "Rows", Weighted)
+    space = mx.MaxEnt(release).space
+    plain = space.marginal("s") <= 0.5
+    own = {name: getattr(plain, name) for name in ("matrix", "low", "high", "label", "index", "view")}
+    blocks = [Weighted(**own, weight=np.arange(len(plain)) + 0.5), Weighted(**own)]
+    first, second = stored_rows.read_blocks(stored_rows.write_blocks(blocks), len(space), release)
+    np.testing.assert_array_equal(first.weight, blocks[0].weight)
+    assert second.weight is None
+    assert first.same_as(plain)
+
+
+def test_what_is_convex_is_refused(release, tmp_path):
+    """No file holds a convex constraint: the error names it, and what to do; nothing is written."""
+    model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3")
+    model.add(lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.5, label="not too sure")
+    with refused(StatementError, "'not too sure' is a convex constraint", "model.copy().remove('not too sure')"):
+        model.save(tmp_path / "model.parquet")
+    assert not list(tmp_path.iterdir())
+    assert_same(model.copy().remove("not too sure"), through_a_file(model.copy().remove("not too sure"), tmp_path))
+
+
+def test_nothing_is_run_from_a_file(told, tmp_path):
+    """A function is not in the file: another process, which has never seen it, reads the model."""
+    told.save(tmp_path / "model.parquet")
+    code = "import maxent_cvx as mx, sys; print(mx.MaxEnt.load(sys.argv[1]).solve().counts.tobytes().hex())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "model.parquet")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == told.solve().counts.tobytes().hex()
+    assert b"pickle" not in (tmp_path / "model.parquet").read_bytes()
+    columns = pd.read_parquet(tmp_path / "model.parquet").columns.tolist()  # any program reads the coefficients
+    assert columns == ["row", "term", "coefficient", "typed"]
+
+
+def test_damaged_files_are_refused(told, tmp_path):
+    """Whatever was cut, flipped or edited: a typed error, and no model."""
+    path = tmp_path / "model.parquet"
+    told.save(path)
+    whole, draw = path.read_bytes(), random.Random(5)
+    for at in draw.sample(range(len(whole)), 150):
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << draw.randrange(8)
+        path.write_bytes(flipped)
+        with refused(TableError, "model.parquet", "MaxEnt.save"):
+            mx.MaxEnt.load(path)
+    for size in (0, 1, 100, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with refused(TableError, "model.parquet", "MaxEnt.save"):
+            mx.MaxEnt.load(path)
+
+
+def test_models_and_posteriors_are_told_apart(told, tmp_path):
+    """A file of the other kind is an error that says which function reads it."""
+    told.save(tmp_path / "model.parquet")
+    told.solve().save(tmp_path / "post.parquet")
+    with refused(TableError, "holds a model", "MaxEnt.load"):
+        mx.load_posterior(tmp_path / "model.parquet")
+    with refused(TableError, "holds a posterior", "load_posterior"):
+        mx.MaxEnt.load(tmp_path / "post.parquet")
+    with refused(TableError, "there is no file", "MaxEnt.save"):
+        mx.MaxEnt.load(tmp_path / "no.parquet")
+    with refused(TableError, "must be text or a pathlib.Path"):
+        told.save(3)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="permissions do not bind the superuser")
+def test_a_file_that_cannot_be_written(told, tmp_path):
+    """What was there before stays."""
+    path = tmp_path / "model.parquet"
+    told.save(path)
+    before = path.read_bytes()
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(TableError):
+            mx.MaxEnt(told.view).save(path)
+    finally:
+        tmp_path.chmod(0o700)
+    assert path.read_bytes() == before

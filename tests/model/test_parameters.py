@@ -1,0 +1,178 @@
+"""CVXPY parameters in what is known: a solve takes the values that they have then, and nothing is built again."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, MaxEnt, P, StatementError
+from support.depot import SQUARE, p, publish
+from support.helpers import refused
+from support.solving import examples
+
+MEN = {"Gender": "male"}
+flu = P("Flu", given=MEN)
+
+
+@pytest.fixture
+def rumour() -> cp.Parameter:
+    return cp.Parameter(value=0.3, name="rumour")
+
+
+def number_of(model: MaxEnt) -> float:
+    return model.solve().prob("Flu", given=MEN)
+
+
+@pytest.mark.parametrize("relation", ["==", "<=", ">="])
+def test_a_statement_follows_its_parameter(release, rumour, relation):
+    """At every value the answer is that of the statement with the number, to the last digit."""
+    compare = {"==": lambda value: flu == value, "<=": lambda value: flu <= value, ">=": lambda value: flu >= value}
+    model = MaxEnt(release).add(compare[relation](rumour))
+    for rumour.value in (0.3, 0.4, 0.2, 0.3):
+        plain = MaxEnt(release).add(compare[relation](rumour.value))
+        post, exact = model.solve(), plain.solve()
+        np.testing.assert_array_equal(post.counts, exact.counts)
+        assert post.certificate == exact.certificate
+        assert model.bounds(flu) == plain.bounds(flu)
+        np.testing.assert_allclose(model.problem.solve(solver="CLARABEL"), exact.entropy, atol=1e-6)
+
+
+@examples(20)
+@given(value=st.floats(0.26, 0.74), other=st.floats(0.26, 0.74))
+def test_cvxpy_constraints_follow_theirs(value, other):
+    """Affine in terms and parameters, a parameter as a coefficient, a function of one, or convex: all follow."""
+    r = cp.Parameter(value=value, name="r", nonneg=True)
+    said = {
+        "affine": lambda space: 2 * space.prob("s1", {"Q": "q1"}) + 0.1 == 2 * r + 0.1,
+        "coefficient": lambda space: r * space.prob("s1", {"Q": "q1"}) == r * r,
+        "function": lambda space: space.prob("s1", {"Q": "q1"}) <= cp.exp(r) - 1 - r,
+        "vector": lambda space: cp.hstack([space.prob(s, {"Q": "q1"}) for s in ("s1", "s2")]) <= cp.hstack([r, 1]),
+    }
+    plain = {
+        "affine": p("s1", "q1") == other,
+        "coefficient": p("s1", "q1") == other,
+        "function": p("s1", "q1") <= min(np.exp(other) - 1 - other, 1.0),
+        "vector": p("s1", "q1") <= other,
+    }
+    for kind, function in said.items():
+        r.value = value
+        model = MaxEnt(publish(SQUARE)).add(function)
+        matrix = model.blocks[-1].matrix
+        model.form  # noqa: B018 - derived at the first value
+        r.value = other
+        try:
+            exact = MaxEnt(publish(SQUARE)).add(plain[kind]).solve()
+        except mx.Infeasible:
+            with pytest.raises(mx.Infeasible):
+                model.solve()
+            continue
+        np.testing.assert_allclose(model.solve().conditional(), exact.conditional(), atol=1e-7)
+        assert (model.blocks[-1].matrix is matrix) == (kind != "coefficient" and kind != "function") or value == other
+
+
+def test_a_convex_constraint_follows_its_parameter():
+    """A radius: CVXPY reads it whenever it solves."""
+    radius = cp.Parameter(value=0.6, nonneg=True, name="radius")
+    model = MaxEnt(publish(SQUARE))
+    model.add(lambda space: cp.square(space.prob("s1", {"Q": "q1"})) <= radius)
+    for radius.value in (0.16, 0.2025, 0.6):
+        assert model.solve().prob("s1", {"Q": "q1"}) == pytest.approx(min(np.sqrt(radius.value), 0.5), abs=1e-5)
+    radius.value = None
+    with refused(StatementError, "Parameter without a value, radius"):
+        model.solve()
+
+
+def test_sources_are_not_asked_again(release, rumour):
+    """Another value changes sides: no source emits its rows a second time, and other rows are the same objects."""
+    asked = []
+
+    def once(space: mx.Space) -> list[object]:
+        asked.append(1)
+        return [space.prob("Flu", given=MEN) == rumour, space.conditional("s", given="q") <= 0.95]
+
+    model = MaxEnt(release).add(once, "P(HIV | Gender=male) <= 0.4")
+    first = list(model.blocks)
+    rumour.value = 0.35
+    assert number_of(model) == pytest.approx(0.35)
+    assert len(asked) == 1
+    same = [one is other for one, other in zip(first, model.blocks, strict=True)]
+    assert same == [True, True, False, True, True]  # the first two are what is published
+    assert model.blocks[2].matrix is first[2].matrix
+    assert model.form is model.form  # and where no value has changed, nothing is derived again
+
+
+def test_warm_start(release, rumour):
+    """An earlier answer is where a solve with another value begins: it takes no more iterations."""
+    model = MaxEnt(release).add(flu == rumour, "P(HIV | Degree=college) <= 0.15")
+    before = model.solve()
+    rumour.value = 0.3001
+    cold, warm = model.solve(), model.solve(warm_start=before)
+    np.testing.assert_allclose(warm.counts, cold.counts, atol=1e-8)
+    assert warm.log["residual"].iloc[0] < cold.log["residual"].iloc[0]
+
+
+def test_an_answer_stays_as_it_was(release, rumour):
+    """A posterior explains itself by the values that its solve had."""
+    model = MaxEnt(release).add(flu == rumour)
+    post = model.solve()
+    prices = post.prices()
+    rumour.value = 0.4
+    pd.testing.assert_frame_equal(post.prices(), prices)
+    pd.testing.assert_frame_equal(post.prices(leave_one_out=True)[prices.columns], prices)
+    assert post.model.solve().prob("Flu", given=MEN) == pytest.approx(0.3)
+    assert number_of(model.copy()) == pytest.approx(0.4)  # a copy of the model follows
+    assert number_of(model.at_rest()) == pytest.approx(0.4)
+    assert "rumour" in prices.index[0]
+
+
+def test_values_that_cannot_be(release, rumour):
+    """Without a value, or with one that no probability can have, there is no solve; the next good value heals it."""
+    model = MaxEnt(release).add(flu == rumour)
+    rumour.value = None
+    with refused(StatementError, "Parameter without a value, rumour", "set its value first"):
+        model.solve()
+    with refused(StatementError, "without a value"):
+        model.bounds("P(Flu)")
+    rumour.value = 1.5
+    with refused(BadProbability, "cannot be 1.5"):
+        model.solve()
+    rumour.value = 0.25
+    assert number_of(model) == pytest.approx(0.25)
+    with refused(StatementError, "without a value"):
+        MaxEnt(release).add(flu == cp.Parameter(name="nothing"))
+
+
+def test_what_is_no_number(release, rumour):
+    """A vector, a variable, or a parameter on the left is an error that says what to write."""
+    with refused(StatementError, "a number is expected"):
+        flu == cp.Parameter(2)  # noqa: B015
+    with refused(StatementError, "a number is expected"):
+        flu == cp.Variable()  # noqa: B015
+    with refused(StatementError, "write it on the left"):
+        rumour == flu  # noqa: B015
+    assert number_of(MaxEnt(release).add(flu == cp.Constant(0.3))) == pytest.approx(0.3)
+
+
+def test_labels_and_repeats(release, rumour):
+    """A statement is called by the parameter's name; adding it twice is a note; relaxed, it is a plain statement."""
+    model = MaxEnt(release).add(flu >= 2 * rumour)
+    assert list(model.knowledge) == ["P(Flu | Gender=male) >= 2.0 * rumour"]
+    with pytest.warns(mx.RepeatedStatement):
+        model.add(flu >= 2 * rumour)
+    assert len(model.knowledge) == 1
+    wider = model.relax().model  # three of six men at most have it
+    assert wider.solve().prob("Flu", given=MEN) == pytest.approx(0.5)
+
+
+def test_several_parameters(release, rumour):
+    """Each row follows its own; sweeping one by hand is what mx.sweep does with a number."""
+    most = cp.Parameter(value=0.4, name="most")
+    model = MaxEnt(release).add(flu == rumour, P("HIV", given=MEN) <= most)
+    for rumour.value, most.value in ((0.3, 0.1), (0.2, 0.1), (0.2, 0.3)):
+        exact = MaxEnt(release).add(flu == rumour.value, P("HIV", given=MEN) <= most.value).solve()
+        np.testing.assert_array_equal(model.solve().counts, exact.counts)

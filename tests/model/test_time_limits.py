@@ -1,0 +1,105 @@
+"""Questions about a model end when their time is over, with an error, and never with half an answer."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import NotDecided
+from maxent_cvx.solvers.linear.highs import linear_program
+from maxent_cvx.solvers.monitoring import deadline
+from maxent_cvx.solvers.monitoring.deadline import check_time, seconds_left, within
+from support.depot import SQUARE, p, publish
+from support.helpers import refused
+
+
+@pytest.fixture
+def model(release) -> mx.MaxEnt:
+    """The hospital, and what section 3.1 knows, vaguely; some of it is certain."""
+    return mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) >= 0.3")
+
+
+def test_the_inner_limit_is_the_shorter_one(monkeypatch):
+    """Limits nest: who is called inside has no more time than who called; afterwards the outer limit is back."""
+    now = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    assert deadline.seconds_left() == math.inf
+    with within(10):
+        with within(1e6):
+            assert seconds_left() == 10
+        with within(3):
+            now[0] = 102.0
+            assert seconds_left() == 1
+            now[0] = 103.5
+            assert seconds_left() == 0
+            with refused(NotDecided, "not decided in 3 seconds"):
+                check_time()
+        check_time()
+    assert seconds_left() == math.inf
+
+
+def test_no_time_for_questions(model):
+    """Without any time, bounds, certainties and contradictions are errors; with enough they are as without a limit."""
+    asked = "P(Flu | Degree=college)"
+    with refused(NotDecided, "not decided in 0 seconds", "time_limit="):
+        model.bounds(asked, time_limit=0)
+    assert model.bounds(asked, time_limit=1e6) == model.bounds(asked)
+    with refused(NotDecided, "whole assignments were not decided in 0 seconds"):
+        model.bounds(asked, integer=True, time_limit=0)
+    with refused(NotDecided, "not decided in 0 seconds"):
+        model.diagnose(time_limit=0)
+    assert model.diagnose(time_limit=1e6).empty
+    with refused(NotDecided, "not decided in 0 seconds"):
+        model.relax(time_limit=0)
+    assert model.relax(time_limit=1e6).changes.empty
+
+
+def test_no_time_for_certainties():
+    """What two statements force together is asked of linear programs, one after another, which need time."""
+    model = mx.MaxEnt(publish([("q1 q2 q3", "s1 s2 s3")])).add(p("s1", "q1") >= 0.5, p("s1", "q2") >= 0.5)
+    post = model.solve()
+    certain = post.certain(progress=False, time_limit=1e6)
+    assert len(certain["because"]["P(s1 | Q=q3)"]) == 2
+    with refused(NotDecided, "not decided in 0 seconds"):
+        post.certain(progress=False, time_limit=0)
+
+
+def test_a_conflict_is_not_half_described(monkeypatch):
+    """Where the time ends while the ranges of a conflict are computed, there is no table with open cells."""
+    from maxent_cvx.solvers.diagnosis import conflict
+
+    def late(*given):
+        raise NotDecided("late")
+
+    model = mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") >= 0.9)
+    assert model.diagnose()[["least", "most"]].notna().all(axis=None)
+    monkeypatch.setattr(conflict, "linear_bounds", late)
+    with refused(NotDecided, "late"):
+        model.diagnose()
+
+
+def test_highs_is_given_what_is_left(monkeypatch):
+    """A linear program gets the seconds that are left; if it needs more, that is an error and no missing optimum."""
+    from maxent_cvx.solvers.linear import highs
+
+    given = []
+
+    class Ended:
+        success, status, x, message = False, 1, None, "Time limit reached"
+
+    def solve(cost, *, options, **problem):
+        given.append(options)
+        return Ended
+
+    monkeypatch.setattr(highs, "linprog", solve)
+    matrix = mx.Space.of(publish(SQUARE)).marginal("s").matrix
+    one = np.ones(2)
+    assert not linear_program(np.ones(4), matrix, one, one).found
+    assert "time_limit" not in given[-1]
+    with within(1e6), refused(NotDecided, "was not solved"):
+        linear_program(np.ones(4), matrix, one, one)
+    assert 0 < given[-1]["time_limit"] <= 1e6

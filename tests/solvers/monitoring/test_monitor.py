@@ -1,0 +1,270 @@
+"""What is told of a solve while it runs, and what stops it: by a clock of one's own, never by the machine's speed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import Inaccurate, P, SolverError, StatementError
+from maxent_cvx.solvers import SOLVERS, Answer, Iteration, Status
+from maxent_cvx.solvers.monitoring.monitor import Monitor
+from maxent_cvx.solvers.monitoring.together import solved_together
+from support.depot import SQUARE, p, publish
+from support.helpers import refused
+
+#: Sixteen buckets of one shape; knowledge of each makes sixteen independent parts.
+PARTS = 16
+SOLVERS_OF_OURS = ["DUAL_NEWTON", "DUAL_LBFGS"]
+
+
+@pytest.fixture
+def sixteen() -> mx.MaxEnt:
+    """Sixteen buckets, with a statement about a QI tuple of each."""
+    model = mx.MaxEnt(publish([(f"q{3 * i}*4 q{3 * i + 1}*5 q{3 * i + 2}*3", "s1*4 s2*5 s3*3") for i in range(PARTS)]))
+    return model.add(*[p("s1", f"q{3 * i}") + p("s2", f"q{3 * i + 1}") == 0.66 + 0.02 * i for i in range(PARTS)])
+
+
+def ticking(step: float = 1.0):
+    """A clock that is a second later whenever somebody looks."""
+    ticks = itertools.count()
+    return lambda: step * next(ticks)
+
+
+def counting(n: int):
+    """A method of n steps, each with a residual and a gap of 1; at the end its status says whether it was stopped."""
+
+    def steps():
+        for i in range(n):
+            if (yield {"residual": float(n - i), "gap": 1.0, "dual": 2.0, "dropped": 1, "products": 3}):
+                return Answer(Status.LIMIT, np.zeros(1), np.zeros(1), i)
+        return Answer(Status.OPTIMAL, np.zeros(1), np.zeros(1), n)
+
+    return steps()
+
+
+def test_parts_are_told_together():
+    """A line is one iteration of all parts: of the residuals the largest, of the rest the sums, the last of a part."""
+    answers, log = solved_together([counting(1), counting(3), counting(2)], Monitor(clock=ticking()))
+    assert [answer.iterations for answer in answers] == [1, 3, 2]
+    assert [line["iteration"] for line in log] == [0, 1, 2]
+    assert [line["parts"] for line in log] == [3, 2, 1]
+    assert [line["residual"] for line in log] == [3.0, 2.0, 1.0]
+    assert [(line["gap"], line["dual"], line["products"]) for line in log] == [(3.0, 6.0, 9)] * 3
+
+
+def test_a_time_limit_stops_all_parts():
+    """Once the clock says so, every part that is not at its end is told to stop, and none takes a further step."""
+    monitor = Monitor(clock=ticking(), time_limit=3.5)
+    answers, log = solved_together([counting(1), counting(9)], monitor)
+    assert answers[0].status is Status.OPTIMAL
+    assert answers[1].status is Status.LIMIT
+    assert answers[1].iterations == len(log) - 1 < 8
+    assert monitor.stopped == "by its time limit of 3.5 seconds"
+
+
+def test_sixteen_parts_are_a_few_dozen_lines(sixteen, capsys):
+    """All parts are printed together: as many lines as the slowest part has iterations, and a few more."""
+    post = sixteen.solve(verbose=True, presolve=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert post.log["parts"].iloc[0] == PARTS
+    assert len(lines) == len(post.log) + 3 < 30
+    assert all(len(line) < 100 for line in lines[:-1])
+
+
+def test_one_after_another_is_a_line_a_part(sixteen, capsys):
+    """Of a solver that takes parts one after another a line a part is printed; the log has every iteration."""
+    post = sixteen.solve("DUAL_LBFGS", verbose=True, presolve=False)
+    size, _, *lines, _ = capsys.readouterr().out.splitlines()
+    assert size.startswith("DUAL_LBFGS is given")
+    assert [line.split()[1] for line in lines] == [f"{i}/16" for i in range(1, PARTS + 1)]
+    assert sorted(set(post.log["part"])) == list(range(1, PARTS + 1))
+
+
+def test_a_solver_that_tells_nothing_has_a_row_a_part(sixteen):
+    """What CVXPY's solvers tell is how they ended: iterations, residual, seconds and status."""
+    log = sixteen.solve("CLARABEL", presolve=False).log
+    assert log["part"].tolist() == list(range(1, PARTS + 1))
+    assert (log["status"] == "optimal").all()
+    assert log["seconds"].is_monotonic_increasing
+    assert (log["iteration"] > 0).all()
+
+
+def test_a_part_that_takes_long_is_heard_of():
+    """Of a part among others a line is printed every five seconds, by the clock, and its last one."""
+    written = []
+    part = Monitor(verbose=True, clock=ticking(2.0), write=written.append).of_part(2, 3)
+    for i in range(30):
+        part.tell({"iteration": i, "residual": 1.0, "seconds": 0.0})
+    assert 5 < len(written) < 25
+    part.end_part({"iteration": 30, "residual": 1.0, "seconds": 0.0, "status": "optimal"})
+    assert written[-1].split() == ["30", "2/3", "1.00e+00", "-", "-", "-", "0.00", "optimal"]
+
+
+def test_thousands_of_iterations_are_dozens_of_lines():
+    """Beyond fifty iterations every tenth is printed, beyond five hundred every hundredth."""
+    written = []
+    monitor = Monitor(verbose=True, write=written.append)
+    for i in range(5_000):
+        monitor.tell({"iteration": i, "residual": 1.0, "seconds": 0.0})
+    numbers = [int(line.split()[0]) for line in written[1:]]
+    assert numbers == [*range(50), *range(50, 500, 10), *range(500, 5000, 100)]
+
+
+@pytest.mark.parametrize("solver", SOLVERS_OF_OURS)
+def test_callback(sixteen, solver):
+    """The callback is told of every iteration in the log, and cannot change what it is told."""
+    told: list[Iteration] = []
+    post = sixteen.solve(solver, callback=told.append)
+    assert [one.iteration for one in told] == post.log["iteration"].tolist()
+    assert [one.residual for one in told] == post.log["residual"].tolist()
+    assert (told[0].part is None) == (solver == "DUAL_NEWTON")
+    assert all(one.parts >= 1 for one in told)
+    with pytest.raises(AttributeError):
+        told[0].residual = 0.0
+
+
+@pytest.mark.parametrize("solver", SOLVERS_OF_OURS)
+def test_a_callback_stops_the_solve(sixteen, solver):
+    """Where it returns True, the answer so far is an error that says so, or on request returned with a certificate."""
+
+    def enough(told: Iteration) -> bool:
+        return told.iteration >= 1
+
+    with refused(Inaccurate, f"{solver} was stopped by its callback, in iteration 1", "allow_inaccurate=True"):
+        sixteen.solve(solver, callback=enough)
+    post = sixteen.solve(solver, callback=enough, allow_inaccurate=True)
+    assert post.status is Status.LIMIT
+    assert not post.certificate.holds
+    exact = sixteen.solve()
+    assert post.certificate.bound >= np.abs(post.conditional() - exact.conditional()).to_numpy().max()
+
+
+@pytest.mark.parametrize("solver", SOLVERS_OF_OURS)
+def test_no_time(sixteen, solver):
+    """Without any time the start is the answer; presolve's own answers need none."""
+    with refused(Inaccurate, "was stopped by its time limit of 0 seconds", "not certified", "more time"):
+        sixteen.solve(solver, time_limit=0)
+    post = sixteen.solve(solver, time_limit=0, allow_inaccurate=True)
+    assert (post.status, post.certificate.holds, post.iterations) == (Status.LIMIT, False, 0)
+    assert mx.MaxEnt(sixteen.view).solve(solver, time_limit=0).certificate.holds
+
+
+def test_contradictions_are_not_looked_for_without_time():
+    """What is stopped is not diagnosed, which may take longer than the solve, and the error says so."""
+    model = mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") + p("s1", "q2") >= 1.9, label="too much")
+    with pytest.raises(mx.Infeasible):
+        model.solve(presolve=False)
+    with refused(Inaccurate, "whether the knowledge is consistent was not examined"):
+        model.solve(presolve=False, time_limit=0)
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
+    """Conic solvers get their own option, what is left of the time; without any they are not called."""
+    given = []
+    solve = cp.Problem.solve
+    monkeypatch.setattr(cp.Problem, "solve", lambda self, **options: given.append(options) or solve(self, **options))
+    sixteen.solve(solver, time_limit=1e6, polish=True)
+    name = {"CLARABEL": "time_limit", "SCS": "time_limit_secs"}[solver]
+    left = [options[name] for options in given if name in options]
+    assert len(left) == PARTS
+    assert left == sorted(left, reverse=True)
+    assert 0 < left[-1] < 1e6
+    given.clear()
+    with refused(SolverError, f"{solver} was stopped by its time limit of 0 seconds before it had an answer"):
+        sixteen.solve(solver, time_limit=0)
+    assert not given
+
+
+@pytest.mark.skipif(not SOLVERS["ECOS"].installed, reason="ECOS is not installed")
+def test_who_has_no_time_limit_says_so(sixteen):
+    """ECOS has none: that is an error before any work, and names those that have."""
+    with refused(SolverError, "ECOS cannot be given a time limit", "'DUAL_NEWTON'", "'CLARABEL'"):
+        sixteen.solve("ECOS", time_limit=10)
+    with refused(SolverError, "CLARABEL does not tell its iterations", "'DUAL_LBFGS'"):
+        sixteen.solve("CLARABEL", callback=print)
+
+
+@pytest.mark.parametrize("limit", [-1, math.nan, "x", True])
+def test_wrong_time_limits(sixteen, limit):
+    """A time limit is a number of seconds."""
+    with pytest.raises(mx.MaxEntError, match="time_limit="):
+        sixteen.solve(time_limit=limit)
+
+
+def test_wrong_callbacks(sixteen):
+    """A callback is a function that returns True, False or nothing."""
+    with refused(StatementError, "callback"):
+        sixteen.solve(callback=3)
+    with refused(StatementError, "callback gives 'stop'", "True"):
+        sixteen.solve(callback=lambda told: "stop")
+
+
+def test_a_solver_of_ones_own_is_monitored(sixteen):
+    """Where its solve has a parameter `monitor`, it can tell its iterations, and is told to stop."""
+    newton = SOLVERS["DUAL_NEWTON"]
+
+    class Own:
+        name = "OWN"
+
+        def solve(self, form, start=None, monitor=None):
+            return newton.solve(form, start, monitor=monitor)
+
+    class Deaf:
+        name = "DEAF"
+
+        def solve(self, form, start=None):
+            return newton.solve(form, start)
+
+    told = []
+    sixteen.solve(Own(), callback=told.append)
+    assert {one.part for one in told} == set(range(1, PARTS + 1))
+    with refused(Inaccurate, "OWN was stopped by its time limit"):
+        sixteen.solve(Own(), time_limit=0)
+    with refused(SolverError, "DEAF cannot be given a time limit"):
+        sixteen.solve(Deaf(), time_limit=0)
+    with refused(mx.UnknownName, "'monitor' is not an option of OWN"):
+        sixteen.solve(Own(), monitor=3)
+
+
+def test_dual_newton_in_cvxpy_has_a_time_limit():
+    """Called by CVXPY, it takes the same option, and ends with a limit in CVXPY's words."""
+    x = cp.Variable(6)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, np.arange(1, 7) @ x == 4.5])
+    with pytest.warns(UserWarning, match="inaccurate"):
+        problem.solve(solver=mx.solvers.DualNewton(), time_limit=0)
+    assert problem.status == cp.USER_LIMIT
+    problem.solve(solver=mx.solvers.DualNewton(), time_limit=1e6)
+    assert problem.status == cp.OPTIMAL
+
+
+def test_convex_constraints_are_told_and_timed(capsys):
+    """With a convex constraint, each problem of rows that is solved is told as an iteration; it can be stopped."""
+    model = mx.MaxEnt(publish(SQUARE)).add(lambda space: cp.square(space.prob("s1", {"Q": "q1"})) <= 0.16)
+    told = []
+    post = model.solve(callback=told.append, verbose=True)
+    assert post.certificate.holds
+    assert [one.iteration for one in told] == post.log["iteration"].tolist() == list(range(len(told)))
+    assert capsys.readouterr().out.splitlines()[-1].endswith(str(post.certificate))
+    with pytest.raises(SolverError, match="was stopped by its time limit of 0 seconds"):
+        model.solve(time_limit=0)
+    with pytest.raises(SolverError, match="was stopped by its callback"):
+        model.solve(callback=lambda one: True)
+
+
+def test_time_is_shared_by_all_attempts():
+    """A solve that is stopped makes no further attempts: its log ends where the callback said so."""
+    model = mx.MaxEnt(publish(SQUARE)).add(P("s1", {"Q": "q1"}) == 0.4)
+    seen = []
+
+    def first(told: Iteration) -> bool:
+        seen.append(told.iteration)
+        return True
+
+    model.solve(presolve=False, callback=first, allow_inaccurate=True)
+    assert seen == [0]

@@ -1,0 +1,164 @@
+"""Monotone: what rises along an attribute does so in every answer, and in no row says more than the records."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import E, Monotone, P, StatementError, UnknownName
+from support.helpers import refused
+from support.strategies import publish, tables_and_assignments
+
+STEPS = ["high school", "junior", "college", "graduate"]
+
+
+def ill_of(smoke, n_yes=2) -> mx.QITable:
+    """People who smoke so much, of whom so many are ill."""
+    counts = pd.Series({"no": len(smoke) - n_yes, "yes": n_yes})
+    return mx.QITable(pd.DataFrame({"smoke": smoke}), qi="smoke", sa="ill", sa_distribution=counts)
+
+
+def test_by_hand():
+    """Of three groups of 1, 2 and 1 people two are ill: the rows are x2/2 - x1 >= 0 and x3 - x2/2 >= 0, of people."""
+    (rows,) = Monotone(P("yes"), along="smoke").rows(mx.MaxEnt(ill_of([0, 10, 10, 40])).space)
+    by_value = {value: i for i, value in enumerate([0, 10, 40])}
+    expected = np.zeros((2, 3))
+    expected[0, by_value[0]], expected[0, by_value[10]] = -1, 1 / 2
+    expected[1, by_value[10]], expected[1, by_value[40]] = -1 / 2, 1
+    space = mx.MaxEnt(ill_of([0, 10, 10, 40])).space
+    yes = np.flatnonzero(space.index.get_level_values("ill") == "yes")
+    assert space.index[yes].get_level_values("smoke").tolist() == [0, 10, 40]
+    np.testing.assert_allclose(rows.matrix.toarray()[:, yes] / 4, expected)
+    assert rows.matrix[:, space.index.get_level_values("ill") == "no"].nnz == 0
+    assert (rows.low == 0).all()
+    assert np.isposinf(rows.high).all()
+
+
+def test_decided_by_it():
+    """One of three is ill, and surely not the second: then not the first either, and it is the third."""
+    model = mx.MaxEnt(ill_of([0, 10, 40], n_yes=1)).add(P("yes", given={"smoke": 10}) == 0.0)
+    assert model.copy().solve().prob("yes", given={"smoke": 40}) == pytest.approx(0.5)
+    post = model.add(Monotone(P("yes"), along="smoke")).solve()
+    assert post.prob("yes", given={"smoke": 40}) == pytest.approx(1)
+    with pytest.raises(mx.Infeasible):  # of three of whom two are ill, the first would be so with 2/3 at least
+        mx.MaxEnt(ill_of([0, 10, 40])).add(
+            Monotone(P("yes"), "smoke", increasing=False), P("yes", given={"smoke": 0}) <= 0.6
+        ).solve()
+
+
+def test_posterior_rises(release):
+    """The answer rises along the order that was told; without being told it does not."""
+    said = Monotone(P(["HIV", "Lung Cancer"]), along="Degree", order=STEPS)
+    before, after = mx.MaxEnt(release).solve(), mx.MaxEnt(release).add(said).solve()
+    by_degree = [[post.prob(["HIV", "Lung Cancer"], given={"Degree": d}) for d in STEPS] for post in (before, after)]
+    assert np.diff(by_degree[0]).min() < -0.01
+    assert np.diff(by_degree[1]).min() > -1e-6
+
+
+def test_order_of_categories_and_of_groups(hospital):
+    """An ordered categorical has its own order; groups are lists of values; texts have none."""
+    hospital["Degree"] = pd.Categorical(hospital["Degree"], STEPS, ordered=True)
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    space = mx.MaxEnt(release).space
+    (rows,) = Monotone(P("HIV"), along="Degree").rows(space)
+    assert list(rows.index) == ["junior after high school", "college after junior", "graduate after college"]
+    (told,) = Monotone(P("HIV"), along="Degree", order=STEPS).rows(space)
+    assert told.same_as(rows)
+    groups = Monotone(P("HIV"), along="Degree", order=[["high school", "junior"], ["college", "graduate"]])
+    (rows,) = groups.rows(space)
+    (by_hand,) = (P("HIV", given={"Degree": STEPS[2:]}) - P("HIV", given={"Degree": STEPS[:2]}) >= 0).rows(space)
+    np.testing.assert_allclose(rows.matrix.toarray(), by_hand.matrix.toarray())
+
+
+def test_means_and_combinations(hospital):
+    """The mean of a number may rise, and the difference of two probabilities, which have conditions of their own."""
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    weeks = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
+    post = mx.MaxEnt(release).add(Monotone(E("Disease", values=weeks), "Degree", order=STEPS)).solve()
+    table = post.space.conditional("Disease", given="Degree") * pd.Series(weeks, name="weeks").rename_axis("Disease")
+    assert np.diff(table.sum(level="Degree").value(post)[STEPS]).min() > -1e-6
+    gap = P("Flu", given={"Gender": "male"}) - P("Flu", given={"Gender": "female"})
+    (rows,) = Monotone(gap, "Degree", order=["college", "graduate"]).rows(post.space)
+    parts = [P("Flu", given={"Gender": g, "Degree": d}) for d in ("graduate", "college") for g in ("male", "female")]
+    (by_hand,) = ((parts[0] - parts[1]) - (parts[2] - parts[3]) >= 0).rows(post.space)
+    np.testing.assert_allclose(rows.matrix.toarray(), by_hand.matrix.toarray())
+
+
+@settings(max_examples=60)
+@given(tables_and_assignments(palettes=("whole", "real", "ranked")), st.booleans())
+def test_true_of_records_that_rise(drawn, increasing):
+    """The rows hold of an assignment exactly if its own shares rise, or fall, along the values."""
+    frame, other = drawn
+    value, space = other["S"].iloc[0], mx.Space.of(publish(frame))
+    shares = (other["S"] == value).groupby(other["A"], observed=True).mean().sort_index()
+    source = Monotone(P(value), "A", increasing)
+    if len(shares) < 2:
+        with refused(StatementError, "nothing to compare"):
+            list(source.rows(space))
+        return
+    (rows,) = source.rows(space)
+    p = space.count(other) / len(other)
+    steps = np.diff(shares) if increasing else -np.diff(shares)
+    assert bool(rows.residual(p).max() < 1e-12) == bool((steps > -1e-12).all())
+
+
+def test_all_worlds_of_a_small_table():
+    """The bounds are those of all distributions that rise: the vertices of an LP that is written by hand."""
+    from scipy.optimize import linprog
+
+    smoke, n_yes = [0, 10, 10, 20, 40], 2
+    model = mx.MaxEnt(ill_of(smoke, n_yes)).add(Monotone(P("yes"), along="smoke"))
+    for i, value in enumerate([0, 10, 20, 40]):
+        ends = [
+            sign * linprog(sign * np.eye(4)[i], A_eq=[[1, 2, 1, 1]], b_eq=[n_yes], bounds=(0, 1),
+                           A_ub=-np.diff(np.eye(4), axis=0), b_ub=np.zeros(3)).fun
+            for sign in (1, -1)
+        ]  # fmt: skip
+        assert model.bounds(P("yes", given={"smoke": value})) == pytest.approx(ends, abs=1e-6)
+    worlds = [w for w in itertools.product([0, 1], repeat=5) if sum(w) == n_yes]
+    rising = [w for w in worlds if w[0] <= (w[1] + w[2]) / 2 <= w[3] <= w[4]]
+    assert rising
+    (rows,) = Monotone(P("yes"), along="smoke").rows(model.space)
+    for w in worlds:
+        truth = pd.DataFrame({"smoke": smoke, "ill": np.where(w, "yes", "no")})
+        holds = rows.residual(model.space.count(truth) / 5).max() < 1e-12
+        assert holds == (w in rising)
+
+
+def test_the_same_twice(release):
+    """Two that say the same are noticed."""
+    said = [Monotone(P("HIV"), along="Degree", order=STEPS) for _ in range(2)]
+    assert said[0].identity == said[1].identity
+    assert said[0].identity != Monotone(P("HIV"), along="Degree", order=STEPS[::-1]).identity
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (lambda: Monotone("Flu", "Degree"), StatementError, ["what rises or falls", "P('yes')"]),
+        (lambda: Monotone(P("Flu"), "Degree"), StatementError, ["'Degree' are texts", "order=["]),
+        (lambda: Monotone(P("Flu"), "Degre", order=STEPS), UnknownName, ["did you mean 'Degree'?"]),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college", "Graduate"]), UnknownName, ["'graduate'"]),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError, ["only college of its values has"]),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college", ["junior", "college"]]), StatementError, ["twice"]),
+        (lambda: Monotone(P("Flu", given={"Degree": "college"}), "Degree"), StatementError, ["given in P(Flu"]),
+        (lambda: Monotone(P("Flu"), "Degree", given={"Degree": "college"}), StatementError, ["changes along"]),
+        (lambda: Monotone(P("Flu", who="Ann"), "Degree"), StatementError, ["people with names"]),
+        (lambda: Monotone(P("Fluu"), "Degree", order=STEPS), UnknownName, ["did you mean 'Flu'?"]),
+        (
+            lambda: Monotone(P("Flu"), "Gender", order=["male", "female"], given={"Degree": "junior"}),
+            StatementError,
+            ["only female", "nothing to compare"],
+        ),
+    ],
+)  # fmt: skip
+def test_errors(release, wrong, error, says):
+    """What is wrong is told."""
+    with refused(error, *says):
+        mx.MaxEnt(release).add(wrong())

@@ -1,0 +1,204 @@
+"""PublishedQuantile: records satisfy its rows if NumPy computes that quantile of them."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import AnsweredQueries, BadProbability, P, PublishedQuantile, StatementError, UnknownName
+from maxent_cvx.sources.moments.order_statistics import METHODS
+from support.helpers import refused
+
+INCOMES = [20, 30, 40, 70]
+
+
+def people_of(n: int) -> pd.DataFrame:
+    """So many, everybody of another age."""
+    return pd.DataFrame({"age": 30 + 5 * np.arange(n)})
+
+
+def view_of(n: int, incomes=INCOMES) -> mx.QITable:
+    """Nothing is known of incomes but what they can be."""
+    return mx.QITable(people_of(n), qi="age", sa="income", sa_values=list(incomes))
+
+
+def worlds_of(view: mx.QITable, rows, incomes=INCOMES) -> tuple[np.ndarray, np.ndarray]:
+    """All incomes that the people can have, and by how much rows are violated by each."""
+    n, space = view.n_records, mx.Space.of(view)
+    worlds = np.array(list(itertools.product(incomes, repeat=n)))
+    ages = people_of(n)["age"].to_numpy()
+    at = {(age, income): i for i, (age, income) in enumerate(space.index)}
+    p = np.zeros((len(worlds), len(space)))
+    for i in range(n):
+        p[np.arange(len(worlds)), [at[ages[i], income] for income in worlds[:, i]]] = 1 / n
+    return worlds, np.array([max(one.residual(row).max() for one in rows) for row in p])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("q", [0, 0.1, 0.25, 0.5, 0.9, 1])
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_all_worlds(method, q, n):
+    """Every world with that quantile is feasible; of one of the numbers, only these are; of two, one alternative is."""
+    view = view_of(n)
+    worlds = np.array(list(itertools.product(INCOMES, repeat=n)))
+    quantiles = np.quantile(worlds, q, axis=1, method=method)
+    for value in np.unique(quantiles):
+        source = PublishedQuantile(value, q, method=method)
+        found = worlds_of(view, list(source.rows(mx.Space.of(view))))[1]
+        true = np.abs(quantiles - value) < 1e-9
+        assert (found[true] == 0).all()
+        options = source.alternatives(mx.Space.of(view))
+        exact = np.min([worlds_of(view, rows)[1] for rows in options], axis=0)
+        np.testing.assert_array_equal(exact == 0, true)
+        if len(options) == 1:
+            np.testing.assert_array_equal(found == 0, true)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("q", [0, Fraction(1, 3), 0.5, 0.75, 1])
+def test_all_worlds_of_an_unknown_number(method, q):
+    """The quantile of an age among the ill, of whom it is not known how many there are, is true of true worlds only."""
+    ages = np.array([30, 35, 40, 45, 50])
+    view = mx.QITable(pd.DataFrame({"age": ages}), qi="age", sa="ill", sa_values=["no", "yes"])
+    space = mx.Space.of(view)
+    worlds = [np.array(ill) for ill in itertools.product([0, 1], repeat=5) if any(ill)]
+    quantiles = np.array([np.quantile(ages[ill == 1], float(q), method=method) for ill in worlds])
+    points = [space.count(pd.DataFrame({"age": ages, "ill": np.where(ill, "yes", "no")})) / 5 for ill in worlds]
+    for value in np.unique(quantiles):
+        rows = list(PublishedQuantile(value, q, given={"ill": "yes"}, of="age", method=method).rows(space))
+        holds = np.array([max(one.residual(p).max() for one in rows) < 1e-12 for p in points])
+        true = np.abs(quantiles - value) < 1e-9
+        assert holds[true].all()
+        if method in ("inverted_cdf", "lower", "higher"):
+            np.testing.assert_array_equal(holds, true)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from([1.5, 2.0, 3.25, 7.0]), min_size=1, max_size=9), st.data())
+def test_rounded(incomes, data):
+    """A rounded quantile is true of whatever is rounded to it."""
+    q, method = data.draw(st.sampled_from([0, 0.1, 0.3, 0.5, 1])), data.draw(st.sampled_from(METHODS))
+    places = data.draw(st.sampled_from([0, 1, 2]))
+    view = view_of(len(incomes), [1.5, 2.0, 3.25, 7.0])
+    space = mx.Space.of(view)
+    value = round(float(np.quantile(incomes, q, method=method)), places)
+    p = space.count(people_of(len(incomes)).assign(income=incomes)) / len(incomes)
+    (rows,) = PublishedQuantile(value, q, method=method, decimals=places).rows(space)
+    assert rows.residual(p).max() < 1e-12
+
+
+def test_by_hand():
+    """Of five people the median is 30: three at least have 30 at most, and two at most less."""
+    (rows,) = PublishedQuantile(30).rows(mx.Space.of(view_of(5)))
+    space = mx.Space.of(view_of(5))
+    income = space.index.get_level_values("income").to_numpy()
+    np.testing.assert_array_equal(rows.matrix.toarray(), 5.0 * np.array([income <= 30, income < 30]))
+    assert (rows.low.tolist(), rows.high.tolist()) == ([3, -np.inf], [np.inf, 2])
+    (rows,) = PublishedQuantile(30).rows(mx.Space.of(view_of(4)))  # the pairs (20, 40) and (30, 30)
+    names = [rows.name(i) for i in range(len(rows))]  # none has less than 20 anyway
+    assert names == [f"median is 30: number {one}" for one in ("<= 30", "<= 40", "< 30")]
+    assert rows.low.tolist() == [2, 3, -np.inf]
+    assert rows.high.tolist() == [np.inf, np.inf, 2]
+
+
+def test_decided_by_it():
+    """A median of 70 of three means that two have 70, the largest value; the third has 40, the least."""
+    model = mx.MaxEnt(view_of(3)).add(PublishedQuantile(70), PublishedQuantile(40, q=0))
+    assert model.bounds(P(70), integer=True) == pytest.approx((2 / 3, 2 / 3))
+    post = model.solve()
+    assert post.prob(70) == pytest.approx(2 / 3)
+    assert post.prob(40) == pytest.approx(1 / 3)
+    with pytest.raises(mx.Infeasible, match="median is 70"):
+        model.copy().add(P(70) <= 0.5).solve()
+
+
+def test_exact_over_whole_assignments():
+    """The mean of two middle values is exact over whole assignments: brute force over all worlds."""
+    view, told = view_of(4), [PublishedQuantile(30), PublishedQuantile(20, q=0)]
+    worlds = np.array(list(itertools.product(INCOMES, repeat=4)))
+    true = worlds[(np.median(worlds, axis=1) == 30) & (worlds.min(axis=1) == 20)]
+    model = mx.MaxEnt(view).add(*told)
+    for value in INCOMES:
+        shares = (true == value).mean(axis=1)
+        assert model.bounds(P(value), integer=True) == pytest.approx((shares.min(), shares.max()), abs=1e-9)
+    more = (true == 20).mean(axis=1) - (true == 40).mean(axis=1)
+    assert model.bounds(P(20) - P(40), integer=True) == pytest.approx((more.min(), more.max()), abs=1e-9)
+    assert model.bounds(P(20) - P(40))[1] == pytest.approx(1 / 2, abs=1e-6)  # the relaxation: two have 20, one 30
+    assert more.max() == 1 / 4
+    none = model.copy().add(P(30) == 0.25, P(40) == 0)
+    assert none.bounds(P(70)) == pytest.approx((0.25, 0.25), abs=1e-6)  # 20, 20, 30, 70, whose median is 25
+    with refused(mx.Infeasible, "median is 30"):
+        none.bounds(P(20), integer=True)
+
+
+def test_answered_queries():
+    """MEDIAN, MIN and MAX of those asked, with a vagueness, say what quantiles do."""
+    people = pd.DataFrame({"age": [30, 35, 40, 45, 50], "sex": list("FFFMM")})
+    view = mx.QITable(people, qi=["age", "sex"], sa="income", sa_values=INCOMES)
+    space = mx.Space.of(view)
+    for of, q in (("median", 0.5), ("min", 0), ("max", 1)):
+        queries = AnsweredQueries([{"sex": "F"}, {"age": pd.Interval(30, 45, closed="both")}], [30, 40], of=of)
+        by_query = list(queries.rows(space))
+        for rows, value, asked in zip(by_query, [30, 40], queries.queries, strict=True):
+            (same,) = PublishedQuantile(value, q, given=asked).rows(space)
+            assert rows.same_as(same)
+        assert by_query[0].name(0).startswith(f"{of}: sex=F: number ")
+    (vague,) = AnsweredQueries([{"sex": "F"}], [33], of="median", eps=5).rows(space)
+    assert vague.low.tolist() == [2, -np.inf]
+    assert [vague.name(i).partition(": sex=F: ")[2] for i in range(2)] == ["number <= 38", "number < 28"]
+    truth = people.assign(income=[20, 30, 70, 20, 70])
+    mx.testing.check_source(AnsweredQueries([{"sex": "F"}, {}], [30, 30], of="median"), space, truth)
+    mx.testing.check_source(AnsweredQueries([{"sex": "M"}, {}], [20, 20], of="min"), space, truth)
+    mx.testing.check_source(AnsweredQueries([{"sex": "M"}, {}], [45, 30], of="median"), space, truth)
+
+
+def test_of_a_class_whose_size_is_published():
+    """How many are ill is published: the median age of three of them is one of the ages, and decides."""
+    counts = pd.Series({"no": 2, "yes": 3})
+    view = mx.QITable(people_of(5), qi="age", sa="ill", sa_distribution=counts)
+    model = mx.MaxEnt(view).add(PublishedQuantile(45, given={"ill": "yes"}, of="age"))
+    for age in (45, 50):
+        assert model.bounds(P("yes", given={"age": age}), integer=True) == pytest.approx((1, 1))
+        assert model.solve().prob("yes", given={"age": age}) == pytest.approx(1)
+
+
+def test_values_that_stand_for_numbers(release):
+    """Names stand for numbers that are told; the same statement twice is noticed if they need not be."""
+    weeks = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
+    source = PublishedQuantile(1, q=0, values=weeks, given={"Gender": "male"})
+    post = mx.MaxEnt(release).add(source).solve()
+    assert post.prob("Flu", given={"Gender": "male"}) >= 1 / 6 - 1e-9
+    assert PublishedQuantile(30).identity == PublishedQuantile(30, Fraction(1, 2)).identity
+    assert PublishedQuantile(30, values=weeks).identity != PublishedQuantile(30, values=weeks).identity
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (lambda: PublishedQuantile(33), StatementError, ["nobody as described can have it", "method="]),
+        (lambda: PublishedQuantile(30, q=2), BadProbability, ["q=2"]),
+        (lambda: PublishedQuantile(30, method="nearest"), StatementError, ["method='nearest'", "linear"]),
+        (lambda: PublishedQuantile(30.25, decimals=1), BadProbability, ["more than decimals=1"]),
+        (lambda: PublishedQuantile(30, of="age"), StatementError, ["'age' is a quasi-identifier", "'income': ..."]),
+        (lambda: PublishedQuantile(30, of="aged"), UnknownName, ["did you mean 'age'?"]),
+        (lambda: PublishedQuantile(30, given={"income": 300}), UnknownName, ["300"]),
+        (lambda: AnsweredQueries([{}], [33], of="median"), StatementError, ["median: everybody", "nobody"]),
+    ],
+)
+def test_errors(wrong, error, says):
+    """What is wrong is told, at the latest when a model gets it."""
+    with refused(error, *says):
+        mx.MaxEnt(view_of(3)).add(wrong())
+
+
+def test_what_says_nothing():
+    """If everybody has the only value, its quantiles say nothing."""
+    with refused(StatementError, "nothing is said"):
+        mx.MaxEnt(view_of(3, [30])).add(PublishedQuantile(30))

@@ -1,0 +1,335 @@
+"""Published contingency tables: margins, suppressed cells and rounded counts, as rows in people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, PublishedTable
+from maxent_cvx.testing import check_source
+from support.helpers import refused
+from support.solving import examples
+
+
+def table_of(*cells: tuple, by: str = "Gender Disease", **options: object) -> PublishedTable:
+    """A table of cells, each with its labels and its count."""
+    return PublishedTable(pd.DataFrame(cells, columns=[*by.split(), "n"]), **options)
+
+
+@pytest.fixture
+def release(hospital: pd.DataFrame) -> mx.Release:
+    """The ten patients in three buckets."""
+    return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+
+
+def sides(table: PublishedTable) -> list[tuple[float, float]]:
+    """What every cell says."""
+    return list(table.cells[["low", "high"]].itertuples(index=False, name=None))
+
+
+# -- what a count says ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("printed", "options", "low", "high"),
+    [
+        (7, {}, 7, 7),
+        ("7", {}, 7, 7),
+        (" < 5", {}, 0, 4),
+        ("<5", {"zeros_shown": True}, 1, 4),
+        ("<=4", {"suppressed": "<=4"}, 0, 4),
+        ("<10", {"suppressed": "< 10", "zeros_shown": True}, 1, 9),
+        ("*", {}, 0, np.inf),
+        ("*", {"suppressed": None}, 0, np.inf),
+        ("c", {"suppressed": {"c": (1, 9)}}, 1, 9),
+        ("*", {"suppressed": {"<5": (1, 4), "*": (5, None)}}, 5, np.inf),
+        (10, {"base": 5}, 8, 12),
+        (0, {"base": 5}, 0, 2),
+        (9, {"base": 3}, 8, 10),
+        (10, {"base": 10}, 5, 15),
+        (10, {"base": 5, "rounding": "random"}, 6, 14),
+        (3, {"base": 3, "rounding": "random"}, 1, 5),
+        (0, {"base": 3, "rounding": "random"}, 0, 2),
+        ("<5", {"base": 5}, 0, 4),
+        (4, {"base": 1, "rounding": "random"}, 4, 4),
+    ],
+)
+def test_what_a_cell_says(printed: object, options: dict, low: float, high: float):
+    """Design, section 8: "<5" is 0 to 4, or 1 to 4 where zeros are shown; base b is b // 2 or b - 1; "*" nothing."""
+    assert sides(table_of(("male", "Flu", printed), **options)) == [(low, high)]
+
+
+@given(count=st.integers(0, 200), base=st.integers(1, 10), up=st.booleans())
+def test_rounding_is_sound(count: int, base: int, up: bool):
+    """Whatever was rounded to the nearest multiple, or at random to one of the next two, is between the ends."""
+    nearest = base * ((2 * count + base - (not up)) // (2 * base))  # ties go either way
+    at_random = base * (count // base + (up and count % base > 0))
+    for rounding, printed in (("nearest", nearest), ("random", at_random)):
+        ((low, high),) = sides(table_of(("male", "Flu", printed), base=base, rounding=rounding))
+        assert 0 <= low <= count <= high
+
+
+def test_counts_of_any_type_are_read():
+    """Texts, integers, floats that are whole, Categoricals, columns of pandas' own types: the same table."""
+    counts = [3, 12, 0]
+    for column in (
+        counts, [float(n) for n in counts], list(map(str, counts)), pd.Categorical(counts),
+        pd.array(counts, dtype="Int64"), pd.array(list(map(str, counts)), dtype="string"), np.array(counts, np.uint8),
+    ):  # fmt: skip
+        assert sides(PublishedTable(pd.DataFrame({"A": list("xyz"), "n": column}))) == [(n, n) for n in counts]
+
+
+# -- rows ----------------------------------------------------------------------------------------
+
+
+def test_rows_are_exact_numbers_of_people(release, hospital):
+    """Every coefficient of the system that is solved is 1, and every side the integer that was printed."""
+    table = table_of(("male", "Flu", 3), ("male", "*", 6), ("*", "*", 10), ("*", "HIV", "<5"), ("female", "Flu", "*"))
+    model = MaxEnt(release).add(table)
+    known = model.form.matrix[[*range(model.form.n_facts, model.form.shape[0])]]
+    assert set(known.data) == {1.0}
+    assert model.form.low[model.form.n_facts :].tolist() == [3, 6, 10, -np.inf]
+    assert model.form.high[model.form.n_facts :].tolist() == [3, 6, 10, 4]
+    names = [model.form.name(row) for row in range(model.form.n_facts, model.form.shape[0])]
+    assert names[:3] == [f"published table by Gender, Disease: {of}" for of in ("male, Flu", "male, *", "*, *")]
+    truth = model.space.count(hospital)
+    of_men = ((hospital["Gender"] == "male") & (hospital["Disease"] == "Flu")).sum()
+    assert (table.matrix(model.space) @ truth).tolist()[:3] == [of_men, 6, 10]
+
+
+def test_it_is_what_statements_say(release):
+    """N P(male, Flu) = 3 is P(Flu | male) = 3 / 6: the same answer."""
+    one = MaxEnt(release).add(table_of(("male", "Flu", 3), ("*", "HIV", 2))).solve()
+    two = MaxEnt(release).add("P(Flu | Gender=male) = 0.5", "P(HIV) = 0.2").solve()
+    assert abs(one.conditional() - two.conditional()).to_numpy().max() < 1e-9
+
+
+def test_any_columns_in_any_order(release, hospital):
+    """By QI alone, by the sensitive attribute alone, by all; the order of columns and rows means nothing."""
+    frame = hospital.groupby(["Disease", "Degree", "Gender"]).size().rename("count").reset_index()
+    for by in (["Disease"], ["Gender"], ["Degree", "Disease"], ["Disease", "Degree", "Gender"]):
+        cells = frame.groupby(by)["count"].sum().reset_index().sample(frac=1, random_state=1)
+        table = PublishedTable(cells, count="count", suppressed=None)
+        check_source(table, MaxEnt(release).space, hospital)
+        post = MaxEnt(release).add(table).solve()
+        got = table.matrix(post.space) @ post.counts
+        assert got == pytest.approx(cells["count"].to_numpy(), abs=1e-6)
+
+
+def test_what_is_published_already_changes_nothing(release):
+    """Totals of genders that the buckets say as well: no error, and the same answer."""
+    before = MaxEnt(release).solve().conditional()
+    model = MaxEnt(release).add(table_of(("male", 6), ("female", 4), ("*", 10), by="Gender"))
+    assert abs(before - model.solve().conditional()).to_numpy().max() < 1e-9
+    assert model.diagnose().empty
+    with pytest.warns(mx.RepeatedStatement):
+        model.add(table_of(("female", 4), ("male", 6), ("*", 10), by="Gender"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "move"),
+    [
+        ([("male", "*", 7)], "male, *", 1),
+        ([("male", "Flu", 5), ("*", "HIV", 2)], "male, Flu", 2),  # three have it, all of them men
+        ([("*", "*", 11)], "*, *", 1),
+        ([("female", "Flu", 0), ("male", "Flu", 2)], None, 1),
+    ],
+)
+def test_contradictions_name_the_cell(release, cells, name, move):
+    """What the buckets exclude is no answer but an error, which names the cell and how far it is off, in people."""
+    model = MaxEnt(release).add(table_of(*cells))
+    with refused(mx.Infeasible, "published table by Gender, Disease", name or "female, Flu"):
+        model.solve()
+    found = model.diagnose()
+    assert found["move"].iloc[0] == pytest.approx(move)
+    if name:
+        assert found.index.to_list() == [f"published table by Gender, Disease: {name}"]
+
+
+def test_impossible_combinations(release):
+    """No junior has the flu in any bucket: 0 says nothing, "<5" neither, and a number is a contradiction."""
+    for printed in (0, "<5", "*"):
+        (rows,) = table_of(("junior", "Flu", printed), by="Degree Disease").rows(MaxEnt(release).space)
+        assert len(rows) == 0
+    model = MaxEnt(release).add(table_of(("junior", "Flu", 1), by="Degree Disease"))
+    with refused(mx.Infeasible, "published table by Degree, Disease: junior, Flu"):
+        model.solve()
+    assert model.diagnose().index.to_list() == ["published table by Degree, Disease: junior, Flu"]
+
+
+def test_prices_are_per_person(release):
+    """The price of a cell is the derivative of the entropy by its count."""
+    post = MaxEnt(release).add(table_of(("male", "Flu", 2))).solve()
+    price = post.prices().loc["published table by Gender, Disease: male, Flu", "price"]
+    below, above = (
+        MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == (2 + off) / 6).solve().entropy
+        for off in (-1e-4, 1e-4)
+    )
+    assert price == pytest.approx((above - below) / 2e-4, rel=1e-4)
+
+
+def test_views_of_every_kind(hospital):
+    """Beside QI tables, generalised groups with a population, series and named people."""
+    qi_table = mx.QITable(hospital, qi=["Gender"], sa="Disease", sa_values=sorted(set(hospital["Disease"])))
+    cells = table_of(("male", "Flu", 2), ("*", "HIV", 2))
+    post = MaxEnt(qi_table).add(cells).solve()
+    assert 10 * post.joint()["male", "Flu"] == pytest.approx(2, abs=1e-6)
+
+    records = pd.DataFrame({"Age": ["*"] * 4, "Sex": list("FFMM"), "Salary": [30, 80, 40, 50]})
+    everybody = pd.DataFrame({"Age": [21, 25, 30, 45, 50, 55, 30, 45], "Sex": list("FFFMMMMF")})
+    grouped = MaxEnt(mx.Release.from_generalized(records, qi=["Age", "Sex"], sa="Salary", population=everybody))
+    of_young = table_of((21, 1), (25, 1), ("*", 4), by="Age")  # of those in the release
+    joint = grouped.add(of_young).solve().joint().reset_index(name="p")
+    inside = joint[joint["Salary"].isin([30, 40, 50, 80])]
+    assert 8 * inside.groupby("Age")["p"].sum()[21] == pytest.approx(1, abs=1e-6)
+
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(table, qi=["Gender"], sa="Disease", bucket="Bucket", id="Pseudonym")
+        for table in mx.datasets.load_patients()
+    )
+    model = MaxEnt(series).add(table_of(("male", "Diabetes", 1)))
+    men = model.space.described({"Gender": "male"}).sum()
+    assert model.solve().prob("Diabetes", given={"Gender": "male"}) * men == pytest.approx(1, abs=1e-6)
+
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    people = {"Ann": {"Gender": "female", "Degree": "college"}}
+    named = MaxEnt(release, people=people).add(table_of(("female", "HIV", 0))).solve()
+    assert named.people().loc["Ann", "HIV"] == pytest.approx(0, abs=1e-9)
+
+
+def test_several_sensitive_attributes(hospital):
+    """A table may be by some of them."""
+    frame = hospital.assign(Ward=["a", "b"] * 5)
+    release = mx.Release.from_buckets(frame, qi="Gender", sa=["Disease", "Ward"], bucket="Bucket")
+    cells = frame.groupby(["Gender", "Ward"]).size().rename("n").reset_index()
+    table = PublishedTable(cells, suppressed=None)
+    check_source(table, MaxEnt(release).space, frame)
+    post = MaxEnt(release).add(table).solve()
+    assert table.matrix(post.space) @ post.counts == pytest.approx(cells["n"].to_numpy(), abs=1e-6)
+
+
+# -- the view of a table -------------------------------------------------------------------------
+
+
+def test_nothing_but_a_table(hospital):
+    """Whoever has only a table, with its totals, makes the view of it; of exact cells the answer is the table."""
+    counts = pd.crosstab(hospital["Gender"], hospital["Disease"], margins=True, margins_name="Total")
+    cells = counts.stack().rename("n").reset_index()
+    table = PublishedTable(cells, suppressed=None, total="Total")
+    for sa in ("Disease", ["Gender", "Disease"]):
+        post = MaxEnt(table.to_view(sa=sa)).add(table).solve()
+        joint = 10 * post.joint().groupby(["Gender", "Disease"]).sum()
+        expected = counts.drop(index="Total", columns="Total").stack()
+        assert abs(joint - expected).max() < 1e-6
+    assert table.to_view(sa="Disease").n_q.tolist() == [4, 6]
+
+
+def test_values_that_nobody_has():
+    """A region without people is no QI tuple; the cells of the table that say so are no error."""
+    cells = [("N", "x", 0), ("N", "y", 0), ("N", "*", 0), ("S", "x", 1), ("S", "*", 3), ("*", "*", 3)]
+    table = table_of(*cells, by="R D")
+    view = table.to_view(sa="D")
+    assert view.quasi_identifiers.to_list() == [("S",)]
+    assert MaxEnt(view).add(table).solve().conditional().loc["S"].tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_views_that_cannot_be_made():
+    """Without the totals nobody knows who the people are; the errors say which are missing."""
+    for cells, sa, options, says in [
+        ([("a", "x", 1)], "D", {}, "no total over 'D' of R='a'"),
+        ([("a", "x", 1), ("a", "*", "<5")], "D", {}, "suppressed or rounded"),
+        ([("a", "x", 1), ("a", "*", 3), ("b", "x", 1)], "D", {}, "no total over 'D' of R='b'"),
+        ([("a", "x", 1), ("a", "*", 3), ("*", "*", 4)], "D", {}, "add up to 3"),
+        ([("a", "x", 1)], ["R", "D"], {}, "n_records="),
+        ([("a", "x", 1), ("*", "*", "<5")], ["R", "D"], {}, "n_records="),
+        ([("a", "x", 1), ("*", "*", "<5")], ["R", "D"], {"n_records": 5}, "counts 0 to 4"),
+        ([("a", "x", 1), ("a", "*", 3)], "D", {"n_records": 3}, "leave it out"),
+    ]:
+        with refused(mx.TableError, says):
+            table_of(*cells, by="R D").to_view(sa, **options)
+    with refused(mx.UnknownName, "'Dd'", "did you mean 'D'"):
+        table_of(("a", "x", 1), by="R D").to_view("Dd")
+    assert table_of(("a", "x", 1), by="R D").to_view(["R", "D"], n_records=4).n_records == 4
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+def test_tables_that_cannot_be_read():
+    """Each error says what was found and what is expected."""
+    frame = pd.DataFrame({"A": ["x", "y"], "n": [1, 2]})
+    for table, options, error, says in [
+        ([1], {}, mx.TableError, "DataFrame"),
+        (frame, {"count": "m"}, mx.UnknownName, "'m'"),
+        (frame, {"count": 3}, mx.TableError, "name of a column"),
+        (frame[["n"]], {}, mx.TableError, "column of counts only"),
+        (frame.head(0), {}, mx.TableError, "no rows"),
+        (pd.concat([frame, frame.head(1)]), {}, mx.TableError, "more than one row for 'x'"),
+        (frame.assign(n=[1, -2]), {}, mx.TableError, "none negative"),
+        (frame.assign(n=[1, 2.5]), {}, mx.TableError, "2.5"),
+        (frame.assign(n=[1, np.inf]), {}, mx.TableError, "inf"),
+        (frame.assign(n=[1, None]), {}, mx.TableError, "missing values in 'n'"),
+        (frame.assign(A=["x", None]), {}, mx.TableError, "missing values in 'A'"),
+        (frame.assign(n=[True, False]), {}, mx.TableError, "bool"),
+        (frame.assign(n=["1", "<10"]), {}, mx.TableError, "'<10'"),
+        (frame.assign(n=["1", "1,234"]), {}, mx.TableError, "'1,234'"),
+        (frame.assign(n=pd.to_datetime(["2020", "2021"])), {}, mx.TableError, "datetime"),
+        (frame.assign(n=[5, 12]), {"base": 5}, mx.TableError, "no multiple of base=5"),
+        (frame, {"base": 0}, mx.StatementError, "base=0"),
+        (frame, {"rounding": "up"}, mx.StatementError, "'nearest' or 'random'"),
+        (frame, {"suppressed": "small"}, mx.StatementError, "'<5' or '<=4'"),
+        (frame, {"suppressed": "<1", "zeros_shown": True}, mx.StatementError, "no count is so small"),
+        (frame, {"suppressed": 5}, mx.StatementError, "a limit such as"),
+        (frame, {"suppressed": {"c": (4, 1)}}, mx.StatementError, "(least, most)"),
+        (frame, {"suppressed": {"c": 4}}, mx.StatementError, "(least, most)"),
+        (frame, {"suppressed": {"7": (0, 4)}}, mx.StatementError, "is no number"),
+        (frame, {"suppressed": {"c": (0, 4)}, "zeros_shown": True}, mx.StatementError, "say so yourself"),
+        (frame, {"zeros_shown": 1}, mx.StatementError, "zeros_shown"),
+        (frame, {"total": None}, mx.StatementError, "total=None"),
+    ]:
+        with refused(error, says):
+            PublishedTable(table, **options)
+
+
+def test_tables_of_something_else(release):
+    """Unknown columns and values are refused by name, with near misses, also where they would say nothing."""
+    for table, says in [
+        (table_of(("male", 6), by="Gendre"), "did you mean 'Gender'"),
+        (table_of(("male", "Fluu", 3)), "did you mean 'Flu'"),
+        (table_of(("male", "Fluu", 0)), "did you mean 'Flu'"),
+        (table_of(("mail", "Flu", "<5")), "did you mean 'male'"),
+        (table_of((6, 1), by="Degree"), "6 is not a value of 'Degree'"),
+    ]:
+        with refused(mx.UnknownName, says):
+            MaxEnt(release).add(table)
+
+
+# -- any table -----------------------------------------------------------------------------------
+
+
+@examples(60)
+@given(seed=st.integers(0, 10**6), rounding=st.sampled_from(["nearest", "random"]), base=st.sampled_from([None, 3, 5]))
+def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
+    """However it is suppressed and rounded: the microdata satisfy every row of a table made of them."""
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame(rng.integers(0, 3, (40, 3)), columns=list("ABC")).astype(str)
+    counts = pd.concat(
+        [
+            people.assign(**dict.fromkeys(over, "*")).value_counts(list("ABC")).rename("n").reset_index()
+            for over in ([], ["A"], ["B"], ["C"], ["A", "B"], ["A", "B", "C"])
+        ]
+    )
+    n = counts["n"].to_numpy()
+    printed = n
+    if base:
+        down = n - n % base
+        up = rng.random(len(n)) < 0.5 if rounding == "random" else n % base > base // 2
+        printed = down + base * (up & (n % base > 0))
+    counts["n"] = np.where(n < 5, "<5", printed.astype(str))
+    table = PublishedTable(counts, base=base, rounding=rounding, zeros_shown=True)
+    view = mx.QITable(people, qi=["A", "B"], sa="C", sa_values=list("012"))
+    check_source(table, MaxEnt(view).space, people)
