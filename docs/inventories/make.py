@@ -17,6 +17,7 @@ NAMES = {
         "py:class": {
             "api_reference/cvxpy.expressions.html#cvxpy.expressions.expression.Expression": ["cvxpy.Expression"],
             "api_reference/cvxpy.expressions.html#cvxpy.expressions.variable.Variable": ["cvxpy.Variable"],
+            "api_reference/cvxpy.expressions.html#cvxpy.expressions.constants.parameter.Parameter": ["cvxpy.Parameter"],
             "api_reference/cvxpy.problems.html#$": ["cvxpy.Problem"],
         },
     },
@@ -25,6 +26,7 @@ NAMES = {
     },
     "numpy": {
         "py:class": {"reference/generated/{}.html#$": ["numpy.ndarray"]},
+        "py:function": {"reference/generated/{}.html#$": ["numpy.quantile"]},
     },
     "pandas": {
         "py:class": {

@@ -24,7 +24,7 @@ __all__ = ["SoftSource", "soft"]
 class SoftSource(Source):
     """``sum of penalties(what each row is missed by)``, subtracted from N H(p): a source whose rows can be missed.
 
-    Made by :func:`soft`.
+    Made by :func:`maxent_cvx.soft`.
 
     Attributes
     ----------
