@@ -180,10 +180,10 @@ class SolverError(MaxEntError):
 
     Examples
     --------
-    >>> import maxent_cvx as mx
+    >>> import cvxpy as cp, maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> mx.MaxEnt(release).add(lambda space: space.p[0] ** 2 <= 0.001).bounds("P(Flu | Gender=male)")
+    >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu | Gender=male)")
     Traceback (most recent call last):
     ...
     maxent_cvx.errors.SolverError: bounds are linear programs, and the model holds a convex constraint of your own

@@ -40,6 +40,14 @@ class Penalty:
         If there is neither `sd` nor `weight`, or both, or `delta` without `sd`.
     BadProbability
         If one of them is not above 0, or beyond what doubles can be squared.
+
+    Examples
+    --------
+    It is what :func:`maxent_cvx.soft` makes of its arguments, and a function of the space may give its rows:
+
+    >>> from maxent_cvx.terms.penalty import Penalty
+    >>> print(Penalty(sd=0.05, delta=0.1))
+    sd 0.05, delta 0.1
     """
 
     sd: float | np.ndarray | None = None

@@ -61,8 +61,10 @@ def acs12() -> mx.View:
 
 
 def generalised(records: int) -> mx.View:
-    """Adult by Mondrian: groups of generalised ages."""
-    return mx.disguise.mondrian(adult(records), qi=["age", "education-num"], sa="salary", k=20)
+    """Adult by Mondrian: groups of generalised ages, and who the people are."""
+    table, qi = adult(records), ["age", "education-num"]
+    published = mx.disguise.mondrian_table(table, qi=qi, sa="salary", k=20)
+    return mx.Release.from_generalized(published, qi=qi, sa="salary", population=table)
 
 
 def counted(records: int) -> mx.View:

@@ -233,8 +233,8 @@ def _convex(said: Probability, statement: Statement) -> Callable[[Space], cp.Con
 
     def constraint(space: Space) -> cp.Constraint:
         expression = sum(a * space.prob(*_arguments(event)) for event, a in said.terms.items()) - middle
-        # A square with the scale that a probability has: HiGHS and cone solvers know nothing of 1e-9.
-        return cp.abs(expression) <= reach if len(said.terms) == 1 else cp.square(expression) <= reach**2
+        # The first is a row at the door; a sum of squares, also of one number, has a multiplier that is searched for.
+        return cp.abs(expression) <= reach if len(said.terms) == 1 else cp.sum_squares(expression) <= reach**2
 
     return constraint
 

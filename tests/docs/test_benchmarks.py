@@ -19,6 +19,7 @@ from tests.benchmarks import (
     rules,
     saving,
     series,
+    soft_rows,
     solvers,
     worlds,
 )
@@ -36,6 +37,14 @@ def test_solvers(options, capsys):
     assert (table["evaluations"] > 0).all()
     assert table["certified_error"].iloc[0] < 1e-4
     assert "terms" in capsys.readouterr().out
+
+
+def test_soft_rows(capsys):
+    """Models with soft statements are solved by CVXPY, too, and it is said how far apart the answers are."""
+    table = soft_rows.main(["--number", "5"])
+    assert "compared" in set(table["word"])
+    assert {"objective", "problem", "probability"} <= set(table)
+    assert "compared" in capsys.readouterr().out
 
 
 def test_larger():

@@ -15,6 +15,9 @@ from support.stored_views import KINDS
 SUPPORT = Path(public_api.__file__).parent
 #: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
 WIDER = {
+    "mx.Rows(matrix, low, high, label, index=None, view=None, typed=None, remedy='', exact=False)": "mx.Rows(matrix, "
+    "low, high, label, index=None, view=None, typed=None, remedy='', exact=False, penalty=None)",
+    "mx.Statement(terms, low, high, where='')": "mx.Statement(terms, low, high, where='', penalty=None)",
     "mx.NoisyMarginal(counts, noise, confidence=0.95, integer=True)": "mx.NoisyMarginal(counts, noise, "
     "confidence=None, integer=None, how='box')",
     "mx.Block(space, matrix, index, label)": "mx.Block(space, matrix, index, label, constant=None, "

@@ -8,10 +8,21 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from maxent_cvx import BadProbability, Infeasible, MaxEnt, P, SolverError, Space, StatementError
+from maxent_cvx import (
+    BadProbability,
+    Infeasible,
+    MaxEnt,
+    P,
+    Release,
+    SolverError,
+    Space,
+    StatementError,
+    datasets,
+)
 from support.depot import CUBE, p, publish
 from support.solving import CONIC, DEFAULT, error
 
@@ -161,6 +172,43 @@ def test_convex_not_by_every_solver(name: str):
     """A solver of the papers takes linear rows only, and says so."""
     with pytest.raises(SolverError, match=r"DUAL_LBFGS.*convex.*CLARABEL"):
         model().add(CONVEX[name][0]).solve("DUAL_LBFGS")
+
+
+#: Kinds of convex constraints on P(Gender, Disease) of the ten patients.
+TOGETHER: dict[str, Callable[[Any, np.ndarray], cp.Expression]] = {
+    "squares": lambda block, target: cp.sum_squares(block - target),
+    "absolute values": lambda block, target: cp.norm1(block - target),
+    "divergence": lambda block, target: cp.sum(cp.kl_div(block, target)),
+    "the largest": lambda block, target: cp.sum_largest(block - target, 2),
+    "an exponential": lambda block, target: cp.sum(cp.exp(5 * cp.abs(block - target))),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # CLARABEL, of tolerances that are very tight
+@pytest.mark.parametrize("names", [*itertools.combinations(TOGETHER, 2), tuple(TOGETHER)], ids=" and ".join)
+def test_several_convex_constraints(names: tuple[str, ...]):
+    """Several constraints, beside a hard and a soft statement: near the answer of a conic solver.
+
+    Each has a multiplier or cuts of its own, which are found one after the other. All hold at a point nearer to the
+    target than the answer without them is.
+    """
+    hospital = datasets.load_hospital()
+    release = Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    flu = P("Flu", given={"Gender": "male"})
+    known = MaxEnt(release).add(flu <= 0.3, P("HIV", given={"Gender": "female"}).softly(0.3, sd=0.05))
+    block = known.space.marginal(["Gender", "Disease"])
+    now = block.matrix @ known.solve().counts / 10
+    target = now * np.linspace(0.5, 1.6, len(now))
+    target *= now.sum() / target.sum()
+    near = known.copy().add(block.softly(pd.Series(target, block.index), sd=0.01)).solve()
+    nearer = block.matrix @ near.counts / 10
+    for name in names:
+        least, most = (float(TOGETHER[name](cp.Constant(at), target).value) for at in (nearer, now))
+        known.add(TOGETHER[name](block.expr, target) <= 0.8 * least + 0.2 * most, label=name)
+    post = known.solve()
+    known.problem.solve("CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    assert np.abs(known.space.counts.value - post.counts).max() <= 1e-5 + 10 * post.certificate.bound
+    assert known.problem.value * 10 == pytest.approx(post.objective, abs=1e-6)
 
 
 def test_convex_with_rows():

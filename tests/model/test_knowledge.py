@@ -43,7 +43,8 @@ def several(space):
         (lambda space: space.prob("HIV") <= 0.3, 1),
         (lambda space: [space.prob(value) <= 0.5 for value in ("HIV", "Flu")], 2),
         (lambda space: (space.prob(value) <= 0.5 for value in ("HIV", "Flu")), 2),
-        (lambda space: cp.abs(space.prob("HIV") - 0.2) <= 0.1, 0),
+        (lambda space: cp.abs(space.prob("HIV") - 0.2) <= 0.1, 2),
+        (lambda space: cp.exp(space.prob("HIV")) <= 1.3, 0),
         (lambda space: AtMost(0.9), 22),  # 27 terms, of which 5 pairs of q and s are in two buckets
         (several, 7),
     ],

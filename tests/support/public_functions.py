@@ -17,7 +17,9 @@ HELD = (
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.sources.Probability",
+    "maxent_cvx.sources.SoftSource",
     "maxent_cvx.tables.associations.Associations",
+    "maxent_cvx.terms.penalty.Penalty",
     "maxent_cvx.terms.people.People",
 )
 

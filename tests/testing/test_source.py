@@ -185,7 +185,7 @@ TRUE = {
         2 * P("Flu", given={"Gender": "male"}) + 0.1 >= 0.5 * cp.Parameter(value=2.0, name="two"),
     ],
     "SoftSource": lambda release, hospital: [
-        mx.soft(sources.StrongestAssociations(hospital, 5, 5), sd=0.1),
+        mx.soft(sources.StrongestAssociations(hospital, 5, 5, min_support=1), sd=0.1),
         mx.soft(lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.1, weight=20),
     ],
     "Statement": lambda release, hospital: [

@@ -9,6 +9,7 @@ problem plus t limit. So the gap at a point x'' that satisfies the constraint is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,10 +73,10 @@ class Allowance:
         missed = np.maximum(np.maximum(below, above), 0.0)
         error = abs(self.rows.matrix) @ moves + EPS * missed
         ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, 0.0 * error, error)]
-        least, most = float(np.minimum.reduce(ends).sum()), float(np.maximum.reduce(ends).sum())
-        linear, spread = float(self.linear @ x), float(np.abs(self.linear) @ (moves + 4 * EPS * x))
-        # A sum of n numbers is off by at most n EPS times their size; NumPy's pairwise sums by far less.
-        rounding = 16 * EPS * (abs(self.limit) + most + float(np.abs(self.linear) @ x))
+        least, most = math.fsum(np.minimum.reduce(ends)), math.fsum(np.maximum.reduce(ends))
+        linear, spread = math.fsum(self.linear * x), float(np.abs(self.linear) @ moves)
+        # Sums are rounded once; each cost is a product and quotient of a few numbers, and its logarithm is off by EPS.
+        rounding = EPS * (abs(self.limit) + 4 * most + 2 * float(np.abs(self.linear) @ x))
         left = max(self.limit - least - linear + spread, 0.0) + rounding
         return left, max(most + linear + spread - self.limit, 0.0) / self.magnitude
 

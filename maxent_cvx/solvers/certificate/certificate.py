@@ -210,7 +210,8 @@ def _bounded(
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
-    component_of_row, component_of_term = linked(form.components(free), allowances)
+    together = restriction.components if form.penalties is None else form.components(free)
+    component_of_row, component_of_term = linked((together[0], together[1]), allowances)
     own = np.where(restriction.is_soft, 0.0, multipliers)
     exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
     slack, doubt = exact.slack, np.zeros(form.shape[1])

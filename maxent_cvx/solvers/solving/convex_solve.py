@@ -72,19 +72,19 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
 
 def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budget, x: np.ndarray) -> np.ndarray:
     """Find the multiplier of one budget, the others being held; it is changed in place. Return the counts."""
-    tolerance = max(CONVEX_CONSTRAINTS.root * budget.magnitude, budget.rounding(x))
-    if multipliers[i] == 0 and budget.spent(x) <= budget.limit + tolerance:
+    tolerance, n = max(CONVEX_CONSTRAINTS.root * budget.magnitude, budget.rounding(x)), lagrangian.problem.n_records
+    start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
+    if multipliers[i]:  # what was found last for the others may keep it without a multiplier
+        multipliers[i] = 0.0
+        x = lagrangian.solve(multipliers)
+    if budget.spent(x) <= budget.limit + tolerance:
         return x
     tried: dict[float, np.ndarray] = {}
-    n = float(lagrangian.problem.n_records)
-    start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
     if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
         # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
         multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
-        if (
-            abs(budget.spent(lagrangian.solve(multipliers)) - budget.spent(x))
-            <= CONVEX_CONSTRAINTS.fixed * budget.magnitude
-        ):
+        change = budget.spent(lagrangian.solve(multipliers)) - budget.spent(x)
+        if abs(change) <= CONVEX_CONSTRAINTS.fixed * budget.magnitude:
             multipliers[i] = 0.0
             return lagrangian.solve(multipliers)
     doubtful = CONVEX_CONSTRAINTS.doubtful * start

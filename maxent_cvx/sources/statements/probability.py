@@ -10,7 +10,7 @@ from numbers import Real
 
 import numpy as np
 
-from ...errors import BadProbability, StatementError, number
+from ...errors import BadProbability, StatementError, arguments, number
 from ...terms.penalty import Penalty
 from .parametric_statement import ParametricStatement, is_parametric
 from .statement import Event, Statement, combination
@@ -226,8 +226,9 @@ class Probability:
 
         Raises
         ------
-        StatementError
-            If there is no probability in the combination, or both sides are infinite.
+        StatementError, BadProbability
+            If there is no probability in the combination, both sides are infinite, low is above high, or one of the
+            arguments is something else.
 
         Examples
         --------
@@ -236,6 +237,13 @@ class Probability:
         >>> P("Flu").missable(0.1, 0.3, mx.soft(P("Flu") == 0.2, sd=0.05).penalty)
         <Statement: 0.1 <~ P(Flu) <~ 0.3 +- 0.05>
         """
+        low, high = (
+            side if isinstance(side, float) and math.isinf(side) else number(side, f"the {name} value")
+            for side, name in ((low, "lower"), (high, "upper"))
+        )
+        if low > high:
+            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        arguments.instance(penalty, Penalty, "what it costs to miss a statement")
         said = self._statement(low, high)
         if math.isinf(low) and math.isinf(high):
             raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")

@@ -39,17 +39,24 @@ def hard() -> Case:
 
 @pytest.mark.parametrize("case", INTERIOR, ids=lambda case: case.name)
 def test_problem_is_plain(case: Case):
-    """The model is a plain CVXPY problem over the counts, and its value is the posterior's H(Q, S, B) (Eq. (3))."""
+    """The model is a plain CVXPY problem over the counts, and its value is the posterior's H(Q, S, B) (Eq. (3)).
+
+    Of soft rows it has by how much they are missed, too, and their costs divided by N.
+    """
     model = case.model()
     assert type(model.problem) is cp.Problem
-    assert [variable.id for variable in model.problem.variables()] == [model.space.counts.id]
+    own = [variable.id for variable in model.problem.variables() if variable.name() != "missed"]
+    assert own == [model.space.counts.id]
+    assert (len(model.problem.variables()) > 1) == case.needs_soft_rows
     assert model.problem.is_dcp()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Solution may be inaccurate")  # a status at 60,000 records
         value = model.problem.solve(solver="CLARABEL")
     share = case.expected(model.space) / model.view.n_records
-    assert value == pytest.approx(-(share * np.log(share)).sum(), abs=1e-6)
-    assert model.solve().entropy == pytest.approx(value, abs=1e-6)
+    post = model.solve()
+    costs = post.penalties.sum() / model.view.n_records
+    assert value == pytest.approx(-(share * np.log(share)).sum() - costs, abs=1e-6)
+    assert post.entropy == pytest.approx(value + costs, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(8))

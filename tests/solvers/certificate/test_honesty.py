@@ -23,7 +23,7 @@ from support.random_models import random_model
 from tests.benchmarks.honesty import ANSWERED, SPREAD, WELL_POSED, drawn, judged
 
 #: Models of each kind that every run of the tests draws.
-EVERY_TIME = {"wide": 50, "tame": 30, "views": 30, "convex": 10, "cancelling": 30, "soft": 25}
+EVERY_TIME = {"wide": 50, "tame": 30, "views": 30, "convex": 10, "cancelling": 30, "soft": 15}
 
 
 @pytest.mark.parametrize("kind", SPREAD)

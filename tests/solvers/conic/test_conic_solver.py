@@ -221,7 +221,11 @@ def test_random_models(seed: int):
     np.testing.assert_allclose(model.space.counts.value, post.counts, atol=1e-5)
 
 
-@pytest.mark.parametrize("case", [case for case in SOLVABLE if case.interior], ids=lambda case: case.name)
+#: DUAL_NEWTON reads entropies from CVXPY, and no costs of soft rows.
+INTERIOR = [case for case in SOLVABLE if case.interior and not case.needs_soft_rows]
+
+
+@pytest.mark.parametrize("case", INTERIOR, ids=lambda case: case.name)
 def test_models(case: Case):
     """The same for problems with known answers."""
     model = case.model()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -202,7 +203,7 @@ def test_refusals(rumours):
     for value in (0, -1, True, "high", math.nan):
         with refused(BadProbability, "the priority of 'gossip' is", "a number above 0 is expected"):
             rumours.relax({"gossip": value})
-    rumours.add(lambda space: space.prob("Flu", MEN) ** 2 <= 0.2)
+    rumours.add(lambda space: cp.exp(space.prob("Flu", MEN)) <= 1.5)
     with refused(SolverError, "convex"):
         rumours.relax()
 

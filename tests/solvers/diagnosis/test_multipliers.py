@@ -19,7 +19,8 @@ from support.solving import examples
 
 OPEN = np.inf
 seeds = st.integers(0, 10**6)
-LINEAR = [problem for problem in PROBLEMS.values() if problem.feasible and not problem.needs_convex]
+HARD = [problem for problem in PROBLEMS.values() if not (problem.needs_convex or problem.needs_soft_rows)]
+LINEAR = [problem for problem in HARD if problem.feasible]
 
 
 def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:

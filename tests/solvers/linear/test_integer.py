@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -166,7 +167,7 @@ def test_not_decided():
     found = model.solve().certain(integer=True, time_limit=0)
     assert not found["decided"].all()
     assert found.loc[~found["decided"], "probability"].isna().all()
-    convex = MaxEnt(patients()).add(lambda space: space.p[0] ** 2 <= 0.5)
+    convex = MaxEnt(patients()).add(lambda space: cp.exp(space.p[0]) <= 1.5)
     with refused(SolverError, "convex"):
         convex.bounds(P("Flu", who=1), integer=True, time_limit=AGES)
 
