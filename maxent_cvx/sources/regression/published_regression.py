@@ -71,9 +71,9 @@ class PublishedRegression(Source):
     others of few decimals, it is the whole number in it, since X'y is one.
 
     Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, say of the linear kind exactly
-    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit was,
-    they hold. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other bounds each
-    score by the ends of expit(x'b) for every person.
+    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit
+    was, they hold. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
+    bounds each score by the ends of expit(x'b) for every person.
 
     Examples
     --------
