@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..parameters.tolerances import EPS
+from ..parameters.tolerances import CONVEX_CONSTRAINTS, EPS
 from ..program.linear_form import LinearForm
 from .residuals import exact_residuals
 
@@ -50,7 +50,7 @@ class Allowance:
         found[self.rows.matrix.indices] = True
         return found
 
-    def left(self, x: np.ndarray, moves: np.ndarray) -> tuple[float, float]:
+    def left(self, x: np.ndarray, moves: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
         """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative.
 
         Parameters
@@ -59,6 +59,9 @@ class Allowance:
             Counts, records.
         moves : ndarray, one a term
             A bound on the distance of each count from x''.
+        is_movable : bool
+            Whether a limit that is kept but for rounding may be moved to what x'' spends, which leaves nothing. Near
+            the least attainable limit t is so large that rounding of t limit alone is a considerable gap.
         """
         penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
         assert penalties is not None
@@ -78,7 +81,10 @@ class Allowance:
         # Sums are rounded once; each cost is a product and quotient of a few numbers, and its logarithm is off by EPS.
         rounding = EPS * (abs(self.limit) + 4 * most + 2 * float(np.abs(self.linear) @ x))
         left = max(self.limit - least - linear + spread, 0.0) + rounding
-        return left, max(most + linear + spread - self.limit, 0.0) / self.magnitude
+        beyond = max(most + linear + spread - self.limit, 0.0)
+        if is_movable and max(left, beyond) <= CONVEX_CONSTRAINTS.kept * self.magnitude:
+            return 0.0, (max(left, beyond) + rounding) / self.magnitude
+        return left, beyond / self.magnitude
 
 
 def linked(components: tuple[np.ndarray, np.ndarray], allowances: Sequence[Allowance]) -> tuple[np.ndarray, np.ndarray]:

@@ -33,13 +33,14 @@ with a probability of about 10^-13.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..parameters.tolerances import CERTIFICATION, CONVEX_CONSTRAINTS, EPS
+from ..parameters.tolerances import ATTEMPTS, CERTIFICATION, CONVEX_CONSTRAINTS, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
@@ -181,13 +182,16 @@ def certify(
         fixed = fixed | zero
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
-    for restriction in restrictions(form, x, multipliers, fixed):
+    for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
+        if is_movable and not allowances:
+            continue
         found = _bounded(
-            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded, temperature
-        )
+            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded, temperature,
+            is_movable=is_movable,
+        )  # fmt: skip
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
-        if best.holds:
+        if best.holds and (not allowances or is_movable or best.bound <= ATTEMPTS.precise):
             break
     return best
 
@@ -203,6 +207,8 @@ def _bounded(
     allowances: Sequence[Allowance],
     exceeded: Exceeded | None,
     temperature: float,
+    *,
+    is_movable: bool,
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     fixed, width = settled
@@ -230,7 +236,7 @@ def _bounded(
     slack, distance = temperature * slack, temperature * distance
     backward = exact.backward
     for allowance in allowances:
-        left, beyond = allowance.left(near, np.where(free, near * exact.moves, 0.0) + width)
+        left, beyond = allowance.left(near, np.where(free, near * exact.moves, 0.0) + width, is_movable=is_movable)
         distance[np.flatnonzero(allowance.terms)[0]] += left
         backward = max(backward, beyond)
     for rows, beyond in exceeded(near) if exceeded else ():

@@ -200,6 +200,8 @@ class ConvexConstraints:
     """Nats per record: the largest multiplier of a budget, relative to its limit."""
     evaluations: int = 100
     """Problems that are solved to find the multiplier of a budget."""
+    kept: float = 1e-12
+    """Relative to the limit: a budget that is spent so nearly may be moved to what is spent, and said to be moved."""
     fixed: float = 1e-11
     """Relative to the limit: a budget that a large multiplier does not change by more is determined by other rows."""
     near: float = 1e-7

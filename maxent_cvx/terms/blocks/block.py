@@ -31,8 +31,10 @@ class Block(AffineBlock):
     ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
     Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
     that was not published is an error. Values that were published, but cannot occur together, have no row: their
-    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
-    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
+    probability is 0, also in sums and differences of blocks. So it is, by this convention, of P(s | a group that nobody
+    is in), which is no number: select groups that there are, or say an order by :class:`~maxent_cvx.Monotone`, which
+    passes over the others. An array is taken by position. A single expression times a Series, as in
+    ``block - ratios * block["White"]``, has the labels of the Series.
 
     ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
     does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
