@@ -51,23 +51,54 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
             others.append((name, constraint))
         else:
             budgets.append(budget)
-    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request)
+    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request, convex.variable)
     multipliers = np.zeros(len(budgets))
     x = lagrangian.solve(multipliers)
-    furthest, smallest = math.inf, CONVEX_CONSTRAINTS.resolved * problem.n_records
+    found: list[Solution] = []
+    for resolved in CONVEX_CONSTRAINTS.resolved:  # the more exactly, the more cuts are alike
+        x = _settled(lagrangian, multipliers, others, x, resolved * problem.n_records)
+        found.append(_certified(copy.copy(lagrangian), multipliers, problem, others, request))
+        if not others or found[-1].certificate.bound <= ATTEMPTS.precise:
+            break
+    return min(found, key=lambda one: one.certificate.bound)
+
+
+def _settled(
+    lagrangian: Lagrangian,
+    multipliers: np.ndarray,
+    others: Sequence[tuple[str, Any]],
+    x: np.ndarray,
+    smallest: float,
+) -> np.ndarray:
+    """Spend one budget after the other and make cuts, until nothing changes; return the counts.
+
+    Parameters
+    ----------
+    lagrangian : Lagrangian
+    multipliers : ndarray, one a budget
+        They are changed in place.
+    others : sequence of (str, constraint)
+        The constraints that are replaced by cuts.
+    x : ndarray, one a term
+        The last counts.
+    smallest : float
+        Records: a smaller violation of a cut is rounding.
+    """
+    assert lagrangian.variable is not None
+    furthest = math.inf
     for _ in range(CONVEX_CONSTRAINTS.rounds):  # then the certificate says how good the last answer is
         before = multipliers.copy()
-        for i, budget in enumerate(budgets):
+        for i, budget in enumerate(lagrangian.budgets):
             x = _spend(lagrangian, multipliers, i, budget, x)
-        new = [cut for name, constraint in others for cut in cuts_at(constraint, convex.variable, x, name, smallest)]
-        settled = len(budgets) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
+        new = [cut for name, one in others for cut in cuts_at(one, lagrangian.variable, x, name, smallest)]
+        settled = len(multipliers) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
         last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
         stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled  # rounding prevents any progress
         if settled and (not new or stalls):
             break
         lagrangian.replace_cuts(new)
         x = lagrangian.solve(multipliers)
-    return _certified(lagrangian, multipliers, problem, others, request)
+    return x
 
 
 def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budget, x: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .attempts import attempts
 from .presolving import presolved
 from .request import Request
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+
 __all__ = ["Lagrangian"]
 
 
@@ -35,6 +38,8 @@ class Lagrangian:
         Without its convex constraints.
     budgets : sequence of Budget
     request : Request
+    variable : Variable, optional
+        All counts, which the convex constraints are on.
     cuts : list of AddedRows
         Hard rows that every feasible point satisfies.
     answer, extension, reduced : Answer, Extension, Reduced or None
@@ -52,6 +57,7 @@ class Lagrangian:
     problem: Problem
     budgets: Sequence[Budget]
     request: Request
+    variable: cp.Variable | None = None
     cuts: list[AddedRows] = field(default_factory=list)
     answer: Answer | None = None
     extension: Extension | None = None
