@@ -1,4 +1,4 @@
-"""CVXPY constraints that a user wrote on the terms, read as rows where they are affine."""
+"""CVXPY constraints that a user wrote on the terms, read as rows where they are affine or polyhedral."""
 
 from __future__ import annotations
 

@@ -128,7 +128,8 @@ class MaxEnt(BoundedAdversary):
         ----------
         solver : str or object
             "auto", or a name that ``maxent-cvx solvers`` lists; or a solver of one's own, as
-            :func:`maxent_cvx.solvers.register` takes it.
+            :func:`maxent_cvx.solvers.register` takes it. The default takes convex constraints, too; where it does not
+            certify its answer to these, CLARABEL and SCS are tried, and ``post.solver`` says which it was.
         presolve : bool
             Remove forced terms (zeros, above all), redundant rows, and buckets that no knowledge involves, and
             aggregate interchangeable terms, before the solver sees the problem.

@@ -61,7 +61,10 @@ def solve(
     require_monitored(backend, monitor)
     require_supported(backend, problem.form, bool(problem.convex))
     if problem.convex and polish:
-        raise SolverError("polish=True goes on with DUAL_NEWTON, which takes linear rows only; leave it out")
+        raise SolverError(
+            "polish=True goes on from an answer to linear rows, and the model holds a convex constraint; leave it out, "
+            "or solve the model by DUAL_NEWTON from the start"
+        )
     backend.check(options)
     request = Request(backend, problem.start if start is None else start, presolve, polish, options, monitor)
     found: list[Attempt] = []
