@@ -26,7 +26,7 @@ def require_attainable(form: LinearForm, budget: Budget) -> None:
     least = least_value(form, budget)
     if least > budget.limit + CONVEX_CONSTRAINTS.unattainable * max(budget.magnitude, abs(least)):
         raise Infeasible(
-            f"{budget.name!r} cannot hold: with everything else its left side is at least about {least:.6g}, and "
+            f"{budget.name!r} cannot hold: with everything else {budget.what} is at least about {least:.6g}, and "
             f"{budget.limit:.6g} is allowed; relax it, or remove it"
         )
 

@@ -40,6 +40,8 @@ class Budget:
         Of the constraint, in messages.
     zeros : csr_array, shape (rows, terms)
         Rows that must be 0 besides.
+    what : str
+        What is spent, in messages.
     """
 
     matrix: sp.csr_array
@@ -50,6 +52,7 @@ class Budget:
     limit: float
     name: str
     zeros: sp.csr_array
+    what: str = "its left side"
 
     def scaled(self) -> Budget:
         """The same with rows whose largest coefficient is 1, in records like the rows of knowledge."""

@@ -115,7 +115,8 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
     matrix = sp.csr_array(sp.vstack([one[0] for one in parts.rows], format="csr"))
     low, high = (np.concatenate([one[i] for one in parts.rows]) for i in (1, 2))
     zeros = sp.csr_array(sp.vstack([sp.csr_array((0, variable.size)), *parts.zeros], format="csr"))
-    return Budget(matrix, low, high, penalties, parts.linear, -parts.constant, name, zeros).scaled()
+    what = "its left side" if parts.norm is None else "the square of its norm"
+    return Budget(matrix, low, high, penalties, parts.linear, -parts.constant, name, zeros, what).scaled()
 
 
 def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:

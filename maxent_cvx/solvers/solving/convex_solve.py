@@ -146,7 +146,7 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         require_attainable(lagrangian.problem.form, budget)
         raise SolverError(
             f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
-            f"its left side is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or "
+            f"{budget.what} is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or "
             "use another solver"
         )
     return tried[t]
