@@ -121,11 +121,15 @@ def outcomes(name: str, kinds: Sequence[str], shares: Sequence[float]) -> Iterat
     now = block.matrix @ (alone.counts / view.n_records)
     target = now * np.exp(rng.normal(0, 0.3, len(now)))
     target /= target.sum() / now.sum()
+    is_large = len(plain.space) > LARGEST_CONIC
+    if is_large:  # a target that can be attained: the least radius is 0, and no conic solver needs to find it
+        near = plain.copy().add(block.softly(pd.Series(target, block.index), sd=1e-4)).solve()
+        target = block.matrix @ (near.counts / view.n_records)
     for kind in kinds:
         left = KINDS[kind](block.expr, target)
         plain.space.counts.value = alone.counts
         ample = float(np.max(left.value))
-        least = _least(plain, left)
+        least = 0.0 if is_large else _least(plain, left)
         for share in shares:
             way = ample - least if share >= 0 else max(ample - least, abs(least), LEAST_WAY)
             radius = least + share * way
@@ -139,8 +143,16 @@ def _least(model: mx.MaxEnt, left: Any) -> float:
     """The least value of the left side over all distributions that the data leave."""
     objective = cp.Minimize(cp.max(left) if left.size > 1 else left)
     problem = cp.Problem(objective, model.problem.constraints)
-    problem.solve("CLARABEL")
-    return float(problem.value)
+    for solver in TIGHT:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                problem.solve(solver)
+            except cp.error.SolverError:
+                continue
+        if problem.status.startswith("optimal"):
+            return float(problem.value)
+    raise RuntimeError(f"no conic solver finds the least value of {left}")
 
 
 def judged(model: mx.MaxEnt, share: float) -> dict[str, Any]:
