@@ -277,3 +277,29 @@ def test_redundant_in_cvxpy():
     """What is true anyway changes nothing, in CVXPY's words either."""
     known = MaxEnt(publish(CUBE)).add(lambda space: cp.sum(space.p) == 1, P(["s1", "s2", "s3"]) == 1)
     np.testing.assert_allclose(known.solve().counts, 1 / 3, atol=1e-6)
+
+
+#: P(s1 | q1) and P(s1 | q2) where the sum of squares of all counts is least.
+LEAST = np.array([2.5 / 4, 1.5 / 2])
+
+
+@pytest.mark.parametrize(
+    "spent",
+    [
+        lambda y: cp.sum_squares(y - LEAST),
+        lambda y: cp.norm(y - LEAST),
+        lambda y: cp.sum(cp.huber(y - LEAST, 0.2)),
+        lambda y: cp.sum(cp.kl_div(y, LEAST)),
+        lambda y: cp.norm1(y - LEAST),
+    ],
+)
+def test_a_limit_of_nothing_is_equations(spent: Callable[[cp.Expression], cp.Expression]):
+    """What may cost nothing is what costs nothing: sum (y - c)^2 <= 0 is y = c."""
+    free, said = model(), model()
+    y = cp.hstack([a(free.space), b(free.space)])
+    posterior = free.add(spent(y) <= 0).solve()
+    z = cp.hstack([a(said.space), b(said.space)])
+    assert posterior.certificate.holds
+    np.testing.assert_allclose(
+        posterior.conditional().to_numpy(), said.add(z == LEAST).solve().conditional().to_numpy(), atol=1e-9
+    )

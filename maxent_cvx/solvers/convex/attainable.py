@@ -16,15 +16,22 @@ from .budget import Budget
 __all__ = ["require_attainable"]
 
 
-def require_attainable(form: LinearForm, budget: Budget) -> None:
+def require_attainable(form: LinearForm, budget: Budget, size: float) -> None:
     """Raise if the least value of a budget over the hard rows is above its limit.
+
+    Parameters
+    ----------
+    form : LinearForm
+    budget : Budget
+    size : float
+        What is spent at the answer without the budget, which the precision of a conic solver is relative to.
 
     Raises
     ------
     Infeasible
     """
     least = least_value(form, budget)
-    if least > budget.limit + CONVEX_CONSTRAINTS.unattainable * max(budget.magnitude, abs(least)):
+    if least > budget.limit + CONVEX_CONSTRAINTS.unattainable * max(budget.magnitude, abs(least), abs(size)):
         raise Infeasible(
             f"{budget.name!r} cannot hold: with everything else {budget.what} is at least about {least:.6g}, and "
             f"{budget.limit:.6g} is allowed; relax it, or remove it"

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..parameters.tolerances import EPS
+from ..program.extension import AddedRows
 from ..rows.exact_products import exact_matvec
 from ..rows.penalties import Penalties
 from ..rows.sparse import entry_rows, most_by_row
@@ -98,6 +99,21 @@ class Budget:
         found = np.ones(self.matrix.shape[1])
         found[terms] = target
         return float(temperature[0]), found
+
+    @property
+    def is_free_only(self) -> bool:
+        """Whether nothing may be spent: every row has then a value that costs nothing."""
+        return self.limit == 0 and not self.linear.any()
+
+    @property
+    def cost_free_rows(self) -> AddedRows:
+        """The rows that say so, and those of :attr:`zeros`."""
+        at = self.penalties.is_divergence
+        target = self.low if self.penalties.target is None else np.where(at, self.penalties.target, self.low)
+        none = np.zeros(self.zeros.shape[0])
+        matrix = sp.csr_array(sp.vstack([self.matrix, self.zeros], format="csr"))
+        low, high = (np.concatenate([np.where(at, target, side), none]) for side in (self.low, self.high))
+        return AddedRows(matrix, low, high, self.name)
 
     @property
     def magnitude(self) -> float:

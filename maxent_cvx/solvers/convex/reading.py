@@ -136,15 +136,16 @@ def _sum(e: Any, factor: np.ndarray, parts: Parts) -> bool:
 
 
 def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """A constant times an expression, element by element; or a row vector times a vector."""
+    """A constant times an expression, element by element, or the product of a constant matrix or vector and a vector."""
     at = 0 if e.args[0].is_constant() else 1
-    constant = np.asarray(e.args[at].value, dtype=float)
-    inner = e.args[1 - at]
-    if type(e).__name__ == "MulExpression" and constant.ndim and e.size != inner.size:
-        if e.size != 1:
-            return False
-        return _read(inner, factor[0] * constant.ravel(order="F"), parts)
-    return _read(inner, factor * np.broadcast_to(constant, e.shape).ravel(order="F"), parts)
+    constant, inner = e.args[at].value, e.args[1 - at]
+    constant = np.asarray(constant.todense() if sp.issparse(constant) else constant, dtype=float)  # type: ignore[attr-defined]
+    if type(e).__name__ == "multiply" or constant.size == 1:
+        return _read(inner, factor * np.broadcast_to(constant, e.shape).ravel(order="F"), parts)
+    if len(inner.shape) != 1:
+        return False
+    matrix = np.atleast_2d(constant).T if at == 0 or constant.ndim == 1 else constant
+    return _read(inner, matrix @ factor, parts)
 
 
 def _power(e: Any, factor: np.ndarray, parts: Parts) -> bool:

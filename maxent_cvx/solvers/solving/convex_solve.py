@@ -45,13 +45,16 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
     convex = problem.convex
     assert convex is not None
     budgets, others = [], []
+    free = []
     for name, constraint in convex.by_name:
         budget = read_budget(constraint.expr, convex.variable, name)
         if budget is None:
             others.append((name, constraint))
+        elif budget.is_free_only:
+            free.append(budget.cost_free_rows)
         else:
             budgets.append(budget)
-    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request, convex.variable)
+    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request, convex.variable, free)
     multipliers = np.zeros(len(budgets))
     x = lagrangian.solve(multipliers)
     found: list[Solution] = []
@@ -111,6 +114,7 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
     if budget.spent(x) <= budget.limit + tolerance:
         return x
     tried: dict[float, np.ndarray] = {}
+    size = budget.spent(x)
     if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
         # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
         multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
@@ -123,7 +127,7 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
     def excess(t: float) -> float:
         nonlocal doubtful
         if t > doubtful:
-            require_attainable(lagrangian.problem.form, budget)
+            require_attainable(lagrangian.problem.form, budget, size)
             doubtful = math.inf
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
@@ -143,7 +147,7 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
     if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
-        require_attainable(lagrangian.problem.form, budget)
+        require_attainable(lagrangian.problem.form, budget, size)
         raise SolverError(
             f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
             f"{budget.what} is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or "

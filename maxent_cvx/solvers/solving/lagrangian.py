@@ -40,6 +40,8 @@ class Lagrangian:
     request : Request
     variable : Variable, optional
         All counts, which the convex constraints are on.
+    free : sequence of AddedRows
+        Hard rows in place of budgets of nothing.
     cuts : list of AddedRows
         Hard rows that every feasible point satisfies.
     answer, extension, reduced : Answer, Extension, Reduced or None
@@ -58,6 +60,7 @@ class Lagrangian:
     budgets: Sequence[Budget]
     request: Request
     variable: cp.Variable | None = None
+    free: Sequence[AddedRows] = ()
     cuts: list[AddedRows] = field(default_factory=list)
     answer: Answer | None = None
     extension: Extension | None = None
@@ -162,8 +165,8 @@ class Lagrangian:
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
         """
         form, temperature = self.problem.form, self.temperature(multipliers)
-        added: list[AddedRows] = []
-        self.keys = []
+        added: list[AddedRows] = [*self.free]
+        self.keys = [("free", number) for number in range(len(added))]
         log_weights = np.log(form.weights) - 1
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if budget.zeros.shape[0]:

@@ -23,6 +23,11 @@ TARGET = np.array([0.5, 1.0, 2.0, 0.1, 0.7])
 SUMS: dict[str, Callable[[cp.Variable], Any]] = {
     "sum of squares": lambda x: cp.sum_squares(A @ x - B) - 3,
     "weighted squares": lambda x: np.array([1.0, 0.5, 2.0]) @ cp.square(A @ x - B) - 3,
+    "a matrix of squares": lambda x: np.ones(3) @ (np.diag([1.0, 0.5, 2.0]) @ cp.square(A @ x - B)) - 3,
+    "a matrix that mixes squares": lambda x: (
+        np.array([1.0, 2.0]) @ (np.array([[1, 0, 2], [0, 3, 1]]) @ cp.square(A @ x))
+    ),
+    "a constant at the right": lambda x: cp.square(A @ x - B) @ np.array([1.0, 0.5, 2.0]) - 3,
     "one square": lambda x: 2 * cp.square(x[0] - 1) + x[1] - 1,
     "norm": lambda x: 2 * cp.norm(A @ x - B) - 3,
     "absolute": lambda x: cp.norm1(A @ x - B) - 2,
