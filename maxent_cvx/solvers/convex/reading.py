@@ -136,7 +136,7 @@ def _sum(e: Any, factor: np.ndarray, parts: Parts) -> bool:
 
 
 def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """A constant times an expression, element by element, or the product of a constant matrix or vector and a vector."""
+    """A constant times an expression by elements, or the product of a constant matrix or vector and a vector."""
     at = 0 if e.args[0].is_constant() else 1
     constant, inner = e.args[at].value, e.args[1 - at]
     constant = np.asarray(constant.todense() if sp.issparse(constant) else constant, dtype=float)  # type: ignore[attr-defined]
