@@ -151,7 +151,11 @@ class KnowledgeBase:
         invariants = self.facts[0]
         assert isinstance(invariants, PublishedRows)
         closed_form = ClosedForm(*invariants.closed_form(self.space))
-        names = [label for label, one in self.emitted.items() for _ in one.convex]
+        names = [
+            label if len(one.convex) == 1 else f"{label} [{i + 1}]"
+            for label, one in self.emitted.items()
+            for i in range(len(one.convex))
+        ]
         convex = Convex(self.space.counts, self.convex, names) if self.convex else None
         return Problem(self.form, closed_form, Groups(*self.space.groups), convex)
 

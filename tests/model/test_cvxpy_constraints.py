@@ -303,3 +303,38 @@ def test_a_limit_of_nothing_is_equations(spent: Callable[[cp.Expression], cp.Exp
     np.testing.assert_allclose(
         posterior.conditional().to_numpy(), said.add(z == LEAST).solve().conditional().to_numpy(), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+def test_the_unit_of_a_constraint_is_of_no_matter(unit: float):
+    """For every c > 0, c exp(P) <= c exp(b) is P <= b, by cuts; so is c P^2 <= c b^2, by a multiplier."""
+    expected = model().add(A <= 0.64).solve().conditional().to_numpy()
+    for function in (cp.exp, cp.square):
+        free = model()
+        post = free.add(unit * function(a(free.space)) <= unit * float(function(cp.Constant(0.64)).value)).solve()
+        assert np.abs(post.conditional().to_numpy() - expected).max() <= post.certificate.bound + 1e-12
+        assert post.certificate.bound <= 1e-6
+
+
+@pytest.mark.parametrize("solver", CONIC)
+def test_convex_beside_soft_by_conic_solvers(solver: str):
+    """A conic solver's answer to soft statements and convex constraints together is certified, too."""
+    posts = []
+    for name in (DEFAULT, solver):
+        known = model().add(A.softly(0.6, sd=0.05))
+        known.add(cp.exp(a(known.space)) <= np.exp(0.64), cp.square(b(known.space)) <= 0.6)
+        posts.append(known.solve(solver=name))
+    default, other = posts
+    assert other.solver == solver
+    assert error(other, default.counts) <= other.certificate.bound + default.certificate.bound
+    assert other.objective == pytest.approx(default.objective, abs=1e-5)
+
+
+def test_constraints_of_one_source_have_names_of_their_own():
+    """Two convex constraints under one label are told apart by their number."""
+
+    def both_small(space: Space) -> list[Any]:
+        return [cp.exp(a(space)) <= np.exp(0.9), cp.exp(b(space)) <= 0.9]
+
+    with pytest.raises(Infeasible, match=r"both_small \[2\]"):
+        model().add(both_small).solve()

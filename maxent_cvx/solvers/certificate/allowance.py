@@ -5,12 +5,14 @@ of the objective are w exp(-t g). By weak duality the entropy of the exact solut
 problem plus t limit. So the gap at a point x'' that satisfies the constraint is that of the soft problem plus
 
     t (limit - C(x'') - g x'').
+
+A constraint with t = 0 adds nothing. If it holds wherever the exact solution without it can be, that is the exact
+solution with it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,29 +21,35 @@ from ..parameters.tolerances import CONVEX_CONSTRAINTS, EPS
 from ..program.linear_form import LinearForm
 from .residuals import exact_residuals
 
-__all__ = ["Allowance", "linked"]
+__all__ = ["Allowance"]
 
 
 @dataclass(frozen=True, eq=False)
 class Allowance:
-    """The costs of missing rows and a linear expression are at most a limit, all multiplied by the multiplier t: nats.
+    """The costs of missing rows and a linear expression are at most a limit.
 
     Attributes
     ----------
     rows : LinearForm
         The rows, which are soft.
     linear : ndarray, one a term
-        t g.
+        g, in the unit of the constraint per record.
     limit : float
-        t limit.
+        In the unit of the constraint.
     magnitude : float
         The size that a violation is relative to.
+    multiplier : float
+        t, nats per unit of the constraint.
+    places : ndarray of int
+        The numbers of the rows among all rows of the certificate; empty where its costs are not those of soft rows.
     """
 
     rows: LinearForm
     linear: np.ndarray
     limit: float
     magnitude: float
+    multiplier: float
+    places: np.ndarray
 
     @property
     def terms(self) -> np.ndarray:
@@ -50,7 +58,14 @@ class Allowance:
         found[self.rows.matrix.indices] = True
         return found
 
-    def left(self, x: np.ndarray, moves: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
+    def met(self, is_exact: np.ndarray) -> np.ndarray:
+        """Which of its rows are met, and cost nothing, where x'' satisfies some of all rows exactly."""
+        penalties = self.rows.penalties
+        assert penalties is not None
+        found = (penalties.variance == 0) & ~penalties.is_divergence
+        return found & is_exact[self.places] if len(self.places) else np.zeros_like(found)
+
+    def left(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
         """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative.
 
         Parameters
@@ -59,10 +74,20 @@ class Allowance:
             Counts, records.
         moves : ndarray, one a term
             A bound on the distance of each count from x''.
+        met : ndarray of bool, one of its rows
+            Which of its rows x'' meets exactly.
         is_movable : bool
             Whether a limit that is kept but for rounding may be moved to what x'' spends, which leaves nothing. Near
             the least attainable limit t is so large that rounding of t limit alone is a considerable gap.
         """
+        least, most, rounding = self._spent(x, moves, met)
+        left, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
+        if is_movable and max(left, beyond) <= CONVEX_CONSTRAINTS.kept * self.magnitude:
+            return 0.0, (max(left, beyond) + rounding) / self.magnitude
+        return self.multiplier * left, beyond / self.magnitude
+
+    def _spent(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray) -> tuple[float, float, float]:
+        """Bounds on what x'' spends, from below and above, and how exactly they are known."""
         penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
         assert penalties is not None
         below, above = (
@@ -73,25 +98,12 @@ class Allowance:
             )
             for sign, side in ((-1.0, self.rows.low), (1.0, self.rows.high))
         )
-        missed = np.maximum(np.maximum(below, above), 0.0)
-        error = abs(self.rows.matrix) @ moves + EPS * missed
+        missed = np.where(met, 0.0, np.maximum(np.maximum(below, above), 0.0))
+        error = np.where(met, 0.0, abs(self.rows.matrix) @ moves + EPS * missed)
         ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, 0.0 * error, error)]
-        least, most = math.fsum(np.minimum.reduce(ends)), math.fsum(np.maximum.reduce(ends))
         linear, spread = math.fsum(self.linear * x), float(np.abs(self.linear) @ moves)
+        least = math.fsum(np.minimum.reduce(ends)) + linear - spread
+        most = math.fsum(np.maximum.reduce(ends)) + linear + spread
         # Sums are rounded once; each cost is a product and quotient of a few numbers, and its logarithm is off by EPS.
-        rounding = EPS * (abs(self.limit) + 4 * most + 2 * float(np.abs(self.linear) @ x))
-        left = max(self.limit - least - linear + spread, 0.0) + rounding
-        beyond = max(most + linear + spread - self.limit, 0.0)
-        if is_movable and max(left, beyond) <= CONVEX_CONSTRAINTS.kept * self.magnitude:
-            return 0.0, (max(left, beyond) + rounding) / self.magnitude
-        return left, beyond / self.magnitude
-
-
-def linked(components: tuple[np.ndarray, np.ndarray], allowances: Sequence[Allowance]) -> tuple[np.ndarray, np.ndarray]:
-    """Join the connected components that share a limit: for each row, and for each term."""
-    of_row, of_term = components
-    for allowance in allowances:
-        joined = np.unique(of_term[allowance.terms])
-        of_row = np.where(np.isin(of_row, joined), joined[0], of_row)
-        of_term = np.where(np.isin(of_term, joined), joined[0], of_term)
-    return of_row, of_term
+        rounding = EPS * (abs(self.limit) + 4 * math.fsum(ends[1]) + 4 * float(np.abs(self.linear) @ x))
+        return least, most, rounding

@@ -36,6 +36,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,15 +47,38 @@ from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
-from .allowance import Allowance, linked
+from .allowance import Allowance
 from .exact_point import exact_point
+from .group_gaps import GroupGaps
 from .projection import project
 from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
 
-__all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
+__all__ = ["ACCURACY", "Certificate", "Excess", "certify", "uncertified"]
+
+
+class Excess(NamedTuple):
+    """By how much a point violates a convex constraint that cuts stand for.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The cuts.
+    terms : ndarray of bool, one a term
+        What the constraint is about.
+    violation : float
+        In the unit of the constraint.
+    backward : float
+        The violation, relative.
+    """
+
+    rows: np.ndarray
+    terms: np.ndarray
+    violation: float
+    backward: float
+
 
 #: See :func:`certify`.
-Exceeded = Callable[[np.ndarray], list[tuple[np.ndarray, float]]]
+Exceeded = Callable[[np.ndarray], list[Excess]]
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = CERTIFICATION.accuracy
@@ -168,7 +192,7 @@ def certify(
     allowances : sequence of Allowance, optional
         Convex constraints whose Lagrangian the soft rows of the form are.
     exceeded : callable, optional
-        From a point to the rows that are cuts of each other convex constraint, and by how much it is violated there.
+        From a point to how it violates each other convex constraint.
     temperature : float
         The objective of the form, times this, is that of the problem.
     """
@@ -216,14 +240,13 @@ def _bounded(
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
-    together = restriction.components if form.penalties is None else form.components(free)
-    component_of_row, component_of_term = linked((together[0], together[1]), allowances)
+    gaps = GroupGaps(*(restriction.components if form.penalties is None else form.components(free))[:2], groups)
     own = np.where(restriction.is_soft, 0.0, multipliers)
     exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
     slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():
-        gaps, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
-        slack, doubt = slack + gaps, abs(form.matrix).T @ of_row
+        soft, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+        slack, doubt = slack + soft, abs(form.matrix).T @ of_row
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
@@ -234,27 +257,31 @@ def _bounded(
             y = np.exp(form.exponent(multipliers))
             distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
     slack, distance = temperature * slack, temperature * distance
-    backward = exact.backward
-    for allowance in allowances:
-        left, beyond = allowance.left(near, np.where(free, near * exact.moves, 0.0) + width, is_movable=is_movable)
+    backward, together = exact.backward, []
+    for one in exceeded(near) if exceeded else ():
+        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
+        slack[one.rows] += temperature * np.abs(multipliers[one.rows]) * form.scale[one.rows] * one.violation
+        backward = max(backward, one.backward, CONVEX_CONSTRAINTS.backward)
+        together.append(one.terms)
+    off = moves + width
+    for allowance in (one for one in allowances if one.multiplier > 0):
+        left, beyond = allowance.left(near, off, allowance.met(~restriction.is_soft), is_movable=is_movable)
         distance[np.flatnonzero(allowance.terms)[0]] += left
         backward = max(backward, beyond)
-    for rows, beyond in exceeded(near) if exceeded else ():
-        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
-        slack[rows] += temperature * np.abs(multipliers[rows]) * form.scale[rows] * beyond
-        backward = max(backward, beyond, CONVEX_CONSTRAINTS.backward)
-    n_components = component_of_row.size + component_of_term.size  # an upper bound
-    gap = np.bincount(component_of_row, slack, n_components).astype(float)  # bincount of no rows has integers
-    gap += np.bincount(component_of_term, distance, len(gap))
-    # The gap of a group is the sum over the components that it has terms in, each counted once.
-    pairs = np.unique(q * np.int64(len(gap)) + component_of_term)
-    gap_q = np.bincount(pairs // len(gap), gap[pairs % len(gap)], len(n_q))
-    moved_q = np.bincount(q, np.abs(near - x) + moves + width, len(n_q))
+        together.append(allowance.terms)
+    gaps = gaps.joined(together)
+    for allowance in (one for one in allowances if one.multiplier == 0):
+        met = allowance.met(~restriction.is_soft)
+        if allowance.left(near, off + gaps.reach(slack, distance), met, is_movable=False)[1] > 0:
+            backward = max(backward, allowance.left(near, off, met, is_movable=False)[1])
+            gaps = gaps.joined([allowance.terms])
+    gap_q = gaps.of_groups(slack, distance)
+    moved_q = np.bincount(q, np.abs(near - x) + off, len(n_q))
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
     moved = float(np.abs(near - x).max(initial=0.0))
     return (
         moved,
-        float(gap.sum()),
+        float(slack.sum() + distance.sum()),
         bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
         backward,
     )

@@ -43,7 +43,7 @@ def least_value(form: LinearForm, budget: Budget) -> float:
     import cvxpy as cp
 
     own = AddedRows(budget.matrix, budget.low, budget.high, budget.name, budget.penalties)
-    posed = extended(form.hard, [own], form.weights).form
+    posed = extended(form.hard, {"costs": own}, form.weights).form
     counts = cp.Variable(form.shape[1], nonneg=True)
     missed, cost = soft_rows(posed)
     problem = cp.Problem(

@@ -56,9 +56,13 @@ class Budget:
     what: str = "its left side"
 
     def scaled(self) -> Budget:
-        """The same with rows whose largest coefficient is 1, in records like the rows of knowledge."""
+        """The same with rows in records like the rows of knowledge, whose largest coefficient is from 1/2 to 1.
+
+        Powers of two change numbers without rounding them.
+        """
         largest = most_by_row(np.abs(self.matrix.data), self.matrix)
-        by = 1 / np.where(largest > 0, largest, 1.0)
+        fraction, exponent = np.frexp(np.where(largest > 0, largest, 1.0))
+        by = np.exp2(-np.clip(exponent - (fraction == 1 / 2), -1000, 1000))
         matrix = self.matrix.copy()
         matrix.data = matrix.data * by[entry_rows(matrix)]
         return replace(
@@ -94,7 +98,11 @@ class Budget:
         terms, left = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
         left[self.zeros.indices] = left[terms] = False
         alone = len(terms) == self.matrix.shape[0] == len(np.unique(terms)) and (np.diff(self.matrix.indptr) == 1).all()
-        if not alone or left.any() or np.ptp(temperature) > EPS * temperature[0] or (self.matrix.data != 1).any():
+        if not alone or left.any():
+            return None
+        # a x log(a x / T) is a times x log(x / (T / a)).
+        temperature, target = temperature * self.matrix.data, target / self.matrix.data
+        if np.ptp(temperature) > 4 * EPS * temperature[0]:
             return None
         found = np.ones(self.matrix.shape[1])
         found[terms] = target

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ...errors import SolverError
 from ..backends.linearization import linearise
+from ..certificate.certificate import Excess
 from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.extension import AddedRows
 from ..rows.sparse import entry_rows, most_by_row
@@ -17,7 +18,7 @@ from ..rows.sparse import entry_rows, most_by_row
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["cuts_at", "exceeded", "tangent", "violation"]
+__all__ = ["about", "cuts_at", "exceeded", "tangent", "violation"]
 
 
 def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
@@ -41,7 +42,7 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
         Counts, records.
     name : str
     smallest : float
-        Records: rows are solved no more exactly than that.
+        Records: rows are solved no more exactly than that, and a smaller violation is rounding.
 
     Raises
     ------
@@ -51,13 +52,13 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
     value = violation(constraint, variable, x)
     if not (value > 0).any():
         return []
-    # A violation that the rows of the problem cannot resolve in records is rounding.
     cut = tangent(constraint, variable, x, name)
     assert cut.scale is not None
-    violated = np.flatnonzero((value > CONVEX_CONSTRAINTS.feasible) & (value * cut.scale > smallest))
+    records = value * cut.scale
+    violated = np.flatnonzero(records > smallest)
     if not len(violated):
         return []
-    matrix, furthest = sp.csr_array(cut.matrix[violated]), float(value[violated].max())
+    matrix, furthest = sp.csr_array(cut.matrix[violated]), float(records[violated].max())
     return [
         AddedRows(matrix, cut.low[violated], cut.high[violated], name, scale=cut.scale[violated], violation=furthest)
     ]
@@ -86,10 +87,19 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
     return AddedRows(sp.csr_array(matrix), np.full(len(by), -np.inf), -constant / by, name, scale=1 / by)
 
 
+def about(expression: Any, variable: cp.Variable) -> np.ndarray:
+    """Which terms an expression is about: those with a coefficient in one of its affine parts."""
+    found = np.zeros(variable.size, dtype=bool)
+    if expression.is_affine():
+        found[linearise(expression, variable, np.zeros(variable.size))[0].indices] = True
+        return found
+    return np.logical_or.reduce([about(part, variable) for part in expression.args])
+
+
 def exceeded(
     others: Sequence[tuple[str, Any]], variable: cp.Variable, rows: Mapping[str, np.ndarray]
-) -> Callable[[np.ndarray], list[tuple[np.ndarray, float]]]:
-    """A function of x for the certificate: the rows that stand for each constraint, and by how much x violates it.
+) -> Callable[[np.ndarray], list[Excess]]:
+    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it.
 
     Parameters
     ----------
@@ -98,12 +108,19 @@ def exceeded(
     rows : mapping of str to ndarray of int
         The cuts of each constraint, by its name.
     """
+    terms = [about(constraint.expr, variable) for _, constraint in others]
 
-    def at(x: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    def at(x: np.ndarray) -> list[Excess]:
         found = []
-        for name, constraint in others:
-            value = violation(constraint, variable, x)
-            found.append((rows.get(name, np.empty(0, dtype=np.int64)), max(float(value.max(initial=0.0)), 0.0)))
+        for (name, constraint), own in zip(others, terms, strict=True):
+            value = np.maximum(violation(constraint, variable, x), 0.0)
+            value, backward = np.where(np.isnan(value), np.inf, value), 0.0
+            if value.any():
+                cut = tangent(constraint, variable, x, name)
+                # In records, relative to the side of the cut.
+                backward = float((value * cut.scale / np.maximum(np.abs(cut.high), 1.0)).max())
+            cuts = rows.get(name, np.empty(0, dtype=np.int64))
+            found.append(Excess(cuts, own, float(value.max(initial=0.0)), backward))
         return found
 
     return at

@@ -182,12 +182,10 @@ class ConvexConstraints:
     """Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out."""
     rounds: int = 100
     """Rounds of cuts, and of budgets one after the other."""
-    feasible: float = 1e-15
-    """In the unit of the constraint: a smaller violation is rounding, and no cut is made for it."""
     resolved: tuple[float, ...] = (1e-14, 1e-15)
     """Relative to the number of records: smaller violations of cuts stay; the second where the first is too little."""
     stalled: float = 1e-9
-    """In the unit of the constraint: a violation that the last cuts have not halved, and that is no larger, stays."""
+    """Relative to the number of records: a violation that the last cuts have not halved, and is no larger, stays."""
     settled: float = 1e-9
     """Relative: the multipliers of several budgets have settled if a round changes none by more."""
     root: float = 4e-15

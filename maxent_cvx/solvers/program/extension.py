@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -32,7 +32,7 @@ class AddedRows:
     scale : ndarray, one a row, optional
         What each row was multiplied by.
     violation : float
-        Of a cut, by how much the point that it was made at violates the constraint.
+        Of a cut, by how much the point that it was made at violates it, records.
     """
 
     matrix: sp.csr_array
@@ -53,13 +53,13 @@ class Extension:
     form : LinearForm
     original : ndarray of int
         The number of each original row in the extended form.
-    added : list of ndarray of int
-        The numbers of the added rows, one array for each of what was added.
+    added : dict of hashable to ndarray of int
+        The numbers of the added rows, by what they were added as.
     """
 
     form: LinearForm
     original: np.ndarray
-    added: list[np.ndarray]
+    added: dict[Hashable, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class ExtendedOrigin:
 
     def _number(self, row: int) -> int | None:
         """The number of a row in the original form; None of an added one."""
-        found = np.flatnonzero(self.original == row)
-        return int(found[0]) if len(found) and self.before is not None else None
+        at = int(np.searchsorted(self.original, row))
+        return at if self.before is not None and at < len(self.original) and self.original[at] == row else None
 
     def name(self, row: int) -> str:
         """The name of a row in messages."""
@@ -125,50 +125,44 @@ class ExtendedOrigin:
         return number is not None and self.before is not None and self.before.is_exact(number)
 
 
-def extended(form: LinearForm, added: Sequence[AddedRows], weights: np.ndarray) -> Extension:
+def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
     """Add rows to a form, and give its objective other weights.
 
     Parameters
     ----------
     form : LinearForm
-    added : sequence of AddedRows
+    added : mapping of hashable to AddedRows
     weights : ndarray, one a term
     """
     n, n_hard = form.shape[0], form.n_hard
-    firmly = [one for one in added if one.penalties is None]
-    n_firm = sum(len(one.low) for one in firmly)
+    firm = {key: one for key, one in added.items() if one.penalties is None}
+    soft = {key: one for key, one in added.items() if one.penalties is not None}
+    n_firm = sum(len(one.low) for one in firm.values())
     blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
         (form.matrix[:n_hard], form.low[:n_hard], form.high[:n_hard]),
-        *((one.matrix, one.low, one.high) for one in firmly),
+        *((one.matrix, one.low, one.high) for one in firm.values()),
         (form.matrix[n_hard:], form.low[n_hard:], form.high[n_hard:]),
-        *((one.matrix, one.low, one.high) for one in added if one.penalties is not None),
+        *((one.matrix, one.low, one.high) for one in soft.values()),
     ]
     matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
     low, high = (np.concatenate([block[i] for block in blocks]) for i in (1, 2))
     original = np.concatenate([np.arange(n_hard), np.arange(n_hard, n) + n_firm])
-    hard_at, soft_at, places = n_hard, n + n_firm, []
-    for one in added:
-        start = hard_at if one.penalties is None else soft_at
-        places.append(np.arange(start, start + len(one.low)))
-        hard_at, soft_at = (start + len(one.low), soft_at) if one.penalties is None else (hard_at, start + len(one.low))
-    names = [""] * len(low)
-    for one, rows in zip(added, places, strict=True):
-        for row in rows.tolist():
-            names[row] = one.name
+    places = {**_numbered(firm, n_hard), **_numbered(soft, n + n_firm)}
     penalties = form.penalties
-    for one in added:
-        if one.penalties is not None:
-            penalties = one.penalties if penalties is None else penalties.then(one.penalties)
+    for one in soft.values():
+        penalties = one.penalties if penalties is None or one.penalties is None else penalties.then(one.penalties)
     sides: dict[str, Any] = {}
     for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", FEASIBILITY.places)):
         sides[name] = np.full(len(low), value)
         sides[name][original] = getattr(form, name)
-    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
-    for one, rows in zip(added, places, strict=True):
-        if one.scale is not None:
-            sides["scale"][rows] = one.scale
-    new = np.setdiff1d(np.arange(len(low)), original)
-    sides["side_error"][new] = FEASIBILITY.places * size[new]
+    names = [""] * len(low)
+    for key, rows in places.items():
+        size = np.maximum(*(np.where(np.isfinite(side[rows]), np.abs(side[rows]), 0.0) for side in (low, high)))
+        sides["side_error"][rows] = FEASIBILITY.places * size
+        if added[key].scale is not None:
+            sides["scale"][rows] = added[key].scale
+        for row in rows.tolist():
+            names[row] = added[key].name
     origin = ExtendedOrigin(form.origin, original, matrix, low, high, names)
     wider = replace(
         form,
@@ -182,3 +176,11 @@ def extended(form: LinearForm, added: Sequence[AddedRows], weights: np.ndarray) 
         **sides,
     )
     return Extension(wider, original, places)
+
+
+def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable, np.ndarray]:
+    """Consecutive numbers for the rows of each, from the first."""
+    ends = first + np.cumsum([len(one.low) for one in added.values()], dtype=np.int64)
+    return {
+        key: np.arange(end - len(one.low), end) for (key, one), end in zip(added.items(), ends.tolist(), strict=True)
+    }

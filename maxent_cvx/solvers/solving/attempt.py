@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import NotDecided
+from ...errors import NotDecided, SolverError
 from ..answer import Answer, Status
-from ..backends.linearization import with_tangents
 from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.projection import project
+from ..convex.cuts import exceeded, tangent
 from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
 from ..monitoring.monitor import Monitor
-from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..presolve.reduced import Reduced
+from ..program.extension import AddedRows, extended
 from ..program.linear_form import LinearForm
-from ..program.problem import Problem, Settled
+from ..program.problem import Convex, Problem, Settled
 from .decompose import in_one_call, solve_by_components
 from .presolving import NEWTON, presolved
 from .request import Request
@@ -164,14 +166,49 @@ def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certific
     assert multipliers is not None
     if not problem.convex:
         return certify(form, groups, counts, multipliers, settled, answer.proofs, answer.corner)
-    posed = with_tangents(form, multipliers, problem.convex, counts)
-    if posed is None:
+    try:
+        posed = _at_tangents(problem.form, problem.convex, counts, multipliers)
+        # Where the tangents hold, the constraints are violated to second order in the distance to the point that they
+        # are made at. At the projection that distance is of the order of roundoff.
+        near = project(posed.form, np.maximum(counts, 0.0), settled.fixed)
+        if near is not None:
+            posed = _at_tangents(problem.form, problem.convex, near, multipliers)
+    except SolverError:  # some of CVXPY's functions have no gradient
         return uncertified(form, counts)
-    # Where the linearised constraints hold, the convex ones are violated to second order in the distance to the point
-    # of linearisation. After one more linearisation, at the projection, that distance is of the order of roundoff. The
-    # bound is then no theorem for the convex constraints as written, which `backward` reports.
-    near = project(posed[0], np.maximum(counts, 0.0), settled.fixed)
-    if near is not None:
-        posed = with_tangents(form, multipliers, problem.convex, near) or posed
-    found = certify(posed[0], groups, counts, posed[1], settled)
-    return replace(found, backward=max(found.backward, CONVEX_CONSTRAINTS.backward))
+    return certify(
+        posed.form, groups, counts, posed.multipliers, settled, exceeded=exceeded(
+            problem.convex.by_name, problem.convex.variable, posed.rows
+        ),
+    )  # fmt: skip
+
+
+class _Tangents(NamedTuple):
+    """Rows with the tangents of convex constraints, the multipliers of all, and which rows are those of a constraint.
+
+    A convex set lies inside its tangent half-spaces, and at the solution these have the multipliers of the constraint.
+    """
+
+    form: LinearForm
+    multipliers: np.ndarray
+    rows: dict[str, np.ndarray]
+
+
+def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: np.ndarray) -> _Tangents:
+    """Add the tangents of all convex constraints at a point.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY has no gradient of a constraint; norm_inf(x) <= c, for example, can be written as -c <= x and x <= c.
+    """
+    tangents: dict[Hashable, AddedRows] = {
+        name: tangent(one, convex.variable, at, name) for name, one in convex.by_name
+    }
+    extension = extended(form, tangents, form.weights)
+    found = np.zeros(extension.form.shape[0])
+    found[extension.original] = multipliers
+    for name, one in convex.by_name:
+        rows = extension.added[name]
+        dual = np.atleast_1d(np.asarray(one.dual_value, dtype=float)).ravel(order="F")
+        found[rows] = -dual / extension.form.scale[rows]
+    return _Tangents(extension.form, found, {name: extension.added[name] for name, _ in convex.by_name})

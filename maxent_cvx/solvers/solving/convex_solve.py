@@ -96,7 +96,8 @@ def _settled(
         new = [cut for name, one in others for cut in cuts_at(one, lagrangian.variable, x, name, smallest)]
         settled = len(multipliers) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
         last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
-        stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled  # rounding prevents any progress
+        # Rounding prevents any progress.
+        stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled * lagrangian.problem.n_records
         if settled and (not new or stalls):
             break
         lagrangian.replace_cuts(new)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from ..answer import Answer, Status
 from ..certificate.allowance import Allowance
 from ..certificate.projection import project
 from ..convex.budget import Budget
+from ..parameters.tolerances import ATTEMPTS
 from ..presolve.reduced import Reduced
 from ..program.extension import AddedRows, Extension, extended
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from .attempt import answered
+from .attempt import Attempt, answered
 from .attempts import attempts
 from .presolving import presolved
 from .request import Request
@@ -46,10 +47,6 @@ class Lagrangian:
         Hard rows that every feasible point satisfies.
     answer, extension, reduced : Answer, Extension, Reduced or None
         Of the problem that was solved last.
-    keys : list
-        What was added to the rows: zeros and costs of budgets by number, cuts by identity, in the order of extensions.
-    places : dict
-        The rows of the last problem that each of these has.
     iterations : int
         Of all problems together.
     log : list of dict
@@ -65,8 +62,6 @@ class Lagrangian:
     answer: Answer | None = None
     extension: Extension | None = None
     reduced: Reduced | None = None
-    keys: list[tuple[str, int]] = field(default_factory=list)
-    places: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
     iterations: int = 0
     log: list[dict[str, Any]] = field(default_factory=list)
 
@@ -94,11 +89,10 @@ class Lagrangian:
             reduced = self._reduced(posed, extension)
             solved, answer, _ = answered(posed, request, reduced)
             if solved.status is not Status.OPTIMAL:
-                answer = min(attempts(posed, request), key=lambda one: one.bound).solution.answer
+                answer = self._best(posed, request)
         except Infeasible as error:
             raise self._in_the_users_words(error) from None
         self.answer, self.extension, self.reduced = answer, extension, reduced
-        self.places = dict(zip(self.keys, extension.added, strict=True))
         self.iterations += answer.iterations
         assert answer.counts is not None
         counts = np.maximum(answer.counts, 0.0)
@@ -107,11 +101,20 @@ class Lagrangian:
         monitor.tell(self.log[-1])
         return counts
 
+    def _best(self, posed: Problem, request: Request) -> Answer:
+        """The first certified answer of all attempts, or the best."""
+        found: list[Attempt] = []
+        for one in attempts(posed, request):
+            found.append(one)
+            if one.bound <= ATTEMPTS.precise:
+                break
+        return min(found, key=lambda one: one.bound).solution.answer
+
     def replace_cuts(self, new: Sequence[AddedRows]) -> None:
         """Add cuts, and leave out inactive ones: the entropy falls with every round, so that none comes back."""
-        if self.answer is not None and self.answer.multipliers is not None:
-            m = self.answer.multipliers
-            self.cuts = [cut for cut in self.cuts if m[self.places["cut", id(cut)]].any()]
+        if self.answer is not None and self.answer.multipliers is not None and self.extension is not None:
+            m, places = self.answer.multipliers, self.extension.added
+            self.cuts = [cut for cut in self.cuts if m[places["cut", cut]].any()]
         self.cuts = [*self.cuts, *new]
 
     def projected(self, x: np.ndarray) -> np.ndarray:
@@ -127,7 +130,7 @@ class Lagrangian:
         if self.reduced is None or before is None or before.form.shape != form.shape or form.penalties is None:
             return presolved(posed, self.request.backend)
         same = before.form.n_hard == form.n_hard and np.array_equal(before.form.weights, form.weights)
-        if not same or any(len(a) != len(b) for a, b in zip(before.added, extension.added, strict=True)):
+        if not same or [*before.added] != [*extension.added]:
             return presolved(posed, self.request.backend)
         return self.reduced.with_penalties(form.penalties, form.n_hard)
 
@@ -138,9 +141,9 @@ class Lagrangian:
             start[extension.original] = self.request.start
             return start
         start[extension.original] = self.answer.multipliers[self.extension.original]
-        for key, rows in zip(self.keys, extension.added, strict=True):
-            if key in self.places and len(self.places[key]) == len(rows):
-                start[rows] = self.answer.multipliers[self.places[key]]
+        before = self.extension.added
+        for key in before.keys() & extension.added.keys():
+            start[extension.added[key]] = self.answer.multipliers[before[key]]
         return start
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
@@ -165,14 +168,12 @@ class Lagrangian:
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
         """
         form, temperature = self.problem.form, self.temperature(multipliers)
-        added: list[AddedRows] = [*self.free]
-        self.keys = [("free", number) for number in range(len(added))]
+        added: dict[Hashable, AddedRows] = {("free", number): rows for number, rows in enumerate(self.free)}
         log_weights = np.log(form.weights) - 1
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if budget.zeros.shape[0]:
                 none = np.zeros(budget.zeros.shape[0])
-                added.append(AddedRows(budget.zeros, none, none.copy(), budget.name))
-                self.keys.append(("zeros", number))
+                added["zeros", number] = AddedRows(budget.zeros, none, none.copy(), budget.name)
             if t == 0:
                 continue
             log_weights = log_weights - t * budget.linear
@@ -180,22 +181,22 @@ class Lagrangian:
                 log_weights = log_weights + t * budget.ball[0] * np.log(budget.ball[1])
                 continue
             costs = budget.penalties.times(t / temperature)
-            added.append(AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs))
-            self.keys.append(("costs", number))
-        self.keys += [("cut", id(cut)) for cut in self.cuts]
+            added["costs", number] = AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs)
+        added.update({("cut", cut): cut for cut in self.cuts})
         weights = form.weights
         if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
             weights = np.exp(log_weights / temperature + 1)
         if form.penalties is not None and temperature != 1:
             form = replace(form, penalties=form.penalties.times(1 / temperature))
-        return extended(form, [*added, *self.cuts], weights)
+        return extended(form, added, weights)
 
     @property
     def cut_rows(self) -> dict[str, np.ndarray]:
         """The rows of the last problem that are cuts of each constraint, by its name."""
+        assert self.extension is not None
         rows: dict[str, np.ndarray] = {}
         for cut in self.cuts:
-            own = self.places["cut", id(cut)]
+            own = self.extension.added["cut", cut]
             rows[cut.name] = np.concatenate([rows.get(cut.name, own[:0]), own])
         return rows
 
@@ -210,25 +211,25 @@ class Lagrangian:
         assert self.extension is not None
         before, m = self.extension, self.answer.multipliers
         total = {name: float(m[rows] @ before.form.scale[rows]) for name, rows in self.cut_rows.items()}
-        old, self.cuts = self.places, list(tangents)
-        self.extension = self._extended(multipliers)
-        self.places = dict(zip(self.keys, self.extension.added, strict=True))
-        found = np.zeros(self.extension.form.shape[0])
-        found[self.extension.original] = m[before.original]
-        for key, rows in self.places.items():
-            if key in old:
-                found[rows] = m[old[key]]
+        self.cuts = list(tangents)
+        self.extension = after = self._extended(multipliers)
+        found = np.zeros(after.form.shape[0])
+        found[after.original] = m[before.original]
+        for key in before.added.keys() & after.added.keys():
+            found[after.added[key]] = m[before.added[key]]
         for cut in self.cuts:
-            rows = self.places["cut", id(cut)]
-            found[rows] = total.get(cut.name, 0.0) / self.extension.form.scale[rows]
+            rows = after.added["cut", cut]
+            found[rows] = total.get(cut.name, 0.0) / after.form.scale[rows]
         self.answer = replace(self.answer, multipliers=found, proofs=())
 
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""
-        found = []
-        for budget, t in zip(self.budgets, multipliers.tolist(), strict=True):
-            if t > 0:
-                own = budget.times(t)
-                rows = replace(LinearForm.plain(own.matrix, own.low, own.high), penalties=own.penalties)
-                found.append(Allowance(rows, own.linear, own.limit, own.magnitude))
-        return found
+        assert self.extension is not None
+        places = self.extension.added
+        return [
+            Allowance(
+                replace(LinearForm.plain(one.matrix, one.low, one.high), penalties=one.penalties),
+                one.linear, one.limit, one.magnitude, t, places.get(("costs", number), np.empty(0, dtype=np.int64)),
+            )
+            for number, (one, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True))
+        ]  # fmt: skip
