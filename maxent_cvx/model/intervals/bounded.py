@@ -19,6 +19,9 @@ __all__ = ["BoundedAdversary"]
 #: What a table is called that is asked about, if the model holds another one by the same attributes.
 AUDITED = "audited table"
 
+#: Which ends of an interval are attained: neither is 0, the low one 1, the high one 2, both 3.
+EXACT = ("neither", "low", "high", "both")
+
 #: People: an end of an interval that is so near to a whole number is taken for it, as bounds are proved up to this.
 ROUNDOFF = 1e-6
 
@@ -31,6 +34,7 @@ class BoundedAdversary(Adversary):
         asked: Probability | str | Iterable[Probability | str] | None = None,
         integer: bool = False,
         *,
+        exact: bool | None = None,
         time_limit: float | None = None,
         progress: bool | None = None,
     ) -> tuple[float, float] | pd.DataFrame:
@@ -46,6 +50,10 @@ class BoundedAdversary(Adversary):
         integer : bool
             Over whole assignments only: everybody has exactly one value, which linear rows do not say. Only those
             independent parts of the model that the probability is about are asked: another may have none.
+        exact : bool, optional
+            Whether every end must be attained by some distribution. If not, linear programs are left out, and an end
+            may be further outside. By default of what is asked for, and of every P(s | q) if there are less than 5,000
+            counts left after presolve.
         time_limit : float, optional
             Seconds: for all together, or with `integer` for each. By default there is no limit, but 60 with `integer`.
         progress : bool, optional
@@ -54,8 +62,9 @@ class BoundedAdversary(Adversary):
         Returns
         -------
         (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, bounds from outside by no more than 1e-6 records. Of every P(s | q) by QI attributes and
-            sensitive value; a value that nobody with q can have is left out.
+            Probabilities, never narrower than the truth: an exact end is outside by no more than 1e-6 records. Of
+            every P(s | q) by QI attributes and sensitive value; a value that nobody with q can have is left out. There,
+            a column `exact` says which ends are: "both", "low", "high" or "neither".
 
         Raises
         ------
@@ -70,8 +79,10 @@ class BoundedAdversary(Adversary):
 
         Notes
         -----
-        Buckets without knowledge have a closed form. Elsewhere the ends of many intervals share a linear program, as
-        long as that answers several of them; what is left takes one each. Soft rows may be missed, and bound nothing.
+        Buckets without knowledge have a closed form. Elsewhere most ends are those of the bucket alone, and attained if
+        all other buckets can make up for what that changes in the knowledge: one factorization answers it for all ends.
+        What is left takes linear programs, which many ends share as long as that answers several of them. Soft rows may
+        be missed, and bound nothing.
 
         Examples
         --------
@@ -83,28 +94,30 @@ class BoundedAdversary(Adversary):
         >>> round(low, 6), round(high, 6)
         (0.166667, 0.5)
         >>> print(model.add("P(Breast Cancer | Gender=male) = 0").bounds().loc["female"].round(3).head(5))
-                                low  high
+                                low  high exact
         Degree   Disease
-        college  Breast Cancer  0.5   0.5
-                 Flu            0.0   0.5
-                 HIV            0.0   0.5
-                 Lung Cancer    0.0   0.5
-                 Pneumonia      0.0   0.0
+        college  Breast Cancer  0.5   0.5  both
+                 Flu            0.0   0.5  both
+                 HIV            0.0   0.5  both
+                 Lung Cancer    0.0   0.5  both
+                 Pneumonia      0.0   0.0  both
         """
         arguments.flag(integer, "integer")
+        arguments.optional_flag(exact, "exact")
         seconds = seconds_for(time_limit, integer)
         arguments.optional_flag(progress, "progress")
         self._check_linear()
         if asked is None:
             every = of_conditionals(self.space)
-            found = bounds_of(every, self, integer, seconds, progress)
-            return pd.DataFrame(found.T, columns=["low", "high"], index=every.index)
+            ends = bounds_of(every, self, integer, seconds, progress, exact)
+            table = pd.DataFrame(ends.value.T, columns=["low", "high"], index=every.index)
+            return table.assign(exact=np.array(EXACT)[ends.is_exact.T @ [1, 2]])
         together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
         combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {shown(strange[0])}")
         several = of_combinations(combinations, self.space)
-        found = bounds_of(several, self, integer, seconds, progress)
+        found = bounds_of(several, self, integer, seconds, progress, exact is not False).value
         if isinstance(asked, Probability | str):
             return float(found[0, 0]), float(found[1, 0])
         return pd.DataFrame(found.T, columns=["low", "high"], index=several.index)
@@ -174,7 +187,7 @@ class BoundedAdversary(Adversary):
         model = self if held else self.copy().add(table, label=None if table.label not in self.knowledge else AUDITED)
         cells = np.flatnonzero(table.cells["low"].to_numpy() < table.cells["high"].to_numpy())
         asked = of_table(table, self.space, cells)
-        low, high = bounds_of(asked, model, integer, seconds, progress)
+        low, high = bounds_of(asked, model, integer, seconds, progress).value
         certain = np.floor(high + ROUNDOFF) <= np.ceil(low - ROUNDOFF)
         return pd.DataFrame({"low": low, "high": high, "certain": certain}, index=asked.index)
 

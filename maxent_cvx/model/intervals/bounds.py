@@ -9,10 +9,11 @@ import scipy.sparse as sp
 
 from ...errors import Infeasible
 from ...solvers.diagnosis.failure import contradiction
-from ...solvers.intervals.rounds import many_bounds
+from ...solvers.intervals.rounds import Ends, many_bounds
 from ...solvers.linear.integer import integer_bounds
 from ...solvers.linear.integrality import settle_integers
 from ...solvers.monitoring.deadline import within
+from ...solvers.parameters.size_limits import LINEAR_PROGRAM_SIZES
 from ...solvers.presolve.reduce import remaining
 from ...solvers.presolve.reduced import Reduced
 from ...solvers.program.linear_form import LinearForm
@@ -27,7 +28,9 @@ from .asked import Asked
 __all__ = ["bounds_of", "without_knowledge"]
 
 
-def bounds_of(asked: Asked, model: Adversary, integer: bool, seconds: float, progress: bool | None) -> np.ndarray:
+def bounds_of(
+    asked: Asked, model: Adversary, integer: bool, seconds: float, progress: bool | None, exact: bool | None = True
+) -> Ends:
     """Find the least and the largest value of linear expressions.
 
     Parameters
@@ -41,10 +44,13 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, seconds: float, pro
         For all linear programs together, presolve included; or for each integer program.
     progress : bool or None
         Whether to show a progress bar.
+    exact : bool or None
+        Whether all ends are to be attained; by default if the problem is small.
 
     Returns
     -------
-    ndarray, shape (2, expressions)
+    Ends
+        Of shape (2, expressions).
 
     Raises
     ------
@@ -52,27 +58,36 @@ def bounds_of(asked: Asked, model: Adversary, integer: bool, seconds: float, pro
         If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
     """
     if integer and has_alternatives(model):
-        return over_alternatives(model, lambda one: bounds_of(asked, one, integer, seconds, progress))
+        value = over_alternatives(model, lambda one: bounds_of(asked, one, integer, seconds, progress).value)
+        return Ends(value, np.ones(value.shape, dtype=bool))
     problem = model.posed.hard  # soft rows do not say what is possible
     try:
         with within(math.inf if integer else seconds):
-            return _bounds(asked, model, problem, integer, seconds, progress)
+            return _bounds(asked, model, problem, integer, seconds, progress, exact)
     except Infeasible as error:
         raise contradiction(problem) or error from None
 
 
 def _bounds(
-    asked: Asked, model: Adversary, problem: Problem, integer: bool, seconds: float, progress: bool | None
-) -> np.ndarray:
+    asked: Asked,
+    model: Adversary,
+    problem: Problem,
+    integer: bool,
+    seconds: float,
+    progress: bool | None,
+    exact: bool | None,
+) -> Ends:
     """Find the values by linear programs, or by integer programs."""
     reduced = presolved(problem)
     reduced = settle_integers(reduced) if integer else reduced
     known = asked.constant + asked.matrix @ np.where(reduced.fixed, reduced.counts, 0.0)
     closed, rest = _in_closed_form(asked, model, problem, reduced)
-    programs = _by_integer_programs if integer else _by_linear_programs
-    found = known + closed + programs(rest, problem, reduced, seconds, progress)
+    if integer:
+        found = _by_integer_programs(rest, problem, reduced, seconds, progress)
+    else:
+        found = _by_linear_programs(rest, problem, reduced, progress, exact)
     # A probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
-    return np.clip(found, *asked.attainable)
+    return Ends(np.clip(known + closed + found.value, *asked.attainable), found.is_exact)
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
@@ -113,12 +128,14 @@ def _in_closed_form(
 
 
 def _by_linear_programs(
-    rest: sp.csr_array, problem: Problem, reduced: Reduced, seconds: float, progress: bool | None
-) -> np.ndarray:
+    rest: sp.csr_array, problem: Problem, reduced: Reduced, progress: bool | None, exact: bool | None
+) -> Ends:
     """Bound the expressions over all independent parts of the model that they involve, together."""
     free = _connected(rest, problem, reduced)
+    ends = Ends(np.zeros((2, rest.shape[0])), np.ones((2, rest.shape[0]), dtype=bool))
     if not free.any():
-        return np.zeros((2, rest.shape[0]))
+        return ends
+    exactly = int(free.sum()) < LINEAR_PROGRAM_SIZES.large if exact is None else exact
     smaller = _remaining(problem, reduced, free)
     some = np.flatnonzero(np.diff(rest.indptr) > 0)
     left = 2 * len(some)
@@ -129,15 +146,15 @@ def _by_linear_programs(
             bar.update(max(left - open_, 0))
             left = min(left, open_)
 
-        ends = np.zeros((2, rest.shape[0]))
         columns = sp.csr_array(rest[some][:, np.flatnonzero(free)])
-        ends[:, some] = many_bounds(smaller, columns, problem.n_records, answered)
+        found = many_bounds(smaller, columns, problem.n_records, answered, exactly=exactly)
+        ends.value[:, some], ends.is_exact[:, some] = found
     return ends
 
 
 def _by_integer_programs(
     rest: sp.csr_array, problem: Problem, reduced: Reduced, seconds: float, progress: bool | None
-) -> np.ndarray:
+) -> Ends:
     """Bound the expressions one by one over integer points."""
     ends = np.zeros((2, rest.shape[0]))
     free = _connected(rest, problem, reduced)
@@ -145,7 +162,7 @@ def _by_integer_programs(
     some = np.flatnonzero(np.diff(rest.indptr) > 0)
     for i in progress_bar(some, "bounds", progress):
         ends[:, i] = integer_bounds(smaller, columns[[i]].toarray().ravel(), seconds)
-    return ends
+    return Ends(ends, np.ones(ends.shape, dtype=bool))
 
 
 def _connected(rest: sp.csr_array, problem: Problem, reduced: Reduced) -> np.ndarray:

@@ -34,6 +34,8 @@ class Questions:
     size : ndarray, one a part
         What its coefficients were divided by.
     expression, component : ndarray of int, one a part
+    of_terms : ndarray, shape (2, terms)
+        Bounds of every term, from below and above.
     proved, attained : ndarray, shape (2, parts)
         The least and the largest value: `proved` from outside, by bounds of terms to begin with; and of the feasible
         points found so far, (inf, -inf) to begin with.
@@ -49,7 +51,8 @@ class Questions:
         matrix = sp.csr_array((expressions.data, (row, expressions.indices)), shape=(len(parts), form.shape[1]))
         self.size = most_by_row(np.abs(matrix.data), matrix)
         self.matrix = sp.csr_array(sp.diags_array(1 / self.size) @ matrix)
-        lower, upper = term_bounds(form, n_records)
+        self.of_terms = np.stack(term_bounds(form, n_records))
+        lower, upper = self.of_terms
         positive, negative = sp.csr_array(self.matrix.maximum(0)), sp.csr_array(self.matrix.minimum(0))
         self.proved = np.stack([positive @ lower + negative @ upper, positive @ upper + negative @ lower])
         self.attained = np.stack([np.full(len(parts), np.inf), np.full(len(parts), -np.inf)])
@@ -81,6 +84,10 @@ class Questions:
     def answer(self, side: np.ndarray | int, part: np.ndarray | int, value: np.ndarray | float) -> None:
         """Take note of least (side 0) or largest (side 1) values that are proved, and attained up to the gap."""
         self.proved[side, part] = self.attained[side, part] = value
+
+    def are_known(self) -> np.ndarray:
+        """Which least and which largest values of expressions are attained, of shape (2, expressions)."""
+        return np.stack([np.bincount(self.expression, side, self.n_expressions) == 0 for side in self.open])
 
     def bounds(self) -> np.ndarray:
         """The least and the largest value of every expression, as far as they are proved, of shape (2, expressions)."""

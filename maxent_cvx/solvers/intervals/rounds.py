@@ -1,7 +1,8 @@
 """The least and the largest values of many linear expressions over one feasible set.
 
-Each round solves one linear program, whose objective is the sum of one objective a component: components are
-independent, so that the program answers a question of each. As long as that pays, the objective is a sum of many
+Most ends of intervals are attained by changing the buckets that are asked about (:mod:`.attained_locally`). What is
+left takes linear programs. Each round solves one, whose objective is the sum of one objective a component: components
+are independent, so that the program answers a question of each. As long as that pays, the objective is a sum of many
 expressions whose ends are open, weighted at random: the feasible point that is found attains, for many of them, what
 bounds of terms have proved, and these are answered (filtering, in optimization-based bound tightening). What remains is
 asked one by one, and proved by weak duality.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,18 +29,39 @@ from ..linear.highs import Optimum
 from ..parameters.tolerances import FEASIBILITY, LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
 from ..program.weak_duality import dual_bounds
+from .attained_locally import attain_locally
 from .questions import Questions
 
-__all__ = ["many_bounds"]
+__all__ = ["Ends", "many_bounds"]
 
 #: Expressions of one component up to which they are asked one by one at once.
 FEW = 2
 
 
+class Ends(NamedTuple):
+    """Ends of intervals, all of shape (2, expressions): the least and the largest values.
+
+    Attributes
+    ----------
+    value : ndarray
+        Proved bounds, from outside.
+    is_exact : ndarray of bool
+        Whether the value is attained.
+    """
+
+    value: np.ndarray
+    is_exact: np.ndarray
+
+
 def many_bounds(
-    form: LinearForm, expressions: sp.csr_array, n_records: float, answered: Callable[[int], None]
-) -> np.ndarray:
-    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high, of shape (2, expressions).
+    form: LinearForm,
+    expressions: sp.csr_array,
+    n_records: float,
+    answered: Callable[[int], None],
+    *,
+    exactly: bool = True,
+) -> Ends:
+    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high.
 
     Parameters
     ----------
@@ -48,6 +71,8 @@ def many_bounds(
         An upper bound on every term.
     answered : callable
         Is told after each round how many ends of intervals are still open.
+    exactly : bool
+        Whether to solve linear programs until all values are attained, or none at all.
 
     Raises
     ------
@@ -59,6 +84,10 @@ def many_bounds(
         If HiGHS fails.
     """
     asked = Questions(form, expressions, n_records)
+    attain_locally(form, asked)
+    answered(int(asked.open.sum()))
+    if not exactly:
+        return Ends(asked.bounds(), asked.are_known())
     rng = np.random.default_rng(0)
     components = np.bincount(asked.component)
     pays = components > FEW
@@ -70,7 +99,7 @@ def many_bounds(
         after = np.bincount(asked.component, asked.open.sum(axis=0), len(components))
         pays &= (before == 0) | (before - after > 1)
         answered(int(after.sum()))
-    return asked.bounds()
+    return Ends(asked.bounds(), asked.are_known())
 
 
 def _choose(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "ATTEMPT_SIZES", "BLOCK_DETECTION", "EXISTENCE_PROOF_SIZES", "LINEAR_PROGRAM_SIZES", "NEWTON_COSTS",
-    "PRESOLVE_SIZES",
+    "ATTEMPT_SIZES", "BLOCK_DETECTION", "COMPENSATION_SIZES", "EXISTENCE_PROOF_SIZES", "LINEAR_PROGRAM_SIZES",
+    "NEWTON_COSTS", "PRESOLVE_SIZES",
 ]  # fmt: skip
 
 
@@ -79,6 +79,20 @@ class LinearProgramSizes:
 
 
 @dataclass(frozen=True)
+class CompensationSizes:
+    """Where ends of intervals are looked for from one interior point."""
+
+    most_rows: int = 2_000
+    """Rows of knowledge up to which the eigenvalues of their Schur complement take seconds."""
+    fewest_ends: int = 100
+    """Ends of intervals from which on that takes less time than linear programs."""
+    steep: int = 2_000
+    """Terms for which it is evaluated how far each of them is moved; all others have one bound."""
+    batch: int = 10_000
+    """Ends that are decided together: 16 MB for each hundred rows of knowledge."""
+
+
+@dataclass(frozen=True)
 class ExistenceProofSizes:
     """For which components the certificate proves that rows hold exactly at a point nearby."""
 
@@ -109,6 +123,7 @@ class AttemptSizes:
 BLOCK_DETECTION = BlockDetection()
 PRESOLVE_SIZES = PresolveSizes()
 NEWTON_COSTS = NewtonCosts()
+COMPENSATION_SIZES = CompensationSizes()
 LINEAR_PROGRAM_SIZES = LinearProgramSizes()
 EXISTENCE_PROOF_SIZES = ExistenceProofSizes()
 ATTEMPT_SIZES = AttemptSizes()

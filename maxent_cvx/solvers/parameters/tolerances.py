@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 __all__ = [
-    "ATTEMPTS", "CERTIFICATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS", "FEASIBILITY", "INTEGER",
-    "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
+    "ATTEMPTS", "CERTIFICATION", "COMPENSATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS",
+    "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
 ]  # fmt: skip
 
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
@@ -91,6 +91,22 @@ class LinearPrograms:
 
 
 @dataclass(frozen=True)
+class Compensating:
+    """Changes of some buckets that all others make up for."""
+
+    ridge: float = 1e-12
+    """Relative to the diagonal of the published rows of a bucket, one of which is redundant."""
+    range: float = 1e-9
+    """Relative to the largest eigenvalue of the Schur complement: a smaller one is that of redundant knowledge."""
+    moved: float = 0.999
+    """Share of the terms whose counts are moved, those that move least."""
+    most: float = 0.9
+    """Share of itself by which a count is moved at most: less than 1, so that rounding errors are of no matter."""
+    lost: float = 1e-8
+    """Records: a part of a change that redundant rows of knowledge do not allow, and yet is only rounding."""
+
+
+@dataclass(frozen=True)
 class Integer:
     """Integer programs."""
 
@@ -162,7 +178,7 @@ class Multipliers:
     """Rounds of iterative refinement."""
     precision: float = 1e-10
     """Relative precision of the least-squares solution."""
-    ridge: float = 1e-13
+    ridge: float = 1e-12
     """Its relative ridge."""
     small: float = 1e-6
     """Records: a term that holds less may be zero, which is then examined."""
@@ -261,6 +277,7 @@ PROJECTION = Projection()
 CERTIFICATION = Certification()
 DIAGNOSIS = Diagnosis()
 MULTIPLIERS = Multipliers()
+COMPENSATION = Compensating()
 CONVEX_CONSTRAINTS = ConvexConstraints()
 CONIC_PROGRAM = ConicProgram()
 PENALTIES = SoftRows()

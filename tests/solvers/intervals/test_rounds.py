@@ -63,7 +63,7 @@ def test_many_are_as_one_by_one(seed: int, blocks: int):
     form = random_form(rng, blocks)
     asked = rng.choice([-2.0, 0.0, 0.0, 1.0, 1e3], (12, form.shape[1]))
     progress: list[int] = []
-    low, high = many_bounds(form, sp.csr_array(asked), N, progress.append)
+    low, high = many_bounds(form, sp.csr_array(asked), N, progress.append).value
     size = np.maximum(np.abs(asked).max(axis=1), 1)
     for i, objective in enumerate(asked):
         assert (low[i], high[i]) == pytest.approx(by_hand(form, objective), abs=1e-6 * size[i] * blocks)
@@ -80,7 +80,7 @@ def test_independent_parts_and_many_ends_share_programs(monkeypatch: pytest.Monk
     values = sp.kron(np.ones((1, 5)), sp.eye_array(5))
     matrix = sp.csr_array(sp.block_diag([sp.vstack([people, values])] * 40, format="csr"))
     form = published_form(matrix, np.ones(400))
-    low, high = many_bounds(form, sp.csr_array(sp.eye_array(1000)), 5.0, lambda open_: None)
+    low, high = many_bounds(form, sp.csr_array(sp.eye_array(1000)), 5.0, lambda open_: None).value
     np.testing.assert_allclose(low, 0, atol=1e-6)
     np.testing.assert_allclose(high, 1, atol=1e-6)
     assert 5 <= len(calls) <= 50  # of five by five, one assignment has five ones: no fewer than five
@@ -96,7 +96,7 @@ def test_a_contradiction_is_told():
             with pytest.raises(Infeasible):
                 many_bounds(form, every, N, lambda open_: None)
         else:
-            low, high = many_bounds(form, every, N, lambda open_: None)
+            low, high = many_bounds(form, every, N, lambda open_: None).value
             np.testing.assert_allclose([low, high], [[0] * 4, [2, 2, 3, 3]], atol=1e-6)
 
 
@@ -104,7 +104,7 @@ def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
     """No answer is an error; a point that violates rows settles nothing; multipliers that prove nothing are refused."""
     form = published_form(sp.csr_array(np.ones((1, 3))), np.array([2.0]))
     expressions = sp.csr_array(np.array([[1.0, 0.5, 0], [0, 1, 0.5], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))
-    truth = many_bounds(form, expressions, N, lambda open_: None)
+    truth = many_bounds(form, expressions, N, lambda open_: None).value
     np.testing.assert_allclose(truth, [[0] * 5, [2] * 5], atol=1e-6)
 
     def nothing(form: LinearForm, cost: np.ndarray) -> list[Optimum]:
@@ -119,7 +119,7 @@ def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
         return [answer._replace(x=answer.x + 7)]
 
     monkeypatch.setattr(rounds, "optima", beyond)
-    np.testing.assert_allclose(many_bounds(form, expressions, N, lambda open_: None), truth, atol=1e-6)
+    np.testing.assert_allclose(many_bounds(form, expressions, N, lambda open_: None).value, truth, atol=1e-6)
 
     def unproved(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
         raise Inaccurate("only 0 is proved")
