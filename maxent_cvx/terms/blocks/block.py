@@ -320,6 +320,11 @@ class Block(AffineBlock):
                     f"{absent:.12g} there; take them out of the Series"
                 )
             return numbers
+        if type(value).__module__.partition(".")[0] == "cvxpy":
+            raise StatementError(
+                f"{self.label} is compared with a CVXPY expression, which has no labels; compare block.expr with it in "
+                "a function of the space, lambda space: ..., or P(...), one by one"
+            )
         if isinstance(value, AffineBlock | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
             levels = [] if self.index is None else list(self.index.names)
             raise LabelMismatch(

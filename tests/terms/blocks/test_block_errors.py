@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +60,7 @@ ERRORS = {
         LabelMismatch,
         ["not the same labels"],
     ),
+    "parameter": (lambda b: b <= cp.Parameter(value=0.3), StatementError, ["CVXPY", "block.expr", "lambda space"]),
     "sum of a single one": (lambda b: b.sum().diff("age"), StatementError, ["single expression"]),
 }
 
