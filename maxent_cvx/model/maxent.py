@@ -132,7 +132,9 @@ class MaxEnt(BoundedAdversary):
             certify its answer to these, CLARABEL and SCS are tried, and ``post.solver`` says which it was.
         presolve : bool
             Remove forced terms (zeros, above all), redundant rows, and buckets that no knowledge involves, and
-            aggregate interchangeable terms, before the solver sees the problem.
+            aggregate interchangeable terms, before the solver sees the problem. With a convex constraint it says
+            nothing: DUAL_NEWTON always presolves the problems of rows that stand for it, other solvers get such a model
+            as it is.
         allow_inaccurate : bool
             Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
         warm_start : Posterior, optional

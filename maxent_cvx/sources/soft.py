@@ -16,6 +16,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source, as_list, as_source
 from .notation import read_statement
+from .statements.parametric_statement import ParametricStatement
 from .statements.statement import Statement
 
 __all__ = ["SoftSource", "soft"]
@@ -48,7 +49,7 @@ class SoftSource(Source):
         """The label of the original, and the cost."""
         return f"{self.original.label}, softly ({self.penalty})"
 
-    def rows(self, space: Space) -> Iterator[Rows]:
+    def rows(self, space: Space) -> Iterator[Any]:
         """Emit the rows of the original, soft.
 
         Parameters
@@ -59,7 +60,7 @@ class SoftSource(Source):
         Yields
         ------
         Rows
-            With the penalty, nats.
+            With the penalty, nats; of what depends on CVXPY parameters the statement, soft.
 
         Raises
         ------
@@ -77,7 +78,9 @@ class SoftSource(Source):
         ('<~', 2, 'weight 20')
         """
         for said in as_list(self.original.rows(space), self.original.label):
-            if isinstance(said, Source):
+            if isinstance(said, ParametricStatement):
+                yield said.softened(self.penalty)  # and not its rows, which are read again at other values
+            elif isinstance(said, Source):
                 yield from SoftSource(said, self.penalty).rows(space)
             elif isinstance(said, Rows):
                 yield softened(said, self.penalty, f"{said.label}, softly")
@@ -153,10 +156,18 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
             raise StatementError(f"{said} is soft already; state its cost once")
         if math.isinf(said.low) and math.isinf(said.high):
             raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
-        if any(isinstance(cost, np.ndarray) for cost in (sd, weight, delta)):
-            raise StatementError(f"{said} is one statement, and has one cost, not an array")
+        _require_one_cost(said, sd, weight, delta)
         return replace(said, penalty=penalty)
+    if isinstance(said, ParametricStatement):
+        _require_one_cost(said, sd, weight, delta)
+        return said.softened(penalty)
     return SoftSource(as_source(said), penalty)
+
+
+def _require_one_cost(said: object, *costs: object) -> None:
+    """Refuse a cost for each of many rows, of a single statement."""
+    if any(isinstance(cost, np.ndarray) for cost in costs):
+        raise StatementError(f"{said} is one statement, and has one cost, not an array")
 
 
 def softened(rows: Rows, penalty: Penalty, label: str) -> Rows:

@@ -66,7 +66,7 @@ def compare_solvers(
           where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds; of
           several models, a dictionary of these);
         * iterations, compile_seconds, solve_seconds: without presolve and certificate, which are the same for all;
-        * message: why there is no answer.
+        * message: why there is no answer, or whose it is, where the solver did not certify its own.
 
     Raises
     ------
@@ -150,7 +150,9 @@ def _table(answers: Mapping[str, Posterior | MaxEntError], labels: list[str], mi
     found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
     bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
-    rows = [_row(answers[label], found[reference] if reference else None, label in missing) for label in labels]
+    rows = [
+        _row(answers[label], found[reference] if reference else None, label in missing, _own(label)) for label in labels
+    ]
     table = pd.DataFrame(rows, index=pd.Index(labels, name="solver")).astype({"iterations": "Int64"})
     table.attrs["reference"] = reference
     return table
@@ -159,6 +161,13 @@ def _table(answers: Mapping[str, Posterior | MaxEntError], labels: list[str], mi
 def _name(label: str) -> str:
     """The solver of a row."""
     return label.split()[0] if label.split() else label
+
+
+def _own(label: str) -> str:
+    """What the solver of a row calls itself in its answers."""
+    with suppress(SolverError):
+        return find(_name(label)).name
+    return label
 
 
 def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
@@ -175,7 +184,7 @@ def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
     return None
 
 
-def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: bool) -> dict[str, object]:
+def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: bool, own: str) -> dict[str, object]:
     """The columns of one answer, or of a solver without an answer."""
     nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
     if isinstance(answer, MaxEntError):
@@ -193,7 +202,7 @@ def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: 
         "iterations": answer.iterations,
         "compile_seconds": answer.compile_seconds,
         "solve_seconds": answer.solve_seconds,
-        "message": "",
+        "message": "" if answer.solver == own else f"the answer of {answer.solver}",
     }
 
 

@@ -19,6 +19,9 @@ from ..errors import StatementError, arguments, unknown_name
 from ..tables.coding import group_codes
 from .axes import as_names
 from .blocks.block import Block
+from .blocks.empty_groups import Groups
+from .blocks.labelled import Provenance
+from .blocks.labels import subset_keys
 from .events import tuples_described, values_named
 from .terms import Terms
 from .truth import count_terms
@@ -144,11 +147,13 @@ class Space(Terms):
         levels = [self.view.qi.index(column) for column in self.axes.columns(given)]
         group = group_codes([np.asarray(tuples.codes[i]) for i in levels], [len(tuples.levels[i]) for i in levels])
         share = np.bincount(group, weights=self.view.n_q) / self.n_records  # P(given)
+        there = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
+        there = there if there.nlevels > 1 else there.get_level_values(0)
         # All terms of a joint row have the same `given`: look it up at the row's first term.
         q = self.codes["q"][joint.matrix.indices[joint.matrix.indptr[:-1]]]
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)
         label = f"P({', '.join(self.axes.columns(of))} | {', '.join(self.axes.columns(given))})"
-        return Block(self, matrix, joint.index, label)
+        return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(there),)))
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
         """Coefficients of P(Q, s) on p for many patterns, a set Q of QI tuples with a value s each.

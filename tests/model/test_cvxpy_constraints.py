@@ -170,8 +170,16 @@ def test_convex_by_default(name: str):
 @pytest.mark.parametrize("name", sorted(set(CONVEX) - set(POLYHEDRAL)))
 def test_convex_not_by_every_solver(name: str):
     """A solver of the papers takes linear rows only, and says so."""
-    with pytest.raises(SolverError, match=r"DUAL_LBFGS.*convex.*CLARABEL"):
+    with pytest.raises(SolverError, match=r"DUAL_LBFGS.*convex.*DUAL_NEWTON.*CLARABEL"):
         model().add(CONVEX[name][0]).solve("DUAL_LBFGS")
+
+
+def test_presolve_is_not_switched_off(capsys):
+    """Problems of rows that stand for a constraint are presolved in any case; with presolve=False it is said."""
+    convex = model().add(next(CONVEX[name][0] for name in CONVEX if name not in POLYHEDRAL))
+    usual, without = convex.solve(), convex.solve(presolve=False, verbose=True)
+    np.testing.assert_array_equal(usual.counts, without.counts)
+    assert "presolve=False is without effect" in capsys.readouterr().out
 
 
 #: Kinds of convex constraints on P(Gender, Disease) of the ten patients.

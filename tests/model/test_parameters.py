@@ -176,3 +176,30 @@ def test_several_parameters(release, rumour):
     for rumour.value, most.value in ((0.3, 0.1), (0.2, 0.1), (0.2, 0.3)):
         exact = MaxEnt(release).add(flu == rumour.value, P("HIV", given=MEN) <= most.value).solve()
         np.testing.assert_array_equal(model.solve().counts, exact.counts)
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["statement", "function"])
+@pytest.mark.parametrize("relation", ["==", "<=", ">="])
+def test_a_soft_statement_follows_its_parameter(release, rumour, relation, within):
+    """At every value, also one that no probability has, cost and answer are those of the statement with the number."""
+    compare = {"==": lambda value: flu == value, "<=": lambda value: flu <= value, ">=": lambda value: flu >= value}
+    said = compare[relation](rumour)
+    model = MaxEnt(release).add(mx.soft((lambda space: said) if within else said, sd=0.05))
+    for rumour.value in (0.3, 0.45, 0.2, 1.2):
+        low, high = -np.inf if relation == "<=" else rumour.value, np.inf if relation == ">=" else rumour.value
+        post = MaxEnt(release).add(flu.missable(low, high, mx.soft(flu == 0.3, sd=0.05).penalty)).solve()
+        assert number_of(model) == pytest.approx(post.prob("Flu", given=MEN), abs=1e-9)
+        np.testing.assert_allclose(model.solve().penalties, post.penalties, atol=1e-9)
+
+
+def test_parameters_of_soft_statements_are_said(release, rumour):
+    """`softly` takes numbers, and refers to `soft`; a cost is stated once, and is one."""
+    with refused(StatementError, "mx.soft(P(Flu | Gender=male) == ..., sd=...)"):
+        flu.softly(rumour, sd=0.05)
+    said = mx.soft(flu == rumour, sd=0.05)
+    assert said.label == "P(Flu | Gender=male) = rumour, softly (sd 0.05)"
+    with refused(StatementError, "soft already"):
+        mx.soft(said, sd=0.05)
+    with refused(StatementError, "one cost"):
+        mx.soft(flu == rumour, sd=np.ones(2))
+    assert len(MaxEnt(release).add(said, mx.soft(flu == rumour, sd=0.1)).knowledge) == 2

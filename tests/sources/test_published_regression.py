@@ -216,7 +216,7 @@ def test_what_is_published_already_is_no_contradiction():
     before, after = mx.MaxEnt(release).solve(), mx.MaxEnt(release).add(source).solve()
     pd.testing.assert_frame_equal(before.conditional(), after.conditional())
     wrong = PublishedRegression({"intercept": b[0] + 1e-4, "age": b[1]}, source.of)
-    with pytest.raises(mx.Infeasible, match="regression"):
+    with pytest.raises(mx.Infeasible, match=r"regression.*decimals="):
         mx.MaxEnt(release).add(wrong).solve()
 
 

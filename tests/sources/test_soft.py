@@ -1,4 +1,4 @@
-"""Soft statements: what it costs to miss them, and what the answer is then."""
+"""Soft statements: how they are written, and what can be soft, of which views, among which other knowledge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,17 +16,8 @@ from maxent_cvx import BadProbability, MaxEnt, P, Release, SolverError, Statemen
 from maxent_cvx.sources import read_statement
 from maxent_cvx.terms.rows import Rows
 from support.helpers import refused
-from support.solving import INSTALLED, examples
-
-QI = ["Gender", "Degree"]
-MALE, FEMALE = {"Gender": "male"}, {"Gender": "female"}
-FLU, HIV = P("Flu", given=MALE), P("HIV", given=MALE)
-
-
-def hospital() -> MaxEnt:
-    table = mx.datasets.load_hospital()
-    return MaxEnt(Release.from_buckets(table, qi=QI, sa="Disease", bucket="Bucket"))
-
+from support.softly import FEMALE, FLU, HIV, MALE, QI, hospital
+from support.solving import examples
 
 # -- written and read ------------------------------------------------------------------------------------------------
 
@@ -189,146 +179,6 @@ def test_a_source_is_softened_row_by_row():
     assert (post.prices()["side"] == "~").all()
 
 
-# -- answers -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("solver", INSTALLED)
-@pytest.mark.parametrize("options", [{}, {"presolve": False}, {"polish": True}], ids=["", "as posed", "polished"])
-def test_every_solver(solver: str, options: dict[str, bool]):
-    """All costs at once have the answer of the dual solver, from every solver."""
-    said = [
-        FLU.softly(0.6, sd=0.05), FLU.softly(0.1, weight=1), HIV.softly(0.5, sd=0.05, delta=0.02),
-        mx.soft(P("HIV", given=FEMALE) <= 0.1, weight=30), P("Pneumonia", given={"Degree": "college"}) >= 0.2,
-    ]  # fmt: skip
-    exact, post = hospital().add(*said).solve(), hospital().add(*said).solve(solver, **options)
-    apart = np.abs(exact.conditional() - post.conditional()).to_numpy().max()
-    assert apart <= exact.certificate.bound + post.certificate.bound
-    assert exact.model.certify(exact.counts).bound <= 1e-6
-    assert exact.model.certify(exact.counts, exact.multipliers).bound <= 1e-6
-    again = exact.model.copy().add(FLU.softly(0.3, sd=1))
-    assert again.solve(warm_start=exact).certificate.bound <= 1e-6
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_against_cvxpy(seed: int):
-    """Random models, whose problem is written anew: ``python -m tests.benchmarks.soft_rows`` compares hundreds."""
-    from tests.benchmarks.soft_rows import compared
-
-    found = compared(seed)
-    if found is not None and found["word"] == "compared":
-        assert max(found["objective"], found["problem"]) <= 1e-7
-        assert found["probability"] <= 2e-4
-
-
-def test_what_is_met_exactly():
-    """An absolute cost is met as soon as its weight is N times the hard statement's price, and no sooner."""
-    hard = hospital().add(FLU == 0.4).solve()
-    price = 10 * abs(hard.prices()["price"].iloc[0])
-    enough = hospital().add(FLU.softly(0.4, weight=price * 1.01)).solve()
-    np.testing.assert_allclose(enough.conditional(), hard.conditional(), atol=1e-9)
-    assert enough.penalties.iloc[0] == pytest.approx(0, abs=1e-9)
-    assert 10 * abs(enough.prices()["price"].iloc[0]) == pytest.approx(price, rel=1e-6)
-    short = hospital().add(FLU.softly(0.4, weight=price * 0.99)).solve()
-    assert abs(short.prob(FLU) - 0.4) > 1e-4
-    assert 10 * abs(short.prices()["price"].iloc[0]) == pytest.approx(price * 0.99, rel=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["sd", "weight", "delta"])
-def test_growing_costs_tend_to_the_hard_answer(kind: str):
-    """A square misses it by the variance times the multiplier, which tends to the hard statement's price times N."""
-    price = 10 * abs(hospital().add(FLU == 0.4).solve().prices()["price"].iloc[0])
-    for size in (1e4, 1e6, 1e8):
-        cost = {"sd": {"sd": size**-0.5}, "weight": {"weight": size}, "delta": {"sd": size**-0.5, "delta": 1.0}}[kind]
-        post = hospital().add(FLU.softly(0.4, **cost)).solve()
-        missed = 0.0 if kind == "weight" else price / size
-        assert 0.4 - post.prob(FLU) == pytest.approx(missed, rel=0.05, abs=1e-10)
-
-
-CONTRADICTORY = [(FLU, 0.2), (FLU, 0.45), (FLU + HIV, 0.9), (P("Flu", given=FEMALE), 0.6), (P("Flu"), 0.1)]
-
-
-@pytest.mark.parametrize("squared", [False, True], ids=["absolute", "squared"])
-def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool):
-    """As costs grow together: the least cost by a linear or quadratic program, then most entropy among its solutions.
-
-    Of convex costs, the sum of squares is least at unique misses, which are then equations. Of absolute costs there may
-    be a whole face of solutions.
-    """
-    model = hospital()
-    space, p = model.space, cp.Variable(len(model.space), nonneg=True)
-    published = [rows.matrix @ p == rows.low for fact in model.facts for rows in fact.rows(space)]
-    misses = cp.hstack(
-        [sum(a * (event.row(space) @ p) for event, a in said.terms.items()) - v for said, v in CONTRADICTORY]
-    )
-    cost = cp.sum_squares(misses) if squared else cp.norm1(misses)
-    least = cp.Problem(cp.Minimize(cost), published).solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13)
-    among = [misses == misses.value] if squared else [cost <= least * (1 + 1e-9) + 1e-10]
-    cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [*published, *among]).solve(solver="CLARABEL")
-    before = np.inf
-    for weight in (1e1, 1e3, 1e5):
-        costs = {"sd": weight**-0.5} if squared else {"weight": weight}
-        post = hospital().add(*[said.softly(v, **costs) for said, v in CONTRADICTORY]).solve()
-        apart = np.abs(post.counts / 10 - p.value).max()
-        assert apart <= before * 1.001
-        before = apart
-    assert before < 2e-4
-    assert post.penalties.sum() / weight * (2 if squared else 1) == pytest.approx(least, rel=1e-3)
-    assert post.certificate.bound < 1e-5
-
-
-@pytest.mark.parametrize("exponent", range(-12, 13, 4))
-@pytest.mark.parametrize("kind", ["sd", "weight"])
-@pytest.mark.parametrize("value", [0.4, 3.0])
-def test_costs_of_any_size(exponent: int, kind: str, value: float):
-    """From 1e-12 to 1e12, for what can be met and for what cannot: certified, or, beyond doubles, refused."""
-    model = hospital().add(FLU.softly(value, **{kind: 10.0**exponent}), HIV.softly(0.2, sd=0.1))
-    beyond = value > 1 and exponent in ((-12, -8) if kind == "sd" else (12,))
-    try:
-        post = model.solve()
-    except mx.Inaccurate:
-        assert beyond
-        return
-    assert post.certificate.bound < 1e-4
-    little = exponent > 3 if kind == "sd" else exponent < -3
-    if little:
-        plain = hospital().add(HIV.softly(0.2, sd=0.1)).solve()
-        np.testing.assert_allclose(post.conditional(), plain.conditional(), atol=1e-3)
-    elif abs(exponent) >= 4:
-        assert post.prob(FLU) == pytest.approx(min(value, 0.5), abs=1e-3)
-
-
-# -- rows on what is known already -------------------------------------------------------------------------------------
-
-
-def test_on_what_is_fixed_a_cost_is_a_constant():
-    """P(Lung Cancer) is published, 0.1: the answer stays, the cost is that of the difference, the price its slope."""
-    said = P("Lung Cancer").softly(0.3, sd=0.1)
-    has, plain = hospital().add(said, FLU == 0.4), hospital().add(FLU == 0.4)
-    post = has.solve()
-    lung = plain.solve().prob("Lung Cancer")
-    np.testing.assert_allclose(post.conditional(), plain.solve().conditional(), atol=1e-9)
-    assert post.penalties.tolist() == pytest.approx([(lung - 0.3) ** 2 / 0.02], rel=1e-9)
-    prices = post.prices()["price"]
-    assert prices[str(said)] == pytest.approx((lung - 0.3) / 0.01 / 10, rel=1e-6)
-    assert prices[str(FLU == 0.4)] == pytest.approx(plain.solve().prices()["price"].iloc[0], rel=1e-6)
-    assert post.objective == pytest.approx(10 * post.entropy - post.penalties.sum(), abs=1e-12)
-
-
-def test_on_what_hard_rows_force():
-    """Presolve fixes P(Flu | male) = 0.5, the largest; what is soft about it is a constant beside."""
-    post = hospital().add(FLU == 0.5, FLU.softly(0.1, weight=7), FLU.softly(0.5, sd=1e-3)).solve()
-    assert post.penalties.tolist() == pytest.approx([2.8, 0.0], abs=1e-9)
-    assert post.certificate.holds
-
-
-def test_no_such_record():
-    """A cost of something that cannot be is a constant, too."""
-    nobody = P("Lung Cancer", given={"Gender": "male", "Degree": "high school"})
-    post = hospital().add(nobody.softly(0.2, weight=3)).solve()
-    assert post.penalties.tolist() == pytest.approx([0.6])
-    np.testing.assert_allclose(post.conditional(), hospital().solve().conditional(), atol=1e-12)
-
-
 # -- other views -------------------------------------------------------------------------------------------------------
 
 
@@ -480,16 +330,3 @@ def test_saved_and_loaded(tmp_path):
     for name in ("penalties", "objective"):
         with pytest.raises(StatementError):
             getattr(again, name)
-
-
-def test_scipy_agrees():
-    """One probability is free: the maximum over it of N H less the cost, by SciPy's bounded search."""
-    people = pd.DataFrame({"Gender": ["male"] * 4 + ["female"] * 2})
-    view = mx.QITable(people, qi=["Gender"], sa="Disease", sa_values=["Flu", "HIV"])
-
-    def loss(p: float) -> float:
-        entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
-        return -(4 * entropy - min((p - 0.9) ** 2 / 0.02, 1e9))
-
-    found = scipy.optimize.minimize_scalar(loss, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-12})
-    assert MaxEnt(view).add(FLU.softly(0.9, sd=0.1)).solve().prob(FLU) == pytest.approx(found.x, abs=1e-7)

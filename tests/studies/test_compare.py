@@ -178,6 +178,21 @@ def test_own_convex_constraint(release):
     table = mx.compare_solvers(model, ["DUAL_LBFGS", "CLARABEL", DEFAULT])
     assert table["status"].to_list() == ["failed", "optimal", "optimal"]
     assert "linear rows only" in table.loc["DUAL_LBFGS", "message"]
+    assert (table["message"].iloc[1:] == "").all()
+
+
+def test_whose_answer_it_is(release, monkeypatch):
+    """Where the default cannot answer, and a conic solver does in its place, the row says whose answer it is."""
+    import cvxpy as cp
+
+    from maxent_cvx.solvers.solving import solve
+
+    def unable(problem, request):
+        raise mx.SolverError("no answer")
+
+    monkeypatch.setattr(solve, "solve_convex", unable)
+    model = mx.MaxEnt(release).add(lambda space: cp.sum_squares(space.p) <= 0.05)
+    assert mx.compare_solvers(model, [DEFAULT])["message"].to_list() == ["the answer of CLARABEL"]
 
 
 def test_presolve():

@@ -29,7 +29,7 @@ class Backend(Protocol):
     >>> import maxent_cvx as mx
     >>> backend = mx.solvers.find("DUAL_NEWTON")
     >>> backend.name, backend.installed, backend.takes_inequalities, backend.takes_convex
-    ('DUAL_NEWTON', True, True, False)
+    ('DUAL_NEWTON', True, True, True)
     """
 
     @property
@@ -54,7 +54,7 @@ class Backend(Protocol):
 
     @property
     def takes_convex(self) -> bool:
-        """Whether it takes convex constraints on the counts, as ``convex=``."""
+        """Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class Backend(Protocol):
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        DualBackend("DUAL_NEWTON", newton, newton_steps),
+        DualBackend("DUAL_NEWTON", newton, newton_steps, takes_convex=True),
         DualBackend("DUAL_LBFGS", lbfgs),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}, ("time_limit",)),
         CvxpyBackend("ECOS"),

@@ -31,15 +31,17 @@ class DualBackend:
         ``function(form, start, *, option=..., monitor=...)``, which returns an :class:`Answer`.
     steps : callable, optional
         The same step by step, without a monitor: parts of a problem are then solved together, a step of each at a time.
+    takes_convex : bool
+        Whether problems with convex constraints are solved by it, as a sequence of problems of rows.
     """
 
     name: str
     function: Callable[..., Answer]
     steps: Callable[..., Steps] | None = None
+    takes_convex: bool = False
     installed: ClassVar[bool] = True
     trouble: ClassVar[str] = ""
     takes_inequalities: ClassVar[bool] = True
-    takes_convex: ClassVar[bool] = False
     takes_time_limit: ClassVar[bool] = True
     takes_callback: ClassVar[bool] = True
     takes_soft_rows: ClassVar[bool] = True

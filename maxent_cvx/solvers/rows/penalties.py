@@ -20,10 +20,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import kl_div
 
 from ..parameters.tolerances import PENALTIES
-from .excess import excess
+from .excess import divergence_from, excess, log_ratio
 
 __all__ = ["Penalties"]
 
@@ -115,8 +114,8 @@ class Penalties:
             found = np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
         if self.temperature is None or self.target is None:
             return found
-        divergence = kl_div(missed, self.target)  # the sides are 0, so that what is missed is the value
-        return np.where(self.is_divergence, self.temperature * divergence, found)
+        apart = divergence_from(missed, self.target)  # the sides are 0, so that what is missed is the value
+        return np.where(self.is_divergence, self.temperature * apart, found)
 
     def multiplier(self, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
         """The multiplier of each row at its value: minus the derivative of the cost, positive below the low side."""
@@ -125,7 +124,7 @@ class Penalties:
             found = np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
             if self.temperature is None or self.target is None:
                 return found
-            return np.where(self.is_divergence, -self.temperature * np.log(-missed / self.target), found)
+            return np.where(self.is_divergence, -self.temperature * log_ratio(-missed, self.target), found)
 
     def within(self, multipliers: np.ndarray) -> np.ndarray:
         """Move multipliers to where the conjugate is finite although the slopes are rounded."""

@@ -119,6 +119,8 @@ def require_monitored(backend: Backend, monitor: Monitor) -> None:
 def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
     """Solve a problem with convex constraints by problems of rows; if that is not certified, by conic solvers."""
     found, refused = [], None
+    if not request.presolve:
+        request.monitor.say("presolve=False is without effect: problems of rows in place of constraints are presolved")
     try:
         found.append(solve_convex(problem, request))
     except Infeasible:
@@ -155,7 +157,7 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     """
     inequalities = np.flatnonzero(~form.is_equation)
     n_soft = form.shape[0] - form.n_hard
-    if convex and not backend.takes_convex and backend is not NEWTON:
+    if convex and not backend.takes_convex:
         capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
     elif len(inequalities) and not backend.takes_inequalities:
         capability, takes = "takes_inequalities", "equations"

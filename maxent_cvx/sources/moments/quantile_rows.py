@@ -16,6 +16,9 @@ from .subjects import Subjects
 
 __all__ = ["alternatives", "check_attainable", "quantile_rows"]
 
+#: What may be amiss with a quantile that nobody can have.
+REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
+
 
 def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
     """Write counts as rows; those that no number of people could violate are left out.
@@ -48,8 +51,8 @@ def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label
     return Rows(matrix, low, high, label, index, space.view, exact=is_count).at(np.flatnonzero(~anyway))
 
 
-def check_attainable(quantile: Quantile, people: Subjects, label: str) -> None:
-    """Check that somebody, or two neighbours, can have the value.
+def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: str = REMEDY) -> None:
+    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not.
 
     Raises
     ------
@@ -64,8 +67,7 @@ def check_attainable(quantile: Quantile, people: Subjects, label: str) -> None:
         fits = len(quantile.pairs(people)) > 0 if first < last else quantile.fits(x).any()
     if not fits:
         raise StatementError(
-            f"{label}: nobody as described can have it, by values from {x.min():.12g} to {x.max():.12g}; was it "
-            "rounded, decimals=..., or computed in another way, method=...?"
+            f"{label}: nobody as described can have it, by values from {x.min():.12g} to {x.max():.12g}; {remedy}"
         )
 
 

@@ -22,6 +22,11 @@ from .score_intervals import Fit, Intervals
 __all__ = ["PublishedRegression"]
 
 KINDS = ("linear", "logistic")
+#: What may be amiss with coefficients that contradict other knowledge.
+UNROUNDED = (
+    "say whether the coefficients are rounded, decimals=..., penalised, penalty=..., or of a fit that had not "
+    "converged, tolerance=...; correct them, or remove them"
+)
 
 
 class PublishedRegression(Source):
@@ -207,7 +212,8 @@ class PublishedRegression(Source):
         low_side, high_side = np.array(sides).T
         label, index = f"{self.label}, {what}", pd.Index(list(self.coefficients))
         exact = bool(whole) and all(whole)
-        return Rows(matrix, low_side, high_side, label, index, space.view, exact=exact)
+        remedy = "" if self.rounded else UNROUNDED
+        return Rows(matrix, low_side, high_side, label, index, space.view, remedy=remedy, exact=exact)
 
 
 def _named_numbers(coefficients: object) -> dict[str, float]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import StatementError, shown
+from ...terms.penalty import Penalty
 from ...terms.rows import Rows
 from ..base import Source
 
@@ -29,26 +31,29 @@ class ParametricStatement(Source):
         "=", "<=" or ">=".
     value : cvxpy.Expression
         A number that depends on parameters alone.
+    penalty : Penalty, optional
+        What it costs to miss it; None if it holds.
     """
 
-    def __init__(self, left: Any, relation: str, value: Any) -> None:
+    def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
         if value.variables() or value.size != 1:
             raise StatementError(
                 f"{left} {relation} {shown(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
                 "are written as a function of the space"
             )
-        self.left, self.relation, self.value = left, relation, value
+        self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
 
     @property
     def label(self) -> str:
         """The statement's own text, with the names of the parameters."""
-        return f"{self.left} {self.relation} {self.value}"
+        softly = "" if self.penalty is None else f", softly ({self.penalty})"
+        return f"{self.left} {self.relation} {self.value}{softly}"
 
     @property
     def identity(self) -> Hashable:
         """What it says, and of which parameters."""
         terms = frozenset(self.left.terms.items()), self.left.constant
-        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters)
+        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
 
     @property
     def parameters(self) -> list[Any]:
@@ -67,7 +72,22 @@ class ParametricStatement(Source):
         """
         if (value := self.value.value) is None:
             raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
-        return self.left._state(float(value), self.relation)
+        if self.penalty is None:
+            return self.left._state(float(value), self.relation)
+        low = -math.inf if self.relation == "<=" else float(value)
+        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
+
+    def softened(self, penalty: Penalty) -> ParametricStatement:
+        """The same, which can be missed at a cost.
+
+        Raises
+        ------
+        StatementError
+            If it can be already.
+        """
+        if self.penalty is not None:
+            raise StatementError(f"{self.label} is soft already; state its cost once")
+        return ParametricStatement(self.left, self.relation, self.value, penalty)
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the row of the statement as it is now."""

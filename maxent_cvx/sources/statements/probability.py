@@ -205,6 +205,8 @@ class Probability:
         >>> P("Flu").softly(0.3, weight=50), P("Flu").softly(0.3, sd=0.05, delta=0.1)
         (<Statement: P(Flu) ~ 0.3, weight 50>, <Statement: P(Flu) ~ 0.3 +- 0.05, delta 0.1>)
         """
+        if is_parametric(value):
+            raise StatementError(f"softly takes a number; with a CVXPY parameter write mx.soft({self} == ..., sd=...)")
         value = number(value, "the value")
         if not math.isfinite(value):
             raise BadProbability(f"the value is {value:.12g}; a number is expected")

@@ -210,7 +210,7 @@ class AnsweredQueries(Source):
             people = subjects(space, self.attribute, query, self.values)
             quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high))
             label = f"{self.of}: {_text(query)}"
-            check_attainable(quantile, people, label)
+            check_attainable(quantile, people, label, "was it rounded, or further from the truth: eps=...?")
             yield quantile_rows(quantile.counts(people), people, space, label)
 
     def _people(

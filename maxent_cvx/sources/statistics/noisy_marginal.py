@@ -34,10 +34,11 @@ class NoisyMarginal(Source):
     noise : frozen distribution of scipy.stats
         Of the noise in each of them, ``scipy.stats.laplace(scale=1 / epsilon)`` for instance.
     confidence : float, optional
-        Of a box, by default 0.95: with what probability all rows are true together. Quantiles leave out
+        Of a box alone: with what probability all rows are true together; None is 0.95. Quantiles leave out
         (1 - confidence) / (2 rows) on each side (Bonferroni). 1 takes the ends of a noise that has some.
     integer : bool, optional
-        Of a box, by default True: numbers of people are whole, as everybody knows. False takes the interval as it is.
+        Of a box alone: True, which None is, too, takes the whole numbers in each interval, as numbers of people are
+        whole; False takes the interval as it is.
     how : {"box", "likelihood"}
         "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
         nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ...errors import BadProbability, LabelMismatch, StatementError, arguments, listing, number, shown
 from . import wording
+from .empty_groups import any_of, either, kept_in_all
 from .labelled import LabelledBlock, Provenance, pick_values
 from .labels import are_known, find, known_values, level_names, levels_named, pick, same_levels, subset_keys
 from .series import by_label
@@ -132,7 +133,9 @@ class AffineBlock(LabelledBlock):
             left_out = None if index is None else subset_keys(left_out, level_names(index)).unique().difference(index)
         found = self._mapped(adding, index, wording.method(self._parts, call))
         absent = 0.0 if self.provenance.absent == 0 else np.nan
-        return replace(found, provenance=replace(found.provenance, absent=absent, left_out=left_out))
+        made = replace(found.provenance, absent=absent, left_out=left_out, groups=self.provenance.groups)
+        made = replace(made, groups=kept_in_all(made.groups, index), nobody=either(made.nobody, made.of_nobody(size)))
+        return replace(found, provenance=made)
 
     def diff(self, level: str) -> Self:
         """How much each row is above that of the value before, along an ordered level.
@@ -182,7 +185,9 @@ class AffineBlock(LabelledBlock):
         taking = sp.csr_array((data, places), shape=(len(labels), len(self)))
         found = self._mapped(taking, labels, wording.method(self._parts, f"diff({levels[0]})"))
         off = made.absent * ((here < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
-        return replace(found, constant=found._constant + off)
+        nobody = either(made.nobody_of(here, labels), made.nobody_of(before, previous))
+        made = replace(found.provenance, groups=made.groups, nobody=nobody)
+        return replace(found, constant=found._constant + off, provenance=made)
 
     # -- how it is done --------------------------------------------------------------------------
 
@@ -217,7 +222,12 @@ class AffineBlock(LabelledBlock):
             constant=taking @ self._constant,
             index=index,
             label=wording.combined(parts),
-            provenance=Provenance(is_probability=False, parts=parts, left_out=self.provenance.left_out),
+            provenance=Provenance(
+                is_probability=False,
+                parts=parts,
+                left_out=self.provenance.left_out,
+                nobody=any_of(self.provenance.nobody, taking),
+            ),
         )
 
     def _repeated(self, index: pd.Index) -> Self:
@@ -234,7 +244,8 @@ class AffineBlock(LabelledBlock):
             some, what = (unknown, "are not known") if len(unknown) else (index[index.duplicated()], "are there twice")
             raise LabelMismatch(f"{self.label} is multiplied by a Series whose labels {listing(some)} {what}")
         matrix = pick(self.matrix, np.zeros(len(index), dtype=np.int64))
-        made = replace(self.provenance, absent=np.nan, left_out=None)
+        nobody = self.provenance.nobody_of(np.zeros(len(index), dtype=np.int64), index)
+        made = replace(self.provenance, absent=np.nan, left_out=None, nobody=nobody)
         return replace(
             self, matrix=matrix, constant=np.repeat(self._constant, len(index)), index=index, provenance=made
         )
@@ -244,7 +255,9 @@ class AffineBlock(LabelledBlock):
         index = self._labels("add")
         at = np.append(np.arange(len(self)), np.full(len(labels), -1))
         constant = pick_values(self._constant, at, self.provenance.absent)
-        return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index.append(labels))
+        index = index.append(labels)
+        made = replace(self.provenance, nobody=self.provenance.nobody_of(at, index))
+        return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index, provenance=made)
 
     def _plus(self, other: AffineBlock) -> Self:
         """Add two blocks by label."""
@@ -253,7 +266,7 @@ class AffineBlock(LabelledBlock):
         parts = wording.added(self._parts, other._parts)
         if self.index is None and other.index is not None:
             return replace(other._plus(self), label=wording.combined(parts))  # type: ignore[return-value]
-        first, second, absent = self, other, np.nan
+        first, second, absent, keys = self, other, np.nan, None
         if other.index is None:
             at = np.zeros(len(self), dtype=np.int64)
         else:
@@ -268,9 +281,10 @@ class AffineBlock(LabelledBlock):
                 if len(extra):
                     self._check_left_out(extra)
                     first = self._with_rows(extra)
-            at = find(theirs, subset_keys(first._labels("add"), levels))
+            keys = subset_keys(first._labels("add"), levels)
+            at = find(theirs, keys)
             if (at < 0).any():
-                other._check_left_out(subset_keys(first._labels("add"), levels)[at < 0])
+                other._check_left_out(keys[at < 0])
         matrix = sp.csr_array(first.matrix + pick(second.matrix, at))
         matrix.eliminate_zeros()
         constant = first._constant + pick_values(second._constant, at, second.provenance.absent)
@@ -279,7 +293,13 @@ class AffineBlock(LabelledBlock):
                 f"{self.label} and {other.label} have not the same labels, and one of them is not known elsewhere; "
                 "select alike on both sides, and where a number is added, add blocks first"
             )
-        return first._with(matrix, constant, parts=parts, absent=absent)
+        found = first._with(matrix, constant, parts=parts, absent=absent)
+        made = replace(
+            found.provenance,
+            groups=tuple(dict.fromkeys(first.provenance.groups + second.provenance.groups)),
+            nobody=either(first.provenance.nobody, second.provenance.nobody_of(at, keys)),
+        )
+        return replace(found, provenance=made)
 
     def _scalar(self, value: object) -> float:
         """Read a number for every row."""

@@ -15,6 +15,7 @@ from ..penalty import Penalty
 from ..rows import Rows
 from .absolute import AbsoluteBlock
 from .affine import AffineBlock
+from .empty_groups import check_defined, in_words
 from .series import by_label
 
 __all__ = ["Block"]
@@ -31,10 +32,13 @@ class Block(AffineBlock):
     ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
     Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
     that was not published is an error. Values that were published, but cannot occur together, have no row: their
-    probability is 0, also in sums and differences of blocks. So it is, by this convention, of P(s | a group that nobody
-    is in), which is no number: select groups that there are, or say an order by :class:`~maxent_cvx.Monotone`, which
-    passes over the others. An array is taken by position. A single expression times a Series, as in
-    ``block - ratios * block["White"]``, has the labels of the Series.
+    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
+    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
+
+    P(s | a group that nobody is in) is 0 / 0. It has no row either, and counts as 0 in values, but nothing can be said
+    by it: rows that use it are `undefined`, as what is made from NaN is in pandas, and comparing them is an error.
+    Leave them out, ``block.loc[~block.undefined]``, or say an order by :class:`~maxent_cvx.Monotone`, which passes over
+    groups without people. Only what would hold anyway, 0 of nobody == 0 in a table say, is left out without an error.
 
     ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
     does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
@@ -73,6 +77,17 @@ class Block(AffineBlock):
     >>> rows = block["HIV"] >= 2 * block["Lung Cancer"]
     >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
     ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
+
+    Along Degree, sorted: no woman has high school only, and no man is a junior, so that two steps are not defined:
+
+    >>> steps = mx.MaxEnt(release).space.conditional("Disease", given=["Gender", "Degree"])["Flu"].diff("Degree")
+    >>> steps.index[steps.undefined].to_list()
+    [('female', 'high school'), ('male', 'junior')]
+    >>> len(steps.loc[~steps.undefined] >= 0)
+    3
+
+    Blocks are tables:
+
     >>> 2 * block["Flu"] - 1
     <Block: 2 P(Flu | Gender) - 1, 2 rows by ['Gender']>
             terms coefficients  constant
@@ -174,6 +189,7 @@ class Block(AffineBlock):
         if not self.provenance.is_probability:
             return self._rows(low, high)
         low, high = np.where(low > 0, low, -np.inf), np.where(high < 1, high, np.inf)
+        self._nothing_said(low, high)
         said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         index = None if self.index is None else self.index[said]
         return Rows(self.matrix[said], low[said], high[said], self.label, index, self.space.view)
@@ -224,6 +240,7 @@ class Block(AffineBlock):
             )
         costs = [self._read(cost) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
         middle = _minus(middle, self._constant)
+        self._nothing_said(middle, middle)
         return Rows(
             self.matrix, middle, middle.copy(), self.label, self.index, self.space.view, penalty=Penalty(*costs)
         )
@@ -248,14 +265,22 @@ class Block(AffineBlock):
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
         """Move the constant to the values; rows without terms that hold anyway say nothing, and are left out."""
         low, high = (_minus(side, self._constant) for side in (low, high))
+        holds = self._nothing_said(low, high)
         rows = Rows(self.matrix, low, high, self.label, self.index, self.space.view)
-        empty = np.diff(self.matrix.indptr) == 0
-        holds = empty & (low <= ROUNDING) & (high >= -ROUNDING)
-        if not holds.any():
+        nobody = self.provenance.of_nobody(1) if not len(self) else self.provenance.nobody
+        if not holds.any() and (len(self) or nobody is None):
             return rows
         if holds.all():
-            raise StatementError(f"{self._title} holds no probability that could be otherwise, so nothing is said")
+            why = f": {in_words(nobody[nobody != ''])}" if nobody is not None else ""
+            raise StatementError(f"{self._title} holds no probability that could be otherwise, so nothing is said{why}")
         return rows.at(~holds)
+
+    def _nothing_said(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Mark rows without terms that hold anyway; the others must be defined."""
+        empty = np.diff(self.matrix.indptr) == 0
+        holds = empty & (low <= ROUNDING) & (high >= -ROUNDING)
+        check_defined(self.provenance.nobody, ~holds, self._title, self.index)
+        return holds
 
     def _against(self, value: object, low: bool, high: bool) -> Rows:
         """Say that the block is at least or at most a value, or both."""
@@ -295,6 +320,11 @@ class Block(AffineBlock):
                     f"{absent:.12g} there; take them out of the Series"
                 )
             return numbers
+        if type(value).__module__.partition(".")[0] == "cvxpy":
+            raise StatementError(
+                f"{self.label} is compared with a CVXPY expression, which has no labels; compare block.expr with it in "
+                "a function of the space, lambda space: ..., or P(...), one by one"
+            )
         if isinstance(value, AffineBlock | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
             levels = [] if self.index is None else list(self.index.names)
             raise LabelMismatch(

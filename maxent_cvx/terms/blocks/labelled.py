@@ -14,6 +14,7 @@ from ...errors import LabelMismatch, StatementError, UnknownName, arguments, lis
 from ..terms import Terms
 from . import wording
 from .block_table import as_html, as_text
+from .empty_groups import Groups, check_defined, fixed_in_all, nobody_at
 from .labels import find, level_names, levels_named, pick, without_levels
 from .selection import Chosen, chosen, is_mask, read_key
 
@@ -38,12 +39,35 @@ class Provenance:
         no number.
     left_out : Index or None
         Labels whose rows were there and were not selected: of them nothing is known.
+    groups : tuple of Groups
+        What the rows are conditional on: a known label without a row, of a group that nobody is in, is not defined.
+    nobody : ndarray of str, one a row, or None
+        The empty group that a row uses, by which it is not defined; "" where it uses none.
     """
 
     is_probability: bool = True
     parts: wording.Parts = ()
     absent: float = 0.0
     left_out: pd.Index | None = None
+    groups: tuple[Groups, ...] = ()
+    nobody: np.ndarray | None = None
+
+    def nobody_of(self, at: np.ndarray, labels: pd.Index | None) -> np.ndarray | None:
+        """The empty groups that rows use, in some order; -1 stands for a label that is known and has no row."""
+        absent = at < 0
+        if self.nobody is None and not (self.groups and absent.any()):
+            return None
+        texts = np.full(len(at), "", dtype=object)
+        if self.nobody is not None:
+            texts[~absent] = self.nobody[at[~absent]]
+        if absent.any():
+            texts[absent] = nobody_at(self.groups, None if labels is None else labels[absent], int(absent.sum()))
+        return texts if (texts != "").any() else None
+
+    def of_nobody(self, n: int) -> np.ndarray | None:
+        """The empty group that n sums use where all their rows would be of it, so that there are none."""
+        empty = [one for one in self.groups if not len(one.there)]
+        return nobody_at(empty, None, n) if empty else None
 
 
 class _Locator:
@@ -89,9 +113,19 @@ class LabelledBlock:
 
     @property
     def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say."""
+        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say.
+
+        As of a comparison, it is an error if a row is not defined, see `undefined`.
+        """
+        check_defined(self.provenance.nobody, np.ones(len(self), dtype=bool), self._title, self.index)
         expression = self.matrix @ self.space.p
         return expression + self.constant if np.any(self.constant) else expression
+
+    @property
+    def undefined(self) -> np.ndarray:
+        """Whether a row uses a probability among people of whom there are none, 0 / 0: ndarray of bool, one a row."""
+        nobody = self.provenance.nobody
+        return np.zeros(len(self), dtype=bool) if nobody is None else nobody != ""
 
     def value(self, p: object) -> pd.Series | float:
         """The values ``matrix @ p + constant`` at given probabilities.
@@ -227,7 +261,8 @@ class LabelledBlock:
         """
         rows = arguments.places(rows, "rows", len(self))
         if self.index is None:
-            return replace(self, matrix=self.matrix[rows], constant=self._constant[rows])
+            made = replace(self.provenance, nobody=self.provenance.nobody_of(np.arange(len(self))[rows], None))
+            return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
         rest = np.ones(len(self), dtype=bool)
         rest[rows] = False
         return self._chosen(Chosen(rows, self.index[rows], left_out=self.index[rest]))
@@ -252,13 +287,17 @@ class LabelledBlock:
         parts = wording.with_values(
             self._parts, found.fixed, self.space.view.sensitive if len(self.space.view.sensitive) == 1 else ()
         )
+        groups = fixed_in_all(made.groups, found.fixed)
+        made = replace(
+            made, parts=parts, left_out=None if left_out is None or not len(left_out) else left_out, groups=groups
+        )
         return replace(
             self,
             matrix=pick(self.matrix, found.at),
             constant=pick_values(self._constant, found.at, made.absent),
             index=found.index,
             label=wording.combined(parts),
-            provenance=replace(made, parts=parts, left_out=None if left_out is None or not len(left_out) else left_out),
+            provenance=replace(made, nobody=made.nobody_of(found.at, found.index)),
         )
 
     # -- how it is done --------------------------------------------------------------------------

@@ -114,4 +114,8 @@ def same_levels(mine: pd.Index, theirs: pd.Index, label: str, *, or_fewer: bool)
         return own
     if set(own) == set(other) or (or_fewer and set(other) < set(own)):
         return [name for name in own if name in other]
-    raise LabelMismatch(f"{label} is indexed by {own}, the values by {other}; name the levels alike")
+    how = "name the levels alike"
+    if set(other) == {None}:
+        names = own[0] if len(other) == 1 else own[: len(other)]
+        how = f"say of which levels they are, as series.rename_axis({names!r}) does"
+    raise LabelMismatch(f"{label} is indexed by {own}, the values by {other}; {how}")

@@ -12,7 +12,7 @@ True
 Which of them a solver takes, it says by its attributes:
 
 >>> from maxent_cvx.testing.problems import PROBLEMS
->>> [problem.name for problem in PROBLEMS.values() if not problem.suits("DUAL_NEWTON")]
+>>> [problem.name for problem in PROBLEMS.values() if not problem.suits("DUAL_LBFGS")]
 ['within a parabola', 'within a wide parabola', 'beyond a parabola']
 """
 

@@ -127,7 +127,7 @@ class Problem:
         --------
         >>> import maxent_cvx as mx
         >>> problem = mx.testing.problems.find("within a parabola")
-        >>> problem.suits("DUAL_NEWTON"), problem.suits("CLARABEL")
+        >>> problem.suits("DUAL_LBFGS"), problem.suits("CLARABEL")
         (False, True)
         """
         found = find_backend(backend)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +42,11 @@ ERRORS = {
     "not convex, an equation": (lambda b: abs(b) == 0.1, StatementError, ["not convex"]),
     "negative": (lambda b: abs(b - 0.5) <= -0.1, BadProbability, ["never negative"]),
     "probabilities": (lambda b: b.value(np.ones(3)), StatementError, ["p must be"]),
+    "fewer levels without a name": (
+        lambda b: b * pd.Series({"yes": 1.0, "no": 0.0}),
+        LabelMismatch,
+        ["['s', 'age']", "series.rename_axis('s')"],
+    ),
     "weights without a name": (lambda b: b.sum() * pd.Series({20: 1.0}), LabelMismatch, ["rename_axis"]),
     "weights of another level": (lambda b: b.sum() * pd.Series({1: 1.0}).rename_axis("ag"), UnknownName, ["'age'"]),
     "weights of strangers": (lambda b: b.sum() * pd.Series({41: 1.0}).rename_axis("age"), LabelMismatch, ["41"]),
@@ -54,6 +60,7 @@ ERRORS = {
         LabelMismatch,
         ["not the same labels"],
     ),
+    "parameter": (lambda b: b <= cp.Parameter(value=0.3), StatementError, ["CVXPY", "block.expr", "lambda space"]),
     "sum of a single one": (lambda b: b.sum().diff("age"), StatementError, ["single expression"]),
 }
 
