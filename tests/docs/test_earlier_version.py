@@ -23,7 +23,7 @@ WIDER = {
     "mx.Block(space, matrix, index, label)": "mx.Block(space, matrix, index, label, constant=None, "
     "provenance=<factory>)",
     "mx.MaxEnt.bounds(self, asked, integer=False, *, time_limit=60.0, progress=None)": "mx.MaxEnt.bounds(self, "
-    "asked=None, integer=False, *, time_limit=None, progress=None)",
+    "asked=None, integer=False, *, exact=None, time_limit=None, progress=None)",
     "mx.MaxEnt.diagnose(self)": "mx.MaxEnt.diagnose(self, time_limit=None)",
     "mx.MaxEnt.relax(self, priority=None)": "mx.MaxEnt.relax(self, priority=None, time_limit=None)",
     "mx.MaxEnt.solve(self, solver='auto', *, presolve=True, allow_inaccurate=False, warm_start=None, polish=False, "
