@@ -333,3 +333,12 @@ def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
     table = PublishedTable(counts, base=base, rounding=rounding, zeros_shown=True)
     view = mx.QITable(people, qi=["A", "B"], sa="C", sa_values=list("012"))
     check_source(table, MaxEnt(view).space, people)
+
+
+def test_a_wide_table(hospital: pd.DataFrame):
+    """A table with a column a value is refused with the words that make it long, and they do."""
+    wide = pd.crosstab(hospital["Gender"], hospital["Disease"])
+    with refused(mx.TableError, "table.stack().rename('n').reset_index()"):
+        mx.PublishedTable(wide)
+    long = mx.PublishedTable(wide.stack().rename("n").reset_index())
+    assert long.cells["low"].sum() == len(hospital)

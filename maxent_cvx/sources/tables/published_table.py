@@ -120,6 +120,11 @@ class PublishedTable(Source):
             raise StatementError(f"total={shown(total)}: what stands for a total, a text say, is expected")
         base = None if base is None else arguments.whole(base, "base", 1)
         symbols = symbol_intervals(suppressed, zeros_shown)
+        if count not in table.columns and table.index.names != [None]:
+            raise TableError(
+                f"the published table has no column {count!r} of counts, and names in its index: a table with a column a "
+                f"value is expected in long form, table.stack().rename({count!r}).reset_index()"
+            )
         by = [column for column in table.columns if column != count]
         check_columns(table, {"an attribute": by, "count": (count,)}, "the published table")
         if not by:
