@@ -122,8 +122,8 @@ class PublishedTable(Source):
         symbols = symbol_intervals(suppressed, zeros_shown)
         if count not in table.columns and table.index.names != [None]:
             raise TableError(
-                f"the published table has no column {count!r} of counts, and names in its index: a table with a column a "
-                f"value is expected in long form, table.stack().rename({count!r}).reset_index()"
+                f"the published table has no column {count!r} of counts, and names in its index: a table with a column "
+                f"for each value is expected in long form, table.stack().rename({count!r}).reset_index()"
             )
         by = [column for column in table.columns if column != count]
         check_columns(table, {"an attribute": by, "count": (count,)}, "the published table")
