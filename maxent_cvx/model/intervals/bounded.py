@@ -52,8 +52,8 @@ class BoundedAdversary(Adversary):
             independent parts of the model that the probability is about are asked: another may have none.
         exact : bool, optional
             Whether every end must be attained by some distribution. If not, linear programs are left out, and an end
-            may be further outside. By default of what is asked for, and of every P(s | q) if there are less than 5,000
-            counts left after presolve.
+            may be further outside. By default of what is asked for; and of every P(s | q) in independent parts of the
+            model of up to 5,000 counts after presolve.
         time_limit : float, optional
             Seconds: for all together, or with `integer` for each. By default there is no limit, but 60 with `integer`.
         progress : bool, optional

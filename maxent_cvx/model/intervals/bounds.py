@@ -45,7 +45,7 @@ def bounds_of(
     progress : bool or None
         Whether to show a progress bar.
     exact : bool or None
-        Whether all ends are to be attained; by default if the problem is small.
+        Whether all ends are to be attained; by default those of small independent parts.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def _by_linear_programs(
     ends = Ends(np.zeros((2, rest.shape[0])), np.ones((2, rest.shape[0]), dtype=bool))
     if not free.any():
         return ends
-    exactly = int(free.sum()) < LINEAR_PROGRAM_SIZES.large if exact is None else exact
+    largest = LINEAR_PROGRAM_SIZES.large if exact is None else math.inf if exact else 0
     smaller = _remaining(problem, reduced, free)
     some = np.flatnonzero(np.diff(rest.indptr) > 0)
     left = 2 * len(some)
@@ -147,7 +147,7 @@ def _by_linear_programs(
             left = min(left, open_)
 
         columns = sp.csr_array(rest[some][:, np.flatnonzero(free)])
-        found = many_bounds(smaller, columns, problem.n_records, answered, exactly=exactly)
+        found = many_bounds(smaller, columns, problem.n_records, answered, largest=largest)
         ends.value[:, some], ends.is_exact[:, some] = found
     return ends
 

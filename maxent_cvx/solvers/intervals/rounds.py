@@ -15,6 +15,7 @@ tightening. Journal of Global Optimization 67, 731-757.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -59,7 +60,7 @@ def many_bounds(
     n_records: float,
     answered: Callable[[int], None],
     *,
-    exactly: bool = True,
+    largest: float = math.inf,
 ) -> Ends:
     """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high.
 
@@ -71,8 +72,8 @@ def many_bounds(
         An upper bound on every term.
     answered : callable
         Is told after each round how many ends of intervals are still open.
-    exactly : bool
-        Whether to solve linear programs until all values are attained, or none at all.
+    largest : float
+        Terms of a component up to which linear programs are solved, until all values are attained.
 
     Raises
     ------
@@ -85,20 +86,19 @@ def many_bounds(
     """
     asked = Questions(form, expressions, n_records)
     attain_locally(form, asked)
-    answered(int(asked.open.sum()))
-    if not exactly:
-        return Ends(asked.bounds(), asked.are_known())
+    is_small = np.bincount(asked.of_term, minlength=asked.n_components) <= largest
+    answered(int((asked.open & is_small[asked.component]).sum()))
     rng = np.random.default_rng(0)
     components = np.bincount(asked.component)
     pays = components > FEW
-    while (open_ := asked.open).any():
+    while (open_ := asked.open & is_small[asked.component]).any():
         before = np.bincount(asked.component, open_.sum(axis=0), len(components))
         chosen, weights = _choose(asked, open_, pays, rng)
         terms = np.flatnonzero(np.isin(asked.of_term, asked.component[chosen[1]]))
         form = _round(form, asked, chosen, weights, terms, pays)
         after = np.bincount(asked.component, asked.open.sum(axis=0), len(components))
         pays &= (before == 0) | (before - after > 1)
-        answered(int(after.sum()))
+        answered(int(after[is_small[: len(after)]].sum()))
     return Ends(asked.bounds(), asked.are_known())
 
 
