@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...solvers.diagnosis.forcing import forcing_rows, zeros_by_bounds
+from ...solvers.diagnosis.forcing_sets import ForcingSets
 from ...solvers.monitoring.deadline import check_time
 from ...solvers.program.linear_form import LinearForm
 from ...sources.statements.statement import Event, conditions
@@ -88,7 +89,7 @@ def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -
     found = list(_inferences(space, counts < MAYBE_ZERO))
     known = np.arange(form.n_facts, form.shape[0])
     because = _forced_by_one(found, known[-MOST_ROWS:], form, space.n_records)
-    sets: list[np.ndarray] = []
+    sets = ForcingSets(form)
     # Where P(s | q) is 1, it follows that the others are 0.
     said = {found[i].group for i in because if found[i].probability == 1}
     keys = {found[i].key for i in because}
@@ -107,16 +108,14 @@ def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -
         check_time()
         terms = np.zeros(len(space), dtype=bool)
         terms[found[i].terms] = True
-        for some in (*sets, known):  # a set that forces one thing often forces others: few rows are quickly asked
-            rows = forcing_rows(problem.with_rows(form.select_knowledge(some)), terms)
-            if rows is not None:
-                because[i] = reason = some[rows - form.n_facts]
-                keys.add(found[i].key)
-                if not any(np.array_equal(reason, other) for other in sets):
-                    sets.append(reason)
-                if found[i].probability == 1:
-                    said.add(found[i].group)
-                break
+        reason = sets.forcing(terms)
+        if reason is None and (rows := forcing_rows(problem, terms)) is not None:
+            sets.add(reason := rows)
+        if reason is not None:
+            because[i] = reason
+            keys.add(found[i].key)
+            if found[i].probability == 1:
+                said.add(found[i].group)
     table = [
         (found[i].name, found[i].probability, found[i].people, [form.name(row) for row in because[i]])
         for i in sorted(because)
