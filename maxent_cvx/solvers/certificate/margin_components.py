@@ -126,9 +126,9 @@ def _ends(form: LinearForm, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last published row of each term that is free and has exactly two; -1 for other terms."""
     by_term = form.published_by_term
     plain = np.flatnonzero(free & (np.diff(by_term.indptr) == 2))
-    pair = by_term.indices[by_term.indptr[plain][:, None] + np.arange(2)]
+    pair = by_term.indices[by_term.indptr[plain]], by_term.indices[by_term.indptr[plain] + 1]
     first, second = np.full(len(free), -1), np.full(len(free), -1)
-    first[plain], second[plain] = pair.min(axis=1), pair.max(axis=1)
+    first[plain], second[plain] = np.minimum(*pair), np.maximum(*pair)
     return first, second
 
 
