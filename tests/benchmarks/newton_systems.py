@@ -1,7 +1,8 @@
 """Measure the cost model of Newton systems:  python -m tests.benchmarks.newton_systems --records 14210 --rows 200 800.
 
-The Schur complement S of k rows of knowledge is formed when products with it have cost half as much. What they cost is
-a model with constants (``NEWTON_COSTS``, ``solvers/parameters/size_limits.py``), in multiplications of a dense product:
+The Schur complement S of k rows of knowledge is formed when products with it have cost a share of that. What they cost
+is a model with constants (``NEWTON_COSTS``, ``solvers/parameters/size_limits.py``), in multiplications of a dense
+product:
 
     forming S     slots k (k + forming_overhead) + k^3           slots: rows of all blocks, padding included
     a product     per_term terms + per_entry entries + per_pair k^2

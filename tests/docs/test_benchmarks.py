@@ -15,6 +15,7 @@ from tests.benchmarks import (
     honesty,
     larger,
     newton_systems,
+    phases,
     questions,
     rules,
     saving,
@@ -60,6 +61,14 @@ def test_newton_systems(capsys):
     assert list(table["k"]) == [20, 40]
     assert (table[["per_term", "per_entry", "per_pair", "forming_seconds", "product_seconds"]] > 0).all(axis=None)
     assert "constants: " in capsys.readouterr().out
+
+
+def test_phases():
+    """The phases of a solve of each standard model are no longer than the whole."""
+    table = phases.main(["--records", "300", "--part", "0.02", "--times", "1"])
+    assert list(table["model"]) == list(phases.MODELS)
+    assert (table[["stacking", *phases.PHASES]].sum(axis=1) <= table["total"]).all()
+    assert (table["certified_error"] < 1e-4).all()
 
 
 def test_larger_tables_have_adults_shape():

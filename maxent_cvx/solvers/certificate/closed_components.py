@@ -61,19 +61,21 @@ def closed_components(
     ok = np.bincount(component_of_term, ~plain, n_components) == 0
     ok &= np.bincount(component_of_row, other & (np.diff(form.matrix.indptr) > 0), n_components) == 0
     terms = np.flatnonzero(ok[component_of_term])
-    pair = by_term.indices[by_term.indptr[terms][:, None] + np.arange(2)] if len(terms) else np.empty((0, 2), dtype=int)
-    first, second = pair.min(axis=1), pair.max(axis=1)
-    kinds = np.unique(first), np.unique(second)
+    starts = by_term.indptr[terms]
+    pair = (by_term.indices[starts], by_term.indices[starts + 1]) if len(terms) else (terms, terms)
+    first, second = np.minimum(*pair), np.maximum(*pair)
+    kinds = np.zeros((2, n_rows), dtype=bool)
+    kinds[0, first] = kinds[1, second] = True
     n_of_kind, records = (
         [np.bincount(component_of_row[kind], weight[kind], n_components) for kind in kinds]
         for weight in (np.ones(n_rows), form.low)
     )
-    pairs = np.unique(first * np.int64(n_rows) + second)
-    found = np.bincount(component_of_row[pairs // n_rows], minlength=n_components)
-    ok &= (n_of_kind[0] * n_of_kind[1] == found) & (
-        found == np.bincount(component_of_term[terms], minlength=n_components)
-    )
-    ok &= (records[0] == records[1]) & ~np.isin(np.arange(n_components), component_of_row[np.intersect1d(*kinds)])
+    pairs = np.sort(first * np.int64(n_rows) + second)
+    repeated = pairs[1:][pairs[1:] == pairs[:-1]] // n_rows  # the rows of pairs that two terms have
+    ok[component_of_row[repeated]] = False
+    ok &= n_of_kind[0] * n_of_kind[1] == np.bincount(component_of_term[terms], minlength=n_components)
+    ok &= records[0] == records[1]
+    ok[component_of_row[kinds[0] & kinds[1]]] = False
     kept = ok[component_of_term[terms]]
     terms, first, second = terms[kept], first[kept], second[kept]
     exact = form.low[first] * form.low[second] / records[0][component_of_term[terms]]

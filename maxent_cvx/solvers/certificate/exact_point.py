@@ -18,6 +18,7 @@ from ..rows.exact_products import exact_matvec
 from .active_rows import ActiveRows, active_rows
 from .closed_components import closed_components
 from .existence import Component, relative_moves
+from .margin_components import margin_components
 from .residuals import exact_residuals
 
 __all__ = ["Components", "ExactPoint", "exact_point"]
@@ -96,6 +97,10 @@ def exact_point(
     moves[closed.terms] = closed.moves
     involved = size @ free.astype(float) > 0
     left = involved & active.rows & ~closed.rows
+    if not on_face:  # otherwise the sides of dependent rows may contradict each other
+        margins = margin_components(form, x, active, free, left, component_of_row, component_of_term)
+        moves[margins.terms] = margins.moves
+        left &= ~margins.rows
     small = _provable(component_of_row[left])
     implied, interior = np.zeros(len(left), dtype=bool), np.zeros(len(left), dtype=bool)
     in_small = left & np.isin(component_of_row, small)

@@ -4,25 +4,13 @@ Let the rows be A x = b, and let x > 0 have the residual r = A x - b with |r_i| 
 
     x' = x (1 + A' z),    S z = -r,
 
-satisfies the rows exactly, and x' >= 0 if |A' z| <= 1. S is known up to roundoff only. Let Y be an approximate inverse
-of S, and kappa a bound on the row sums of \|I - Y S\| that includes all roundoff in S and in the product. If kappa < 1
-then S is regular and
-
-    \|S^-1\| <= \|Y\| + kappa / (1 - kappa) max(row sums of \|Y\|)    entry by entry.
-
-Therefore \|z\| <= \|S^-1\| e and, as S^-1 = Y + (I - Y S) S^-1, the relative change of each count is at most
-
-    \|A' Y\| e + \|A\|' \|I - Y S\| \|S^-1\| e    (Rump, 2010, section 10).
+satisfies the rows exactly, and x' >= 0 if |A' z| <= 1, where :mod:`.verified_inverse` bounds |A' S^-1 r|.
 
 The rows as typed differ from the stored ones by rounding errors whose effect depends on x' itself. Then r is a
 continuous function of z, and Brouwer's fixed-point theorem gives a z. Rows that depend linearly on others hold if the
 others do, provided that all rows are consistent; which rows these are is decided in exact arithmetic (:mod:`.modular`).
 That published rows are consistent need not be proved, unless some terms are to be 0 at x' that could be positive: then
 their sides are part of the elimination.
-
-References
-----------
-Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
 """
 
 from __future__ import annotations
@@ -33,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..parameters.tolerances import CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
+from .verified_inverse import bounded_moves
 
 __all__ = ["Component", "RelativeMoves", "relative_moves"]
 
@@ -104,7 +93,7 @@ def relative_moves(component: Component) -> RelativeMoves:
     if not np.isfinite(residual).all() or _inconsistent(component, depends):
         return RelativeMoves(unproved, implied, False, violation)
     matrix = component.matrix[~depends]
-    found, interior = _moves(matrix, x, residual[~depends]), False
+    found, interior = bounded_moves(matrix, x, residual[~depends]), False
     if dependent.any() and np.isfinite(found).all():
         inward = component.inward[~depends]
         weighted = matrix * x
@@ -114,7 +103,9 @@ def relative_moves(component: Component) -> RelativeMoves:
             gain = component.inward[dependent] * (component.matrix[dependent] @ step)
             missing = residual[dependent] + np.abs(component.matrix[dependent]) @ (x * found)
             margin = 2 * float((missing / np.maximum(gain, 0.0)).max())
-            strict = _moves(matrix, x, residual[~depends] + margin * np.abs(inward)) if margin < np.inf else unproved
+            strict = (
+                bounded_moves(matrix, x, residual[~depends] + margin * np.abs(inward)) if margin < np.inf else unproved
+            )
         interior = bool((strict[x > 0] <= CERTIFICATION.most_moved).all())
         if interior:
             found = strict
@@ -155,29 +146,3 @@ def _modular(component: Component) -> list[np.ndarray]:
         by_prime.append(found % prime)
     columns = np.unique(np.vstack(by_prime), axis=1, return_index=True)[1]  # distinct columns
     return [found[:, columns] for found in by_prime]
-
-
-def _moves(matrix: np.ndarray, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
-    """Bound |A' S^-1 r| for all |r| <= residual, where S = A diag(x) A' is rounded; infinite if S may be singular."""
-    unproved = np.full(len(x), np.inf)
-    size = np.sqrt((matrix**2) @ x)
-    if not (size > 0).all() or not np.isfinite(size).all():
-        return unproved
-    matrix, right = matrix / size[:, None], residual / size  # S then has a unit diagonal
-    weighted = matrix * x
-    system, sizes = weighted @ matrix.T, np.abs(weighted) @ np.abs(matrix).T
-    try:
-        inverse = np.linalg.inv(system)
-    except np.linalg.LinAlgError:
-        return unproved
-    n, across = len(residual), np.abs(matrix).T
-    with np.errstate(over="ignore", invalid="ignore"):
-        # Roundoff: sums of n products; the entries of S are themselves sums over the terms of three rounded factors.
-        rest = np.abs(np.eye(n) - inverse @ system) + (2 * n + len(x) + 16) * EPS * (np.abs(inverse) @ sizes)
-        kappa = float(rest.sum(axis=1).max()) * (1 + 4 * n * EPS)
-        if not kappa <= CERTIFICATION.most_kappa:
-            return unproved
-        solution, row_sums = np.abs(inverse) @ right, np.abs(inverse).sum(axis=1)
-        most = solution + kappa / (1 - kappa) * row_sums.max() * right.max()  # of |S^-1| e
-        found = np.abs(matrix.T @ inverse) @ right + (n + 4) * EPS * (across @ solution) + across @ (rest @ most)
-    return found * (1 + (4 * n + 16) * EPS)

@@ -43,47 +43,69 @@ def project(
     """
     if not np.isfinite(x).all():
         return None
-    free = np.flatnonzero(~fixed)
-    rest, involved = _restricted(form, x, free)
+    moves = _concerned(form, x, ~fixed)
+    # If most terms may move, the others are given no weight: then nothing that is known of the rows is computed anew.
+    whole = np.count_nonzero(moves) > PROJECTION.whole * len(x)
+    terms, involved = np.arange(len(x)) if whole else np.flatnonzero(moves), form.rows_involving(moves)
+    rest = form if whole else _restricted(form, x, terms, involved)
     if schur is None:
-        rest, _ = detect_blocks(rest)
+        rest, order = detect_blocks(rest)
+        corrected = (involved if whole else np.ones(len(order), dtype=bool))[order]
     else:
-        rank = np.where(involved, np.cumsum(involved) - 1 - rest.n_published, -1)
-        schur = schur.renumbered(rank[form.n_published :])
+        kept = np.ones(len(involved), dtype=bool) if whole else involved
+        rank = np.where(kept, np.cumsum(kept) - 1 - rest.n_published, -1)
+        schur, corrected = schur.renumbered(rank[form.n_published :]), involved[kept]
     for may_form in (False, True):  # forming the Schur complement is expensive, and rarely needed
         moved = x.copy()
-        moved[free] = _projected(rest, x[free], schur, may_form)
+        if moves.any():
+            moved[terms] = _projected(rest, x[terms], np.where(moves, x, 0.0)[terms], corrected, schur, may_form)
         if (form.residual(moved) <= FEASIBILITY.multiple * form.tolerance).all():
             return moved
     return None
 
 
-def _restricted(form: LinearForm, x: np.ndarray, free: np.ndarray) -> tuple[LinearForm, np.ndarray]:
-    """Restrict the problem to some terms, the others being fixed at x; also mark the rows that involve these terms."""
-    if len(free) == len(x):
-        return form, np.ones(form.shape[0], dtype=bool)
-    columns = form.matrix[:, free]
-    involved = np.diff(columns.indptr) > 0
+def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Mark the free terms of components that have a row which x violates by more than rounding."""
+    value = exact_matvec(form.matrix, x)
+    violation = np.clip(value, form.low, form.high) - value
+    violated = ~(np.abs(violation) <= PROJECTION.places * np.abs(value))
+    if not violated.any():
+        return np.zeros_like(free)
+    of_row, of_term = form.components(free)
+    concerned = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, dtype=bool)
+    concerned[of_row[violated]] = True
+    return free & concerned[of_term]
+
+
+def _restricted(form: LinearForm, x: np.ndarray, terms: np.ndarray, involved: np.ndarray) -> LinearForm:
+    """Restrict the problem to some terms, the others being fixed at x, and to the rows that involve these."""
     rest, others = form.select(involved), x.copy()
-    others[free] = 0.0
-    fixed_part = rest.matrix @ others
-    matrix = sp.csr_array(columns[np.flatnonzero(involved)])
+    others[terms] = 0.0
+    fixed_part, matrix = rest.matrix @ others, sp.csr_array(rest.matrix[:, terms])
     return replace(
-        rest, matrix=matrix, low=rest.low - fixed_part, high=rest.high - fixed_part, weights=form.weights[free]
-    ), involved
+        rest, matrix=matrix, low=rest.low - fixed_part, high=rest.high - fixed_part, weights=form.weights[terms]
+    )
 
 
-def _projected(form: LinearForm, x: np.ndarray, schur: SchurComplement | None, may_form: bool) -> np.ndarray:
+def _projected(
+    form: LinearForm,
+    x: np.ndarray,
+    weight: np.ndarray,
+    corrected: np.ndarray,
+    schur: SchurComplement | None,
+    may_form: bool,
+) -> np.ndarray:
     """Correct x in rounds, as long as each at least halves the largest violation.
 
-    The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large.
+    The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large. Terms
+    of weight 0 stay, and rows that are not to be corrected do not count.
     """
     system, tolerance = newton_system(form, schur, may_form=may_form), form.tolerance
-    moved = best = weight = x
+    moved = best = x
     least = before = np.inf
     for _ in range(PROJECTION.rounds):
         value = exact_matvec(form.matrix, moved)
-        violation = np.clip(value, form.low, form.high) - value
+        violation = np.where(corrected, np.clip(value, form.low, form.high) - value, 0.0)
         worst = np.abs(violation).max(initial=0.0)
         if not worst < np.inf:
             break
@@ -94,7 +116,7 @@ def _projected(form: LinearForm, x: np.ndarray, schur: SchurComplement | None, m
         before = worst
         # Inactive inequalities do not restrict the correction.
         active = form.is_equation | (value <= form.low + tolerance) | (value >= form.high - tolerance)
-        factor, known = system.at(weight, PROJECTION.ridge), np.flatnonzero(active[form.n_published :])
+        factor, known = system.at(weight, PROJECTION.ridge), np.flatnonzero((active & corrected)[form.n_published :])
         moved = moved + weight * form.rmatvec(
             factor.solve(np.where(active, violation, 0.0), known, PROJECTION.precision)
         )

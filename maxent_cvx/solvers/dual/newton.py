@@ -76,6 +76,7 @@ def newton_steps(
         if stop or iteration == max_iterations:
             break
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
+        precision = max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest))
         last_residual = residual
         for ridge in NEWTON.ridges:
             step, active = newton_direction(dual, point, system, ridge, precision)

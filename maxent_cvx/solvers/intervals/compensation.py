@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from ..linear_algebra.bucket_inverse import BucketInverse
 from ..linear_algebra.schur_complement import schur_complement
 from ..parameters.size_limits import COMPENSATION_SIZES, NEWTON_COSTS
 from ..parameters.tolerances import COMPENSATION
@@ -95,14 +96,15 @@ class Compensation:
         return possible
 
 
-def _inverse_root(form: LinearForm, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _inverse_root(form: LinearForm, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, BucketInverse]:
     """S^-1/2 on the range of S, and an orthonormal basis of the rest; and the factors of the buckets.
 
     Rows of knowledge may be redundant.
     """
-    known, inverse = form.known, form.bucket_blocks.factor(x, COMPENSATION.ridge)
-    schur = schur_complement(form.bucket_blocks, known, inverse, x, np.arange(known.distinct.shape[0]))
-    squares = known.squares(x)
+    known, inverse = form.known, BucketInverse(form.bucket_blocks, x, COMPENSATION.ridge)
+    every = np.arange(known.distinct.shape[0])
+    schur = schur_complement(inverse, known, _across(form, x), known.collect(x), every)
+    squares = known.squared @ known.collect(x)
     size = np.sqrt(np.where(squares > 0, squares, 1.0))
     values, vectors = np.linalg.eigh(schur / size / size[:, None])
     in_range = values > COMPENSATION.range * values.max(initial=0.0)
@@ -111,29 +113,41 @@ def _inverse_root(form: LinearForm, x: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return vectors[:, in_range] / np.sqrt(values[in_range]) / size[:, None], outside, inverse
 
 
+def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
+    """P diag(x) by slot, summed over the terms of each class of columns of the knowledge."""
+    rows, known = form.bucket_blocks.rows, form.known
+    shape = (rows.shape[0], known.distinct.shape[1])
+    return sp.csr_array((rows.data * x[rows.indices], known.of_term[rows.indices], rows.indptr), shape=shape)
+
+
 def _columns(
-    form: LinearForm, inverse: np.ndarray, x: np.ndarray, root: np.ndarray, wanted: np.ndarray
+    form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The norm of S^-1/2 B_t, one a term, and S^-1/2 B_t itself for those that are wanted."""
-    buckets, known = form.bucket_blocks, form.known
-    classes = known.transposed @ root
-    shape = (buckets.rows.shape[0], len(classes))
-    weighted = (buckets.rows.data * x[buckets.rows.indices], known.of_term[buckets.rows.indices], buckets.rows.indptr)
-    by_class = sp.csr_array(weighted, shape=shape)
-    block, norm, columns = buckets.by_term.indices[buckets.by_term.indptr[:-1]] // buckets.width, np.empty(len(x)), []
+    buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
+    classes, across = known.transposed @ root, _across(form, x)
+    single, others = buckets.slots
+    block_of_slot, place = (np.empty(buckets.n_slots, dtype=np.int64) for _ in range(2))
+    for side in (single, others):
+        block_of_slot[side] = np.arange(len(side))[:, None]
+    by_term, norm, columns = buckets.by_term, np.empty(len(x)), [np.empty((0, rank))]
+    block = block_of_slot[by_term.indices[by_term.indptr[:-1]]]
     order = np.argsort(block, kind="stable")
-    for low, high in _batches(buckets.n_blocks, buckets.width * root.shape[1]):
-        slots = slice(low * buckets.width, high * buckets.width)
-        right = (by_class[slots] @ classes).reshape(high - low, buckets.width, root.shape[1])
-        projected = (inverse[low:high].transpose(0, 2, 1) @ (inverse[low:high] @ right)).reshape(-1, root.shape[1])
-        terms = order[slice(*np.searchsorted(block[order], [low, high]))]
-        found = classes[known.of_term[terms]] - sp.csr_array(buckets.by_term[terms][:, slots]) @ projected
+    for batch in _batches(buckets.n_blocks, (single.shape[1] + others.shape[1]) * rank):
+        right = [(across[side[batch].ravel()] @ classes).reshape(-1, side.shape[1], rank) for side in (single, others)]
+        projected = np.concatenate([one.reshape(-1, rank) for one in inverse.solutions(right[0], right[1], batch)])
+        own = np.concatenate([single[batch].ravel(), others[batch].ravel()])
+        place[own] = np.arange(len(own))
+        terms = order[slice(*np.searchsorted(block[order], [batch.start, batch.stop]))]
+        rows = by_term[terms]
+        rows = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(len(terms), len(own)))
+        found = classes[known.of_term[terms]] - rows @ projected
         norm[terms] = np.linalg.norm(found, axis=1)
         columns.append(found[wanted[terms]])
     return norm, np.concatenate(columns)
 
 
-def _batches(n_blocks: int, doubles: int) -> Iterator[tuple[int, int]]:
-    """The first block and the one after the last of every batch, blocks being of so many doubles each."""
+def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
+    """The blocks of every batch, blocks being of so many doubles each."""
     step = max(NEWTON_COSTS.batch // max(doubles, 1), 1)
-    return ((low, min(low + step, n_blocks)) for low in range(0, n_blocks, step))
+    return (slice(low, min(low + step, n_blocks)) for low in range(0, n_blocks, step))

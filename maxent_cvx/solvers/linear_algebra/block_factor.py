@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..parameters.size_limits import NEWTON_COSTS
 from ..program.bucket_blocks import BucketBlocks
 from ..program.shared_columns import SharedColumns
+from .bucket_inverse import BucketInverse
 from .conjugate_gradients import conjugate_gradients
 from .schur_complement import schur_complement
 from .schur_preconditioner import SchurComplement
@@ -21,6 +24,7 @@ class Blocks(Protocol):
 
     known: SharedColumns
     bucket_blocks: BucketBlocks
+    class_of_entry: np.ndarray
     n_published: int
     n_known: int
     products: int
@@ -50,9 +54,17 @@ class BlockFactor:
 
     def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> None:
         self._blocks, self._x, self._ridge, self._curvature = blocks, x, ridge, curvature
-        self._inverse = blocks.bucket_blocks.factor(x, ridge)
-        squares = blocks.known.squares(x)
+        self._inverse = BucketInverse(blocks.bucket_blocks, x, ridge)
+        self._by_class = blocks.known.collect(x)
+        squares = blocks.known.squared @ self._by_class
         self._squares = squares if curvature is None else squares + curvature
+
+    @cached_property
+    def _across(self) -> sp.csr_array:
+        """P diag(x), summed over the terms of each class of columns of K, so that B' is this times the columns."""
+        rows, known = self._blocks.bucket_blocks.rows, self._blocks.known
+        shape = (rows.shape[0], known.distinct.shape[1])
+        return sp.csr_array((rows.data * self._x[rows.indices], self._blocks.class_of_entry, rows.indptr), shape=shape)
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
         """Block elimination: solve for the knowledge by S, then substitute back into the buckets.
@@ -69,39 +81,39 @@ class BlockFactor:
         -------
         ndarray, one a row
         """
-        buckets, known, n, x = self._blocks.bucket_blocks, self._blocks.known, self._blocks.n_published, self._x
+        buckets, known, n = self._blocks.bucket_blocks, self._blocks.known, self._blocks.n_published
         right = np.zeros(buckets.n_slots)
         right[buckets.slot] = gradient[:n]
-        of_buckets = buckets.apply(self._inverse, right)
+        of_buckets = self._inverse.apply(right)
         direction = np.zeros(len(gradient))
         if len(active):
-            right_known = gradient[n + active] - known.matvec(x * (buckets.by_term @ of_buckets))[active]
+            right_known = gradient[n + active] - (known.distinct @ (self._across.T @ of_buckets))[active]
             of_known = self._solve_schur(right_known, active, tolerance)
             direction[n + active] = of_known
-            of_buckets -= buckets.apply(self._inverse, buckets.rows @ (x * self._rmatvec(of_known, active)))
+            of_buckets -= self._inverse.apply(self._across @ self._by_columns(of_known, active))
         direction[:n] = of_buckets[buckets.slot]
         return direction
 
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
         """S v over the active rows."""
-        buckets, x = self._blocks.bucket_blocks, self._x
-        by_term = x * self._rmatvec(v, active)
-        through_buckets = buckets.apply(self._inverse, buckets.rows @ by_term)
-        product = self._blocks.known.matvec(by_term - x * (buckets.by_term @ through_buckets))[active]
+        columns = self._by_columns(v, active)
+        through_buckets = self._inverse.apply(self._across @ columns)
+        of_class = self._by_class * columns - self._across.T @ through_buckets
+        product = (self._blocks.known.distinct @ of_class)[active]
         return product if self._curvature is None else product + self._curvature[active] * v
 
     def form_schur(self, active: np.ndarray) -> np.ndarray:
         """S over the active rows."""
-        schur = schur_complement(self._blocks.bucket_blocks, self._blocks.known, self._inverse, self._x, active)
+        schur = schur_complement(self._inverse, self._blocks.known, self._across, self._by_class, active)
         if self._curvature is not None:
             schur[np.diag_indices_from(schur)] += self._curvature[active]
         return schur
 
-    def _rmatvec(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """K' v over the active rows, one number a term."""
+    def _by_columns(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """K' v over the active rows, one number a class of columns."""
         multipliers = np.zeros(self._blocks.n_known)
         multipliers[active] = v
-        return self._blocks.known.rmatvec(multipliers)
+        return self._blocks.known.transposed @ multipliers
 
     def _solve_schur(self, right: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
         """Solve S v = right; S is formed if that takes more products than are affordable."""

@@ -3,13 +3,13 @@
 The Hessian of the dual function is H = A diag(x) A'. Published rows of different buckets share no term. With the
 published rows P first and the rows of knowledge K last,
 
-    H = [ D  B' ]     D = P diag(x) P', block-diagonal, a block of at most a few dozen rows a bucket,
+    H = [ D  B' ]     D = P diag(x) P', block-diagonal, a block a bucket (:mod:`.bucket_inverse`),
         [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
                       S = C - B D^-1 B', the Schur complement, a row for each row of knowledge.
 
 A soft row adds the second derivative of its conjugate to its diagonal element of C.
 
-A product with S takes a few passes over the terms; forming S costs some hundred times as much. Conjugate gradients
+A product with S takes a few passes over the terms; forming S costs hundreds of times as much. Conjugate gradients
 therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
 It then preconditions the systems at later x, until these take too many products in turn (:mod:`.block_factor`).
 """
@@ -53,19 +53,20 @@ class BlockSystem:
         self.known = form.known
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.bucket_blocks = form.bucket_blocks
+        self.class_of_entry = self.known.of_term[self.bucket_blocks.rows.indices]
         self.products = self.formed = 0
         self.schur, self.may_form = schur, may_form
 
     @cached_property
     def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed: those that cost half as much as forming.
+        """How many products with S one solution may take before S is formed: a share of what that costs.
 
         Costs are in multiplications of a dense product: forming S is one, a product with S is bound by memory.
         """
         k, terms, cost = self.n_known, len(self.known.of_term), NEWTON_COSTS
         forming = float(self.bucket_blocks.n_slots) * k * (k + cost.forming_overhead) + k**3
         product = cost.per_term * terms + cost.per_entry * self.known.distinct.nnz + cost.per_pair * k**2
-        return int(np.clip(0.5 * forming / product, cost.least_products, cost.most_products))
+        return int(np.clip(cost.forming_share * forming / product, cost.least_products, cost.most_products))
 
     def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> BlockFactor:
         """Factor the blocks at x.

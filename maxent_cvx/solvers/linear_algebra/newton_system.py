@@ -54,5 +54,6 @@ def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may
         Whether one may be formed; if not, a solution can be less precise than asked for.
     """
     blocks = BlockSystem(form, schur, may_form=may_form)
-    cost = blocks.bucket_blocks.n_slots * float(blocks.bucket_blocks.width) ** 2
-    return blocks if cost <= NEWTON_COSTS.most_multiplications else SparseSystem(form)
+    buckets = blocks.bucket_blocks
+    is_small = buckets.cost <= NEWTON_COSTS.most_multiplications and buckets.n_entries <= NEWTON_COSTS.most_entries
+    return blocks if is_small else SparseSystem(form)

@@ -6,26 +6,27 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..parameters.size_limits import NEWTON_COSTS
-from ..program.bucket_blocks import BucketBlocks
 from ..program.shared_columns import SharedColumns
+from .bucket_inverse import BucketInverse
 
 __all__ = ["schur_complement"]
 
 
 def schur_complement(
-    buckets: BucketBlocks, known: SharedColumns, inverse: np.ndarray, x: np.ndarray, active: np.ndarray
+    inverse: BucketInverse, known: SharedColumns, across: sp.csr_array, by_class: np.ndarray, active: np.ndarray
 ) -> np.ndarray:
     """Form S over the active rows of knowledge.
 
     Parameters
     ----------
-    buckets : BucketBlocks
-        The published rows P.
+    inverse : BucketInverse
+        D^-1.
     known : SharedColumns
         The rows of knowledge K.
-    inverse : ndarray, shape (blocks, width, width)
-        L^-1 for the Cholesky factors D = L L' of the blocks, so that S = C - (L^-1 B')' (L^-1 B').
-    x : ndarray, one a term
+    across : csr_array, shape (slots, classes)
+        P diag(x), summed over terms with the same column of K: B' is that times the distinct columns.
+    by_class : ndarray
+        x, summed in the same way.
     active : ndarray of int
         The active rows of knowledge.
 
@@ -33,18 +34,24 @@ def schur_complement(
     -------
     ndarray, shape (active, active)
     """
-    width, rows = buckets.width, buckets.rows
-    distinct = known.distinct[active]
-    schur = (distinct @ (sp.diags_array(known.collect(x)) @ distinct.T)).toarray()
-    # P diag(x), summed over terms with the same column of K: B' is that times the distinct columns.
-    shape = (rows.shape[0], distinct.shape[1])
-    by_class = sp.csr_array((rows.data * x[rows.indices], known.of_term[rows.indices], rows.indptr), shape=shape)
-    classes = distinct.T.toarray()
+    blocks, k = inverse.blocks, len(active)
+    distinct = known.distinct[active] if k < known.distinct.shape[0] else known.distinct
+    columns = sp.csr_array(distinct.T)
+    weighted = sp.csr_array(
+        (distinct.data * by_class[distinct.indices], distinct.indices, distinct.indptr), distinct.shape
+    )
+    schur = (weighted @ columns).toarray()
+    single, width, n = blocks.n_single, blocks.n_others, blocks.n_blocks
     # S is read and written once a batch, so that a batch has at least as many rows of blocks as S has rows.
-    step = max(NEWTON_COSTS.batch // max(width * len(active), 1), len(active) // max(width, 1) + 1)
-    for low in range(0, buckets.n_blocks, step):
-        batch = inverse[low : low + step]
-        across = (by_class[low * width : (low + len(batch)) * width] @ classes).reshape(len(batch), width, len(active))
-        half = (batch @ across).reshape(-1, len(active))
+    step = max(NEWTON_COSTS.batch // max((single + width) * k, 1), k // max(width, 1) + 1)
+    slots, others = blocks.slots
+    for low in range(0, n, step):
+        batch = slice(low, min(low + step, n))
+        own = slots[batch].ravel()
+        first = (across[own] @ columns).toarray()
+        second = (across[others[batch].ravel()] @ columns).toarray()
+        half = inverse.halves(first.reshape(-1, single, k), second.reshape(-1, width, k), batch).reshape(-1, k)
         schur -= half.T @ half
+        first /= np.sqrt(inverse.single[own])[:, None]
+        schur -= first.T @ first
     return schur

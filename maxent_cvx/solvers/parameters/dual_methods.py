@@ -60,6 +60,8 @@ class Newton:
     """Loosest relative precision of a step: that is the square of the residual's last reduction (Eisenstat, Walker)."""
     tightest: float = 1e-6
     """Tightest relative precision of a step."""
+    enough: float = 0.01
+    """Multiple of the tolerance: the residual that a step needs to reach, beyond which it is not made more precise."""
     careful: float = 0.02
     """Relative precision of a step after one that has not halved the residual."""
 

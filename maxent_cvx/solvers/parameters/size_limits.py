@@ -46,10 +46,14 @@ class NewtonCosts:
 
     most_multiplications: float = 2e10
     """Multiplications that factoring the blocks may take, about ten seconds; beyond, a sparse factor is computed."""
+    most_entries: float = 1e8
+    """Entries of all blocks (800 MB) beyond which a sparse factor is computed, too."""
+    narrow: int = 256
+    """Entries of a block up to which operations run along the blocks, and not block by block."""
     most_inverted: int = 1_000
     """Rows up to which a Cholesky factor is inverted, so that every later product with it is faster."""
-    batch: int = 4_000_000
-    """Doubles (32 MB) that one batch of blocks may hold while the Schur complement is formed."""
+    batch: int = 250_000
+    """Doubles (2 MB, about what a processor has as a cache) of one batch of blocks while many are worked on."""
     most_dense: int = 10_000
     """Rows of knowledge up to which the Schur complement is formed (800 MB); beyond, its diagonal preconditions."""
     most_products: int = 2_000
@@ -60,13 +64,15 @@ class NewtonCosts:
     """Products that are always tried before the Schur complement is formed."""
     checks: tuple[int, ...] = (16, 32, 64, 128, 256)
     """Products after which conjugate gradients estimate how many more they need."""
-    forming_overhead: int = 500
+    forming_share: float = 0.07
+    """Share of the cost of forming the Schur complement that products may take before: it serves later systems, too."""
+    forming_overhead: int = 350
     """Rows of knowledge: forming the Schur complement of k rows costs k (k + this) multiplications a row of a block."""
-    per_term: float = 1_000.0
+    per_term: float = 150.0
     """What one term costs in a product with the Schur complement, which is bound by memory."""
-    per_entry: float = 200.0
+    per_entry: float = 30.0
     """What one entry of the distinct columns of knowledge costs in such a product."""
-    per_pair: float = 50.0
+    per_pair: float = 5.0
     """What one pair of rows of knowledge costs in a product with the preconditioner."""
 
 

@@ -132,6 +132,8 @@ class Projection:
     """Relative precision of each round: a rough one costs one more round."""
     ridge: float = 1e-10
     """Relative ridge of the linear system."""
+    whole: float = 0.5
+    """Share of the terms that may move above which the rows are not restricted to these."""
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
         upper = np.minimum(upper, np.ceil(most / unit) * unit)
     least_move, within = PRESOLVE.least_move * form.count_scale, activity(form)
     rounding = row_rounding(form, unit)
+    least, least_of_class = _least_slack(form.published_by_term, unit), _least_slack(known.transposed, unit)
     for _ in range(PRESOLVE.propagation_rounds):
         low, high = within(lower, upper)
         require_feasible(
@@ -69,8 +70,8 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
         error = rounding(lower, upper)
         # The slack of each row: by how much its value may rise from the least, and fall from the largest activity.
         to_high, to_low = np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
-        rise, fall = _least_slack(form.published_by_term, to_high[:n], to_low[:n], unit)
-        by_class = _least_slack(known.transposed, to_high[n:], to_low[n:], unit)
+        rise, fall = least(to_high[:n], to_low[:n])
+        by_class = least_of_class(to_high[n:], to_low[n:])
         new_upper = np.ceil((lower + np.minimum(rise, by_class[0][known.of_term])) / unit) * unit
         new_lower = np.floor((upper - np.minimum(fall, by_class[1][known.of_term])) / unit) * unit
         new_upper = np.where(upper - new_upper > least_move, new_upper, upper)
@@ -134,14 +135,29 @@ def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def _least_slack(
-    by_column: sp.csr_array, to_high: np.ndarray, to_low: np.ndarray, unit: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bound how far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows."""
+    by_column: sp.csr_array, unit: float
+) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """How far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows.
+
+    Returns
+    -------
+    callable
+        A function of what each row leaves to its high side, and to its low side.
+    """
     a, row = by_column.data, by_column.indices
-    up = np.where(a > 0, to_high[row], to_low[row])
-    down = np.where(a > 0, to_low[row], to_high[row])
-    if (np.abs(a) != 1).any():  # quotients are rounded, and coefficients may be too
-        divided = np.abs(a) != 1
-        with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
-            up, down = (np.where(divided, slack / np.abs(a) * (1 + 8 * EPS) + unit, slack) for slack in (up, down))
-    return least_by_row(up, by_column), least_by_row(down, by_column)
+    size, rises = np.abs(a), None if (a > 0).all() else a > 0
+    divided = None if (size == 1).all() else size != 1
+
+    def bounded(slack: np.ndarray) -> np.ndarray:
+        if divided is not None:  # quotients are rounded, and coefficients may be too
+            with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
+                slack = np.where(divided, slack / size * (1 + 8 * EPS) + unit, slack)
+        return least_by_row(slack, by_column)
+
+    def least(to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        up, down = to_high[row], to_low[row]
+        if rises is not None:
+            up, down = np.where(rises, up, down), np.where(rises, down, up)
+        return bounded(up), bounded(down)
+
+    return least

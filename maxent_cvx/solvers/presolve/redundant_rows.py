@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from ..parameters.size_limits import PRESOLVE_SIZES
 from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
+from ..rows.sparse import entry_rows
 from .bound_propagation import activity
 
 __all__ = ["redundant"]
@@ -43,22 +45,58 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
 
 
 def dependent(form: LinearForm) -> np.ndarray:
-    """Mark published rows that depend linearly on earlier ones, by elimination on the Gram matrices of all buckets."""
-    buckets = form.bucket_blocks
+    """Mark published rows that depend linearly on earlier ones."""
     none = np.zeros(form.n_published, dtype=bool)
-    if not 0 < buckets.width <= PRESOLVE_SIZES.widest_block or not form.is_equation[: form.n_published].all():
+    if not form.is_equation[: form.n_published].all():
         return none
-    gram = buckets.matrices(np.ones(form.shape[1]))  # lower triangles only
-    gram = gram + np.tril(gram, -1).transpose(0, 2, 1)
-    size = np.einsum("bii->bi", gram).copy()
-    zero = np.zeros(size.shape, dtype=bool)
-    for i in range(buckets.width):
-        zero[:, i] = gram[:, i, i] <= PRESOLVE.zero_pivot * size[:, i]
+    last = last_of_bipartite(form)
+    return dependent_by_elimination(form) if last is None else last
+
+
+def last_of_bipartite(form: LinearForm) -> np.ndarray | None:
+    """Mark the last row of each bucket if every term has coefficient 1 in one row of either of two kinds, else None.
+
+    Terms are then the edges of a connected bipartite graph whose vertices are the rows: these have rank n - 1.
+    """
+    by_term, n = form.published_by_term, form.n_published
+    if not n or not (np.diff(by_term.indptr) == 2).all() or not (by_term.data == 1).all():
+        return None
+    pair = by_term.indices.reshape(-1, 2)
+    kinds = np.zeros((2, n), dtype=bool)
+    kinds[0, pair.min(axis=1)] = kinds[1, pair.max(axis=1)] = True
+    if (kinds[0] & kinds[1]).any():
+        return None
+    of_row = form.bucket[0]
+    last = np.full(int(of_row.max()) + 1, -1)
+    last[of_row] = np.arange(n)  # the last one written
+    found = np.zeros(n, dtype=bool)
+    found[last[last >= 0]] = True
+    return found
+
+
+def dependent_by_elimination(form: LinearForm) -> np.ndarray:
+    """The same for any published rows, by elimination on the Gram matrices of all buckets, if these are small."""
+    n, published = form.n_published, form.published
+    none, (block, used) = np.zeros(n, dtype=bool), pd.factorize(form.bucket[0])
+    size = np.bincount(block, minlength=len(used))
+    width = int(size.max(initial=0))
+    if not 0 < width <= PRESOLVE_SIZES.widest_block:
+        return none
+    order = np.argsort(block, kind="stable")
+    local = np.empty(n, dtype=np.int64)
+    local[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+    products = sp.csr_array(published @ form.published_by_term)
+    row, column = entry_rows(products), products.indices
+    gram = np.zeros((len(used), width, width))
+    gram[block[row], local[row], local[column]] = products.data
+    size_of = np.einsum("bii->bi", gram).copy()
+    zero = np.zeros(size_of.shape, dtype=bool)
+    for i in range(width):
+        zero[:, i] = gram[:, i, i] <= PRESOLVE.zero_pivot * size_of[:, i]
         column = np.where(zero[:, i, None], 0.0, gram[:, :, i])
         pivot = np.where(zero[:, i], 1.0, gram[:, i, i])
         gram -= column[:, :, None] * (column / pivot[:, None])[:, None, :]
-    none[:] = zero.ravel()[buckets.slot]
-    return none
+    return zero[block, local]
 
 
 def repeated(form: LinearForm) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..rows.exact_products import exact_matvec
 from ..rows.origin import RowOrigin
 from ..rows.penalties import Penalties
 from ..rows.row_operations import RowOperations
-from ..rows.sparse import entry_rows, least_by_row
+from ..rows.sparse import entry_rows, least_by_row, with_entries_in
 from .bucket_blocks import BucketBlocks
 from .shared_columns import SharedColumns
 
@@ -193,17 +193,29 @@ class LinearForm:
         terms : ndarray of bool, optional
             Only these terms connect rows.
         """
-        if terms is not None and not terms.all():
-            return components(sp.csr_array(self.matrix @ sp.diags_array(terms.astype(float))))
-        # A bucket is connected already: it suffices to connect buckets with the classes of columns of knowledge.
-        of_row, of_term = self.bucket
-        known = self.known
-        touched = known.touched
-        n_buckets, n_classes = int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, known.distinct.shape[1]
-        pairs = (np.ones(touched.sum()), (of_term[touched], known.of_term[touched]))
-        links = sp.csr_array(pairs, shape=(n_buckets, n_classes))
-        component = components(sp.csr_array(sp.vstack([links, known.distinct], format="csr")))[0]
-        return np.concatenate([component[of_row], component[n_buckets:]]), component[of_term]
+        if terms is None or terms.all():
+            return self._components
+        last = self.__dict__.get("_last_components")  # those over the terms that were asked for last are kept
+        if last is None or not np.array_equal(last[0], terms):
+            pieces = components(with_entries_in(self.published, terms))
+            last = terms.copy(), self._joined(*pieces, self.known.touched & terms)
+            object.__setattr__(self, "_last_components", last)
+        return last[1]
+
+    @cached_property
+    def _components(self) -> tuple[np.ndarray, np.ndarray]:
+        """The connected components where all terms connect rows."""
+        return self._joined(*self.bucket, self.known.touched)
+
+    def _joined(self, of_row: np.ndarray, of_term: np.ndarray, touched: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Join components of the published rows by the classes of columns of knowledge that some terms have."""
+        known, n = self.known, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1
+        pairs = np.ones(np.count_nonzero(touched)), (of_term[touched], known.of_term[touched])
+        links = sp.csr_array(pairs, shape=(n, known.distinct.shape[1]))
+        left = np.bincount(known.of_term[touched], minlength=links.shape[1]) > 0
+        distinct = known.distinct if left.all() else with_entries_in(known.distinct, left)
+        component = components(sp.csr_array(sp.vstack([links, distinct], format="csr")))[0]
+        return np.concatenate([component[of_row], component[n:]]), component[of_term]
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
         """Compute A x."""

@@ -6,6 +6,8 @@ with the matrix cost one pass over the terms and one over the entries of the dis
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -59,9 +61,10 @@ class SharedColumns:
         """Sum x over the terms of each class of identical columns."""
         return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
 
-    def squares(self, x: np.ndarray) -> np.ndarray:
-        """The diagonal of A diag(x) A'."""
-        return self.distinct.power(2) @ self.collect(x)
+    @cached_property
+    def squared(self) -> sp.csr_array:
+        """The distinct columns with every coefficient squared."""
+        return self.distinct.power(2)
 
     @property
     def touched(self) -> np.ndarray:

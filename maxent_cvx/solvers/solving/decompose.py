@@ -123,13 +123,18 @@ def _part(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> LinearForm:
 
 
 def _components(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The rows and terms of each component, the largest first; small ones, and rows without terms, form the last."""
+    """The rows and terms of each component, the largest first; the others, and rows without terms, form the last.
+
+    Components without knowledge are no hard ones: they are among the others, all of them together.
+    """
     of_row, of_term = form.components()
     size = np.bincount(of_term, minlength=max(of_row.max(initial=0), of_term.max(initial=0)) + 1)
-    order = np.argsort(-size, kind="stable")
+    restricted = np.bincount(of_row[form.n_published :], minlength=len(size)) > 0
+    order = np.lexsort((-size, ~restricted))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    n = min(int(np.count_nonzero(size)), ATTEMPT_SIZES.most_components)
+    n_own = np.count_nonzero(restricted & (size > 0))
+    n = min(int(n_own + (np.count_nonzero(size) > n_own)), ATTEMPT_SIZES.most_components)
     row, term = np.minimum(rank[of_row], n - 1), np.minimum(rank[of_term], n - 1)
     for component in range(n):
         yield np.flatnonzero(row == component), np.flatnonzero(term == component)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,11 +13,15 @@ from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
+from maxent_cvx.solvers.linear_algebra.bucket_inverse import BucketInverse
 from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_gradients
 from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
 from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
 from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
+from maxent_cvx.solvers.parameters.dual_methods import NEWTON_SYSTEM
 from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
+from maxent_cvx.solvers.program import bucket_blocks
+from maxent_cvx.solvers.program.bucket_blocks import BucketBlocks
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
@@ -110,28 +115,49 @@ def test_tiny_terms(seed: int, smallest: float):
 @examples(40)
 @given(seed=seeds)
 def test_blocks(seed: int):
-    """For published rows P, P diag(x) P' is block-diagonal, with the blocks of the buckets."""
+    """For published rows P, P diag(x) P' is block-diagonal, and its inverse that of the buckets; narrow or not."""
     model, _ = random_model(seed)
-    published = model.form.published
-    buckets = model.form.bucket_blocks
-    assert buckets.n_blocks == len(model.view.buckets)
-    x = np.random.default_rng(seed).exponential(size=published.shape[1])
-    lower = buckets.matrices(x)
-    blocks = lower + np.tril(lower, -1).transpose(0, 2, 1)
-    full = np.zeros((buckets.n_slots, buckets.n_slots))
-    for i, block in enumerate(blocks):
-        at = slice(i * buckets.width, (i + 1) * buckets.width)
-        full[at, at] = block
-    dense = published.toarray()
-    np.testing.assert_allclose(full[np.ix_(buckets.slot, buckets.slot)], dense * x @ dense.T, atol=1e-12)
-    padding = np.setdiff1d(np.arange(buckets.n_slots), buckets.slot)
-    np.testing.assert_array_equal(full[padding], np.eye(buckets.n_slots)[padding])
-    right = np.random.default_rng(seed + 1).normal(size=buckets.n_slots)
-    np.testing.assert_allclose(
-        buckets.apply(buckets.factor(x, 1e-3), right),
-        np.linalg.solve(full + 1e-3 * np.diag(full.diagonal()), right),
-        rtol=1e-8,
-    )
+    form = model.form
+    x = np.random.default_rng(seed).exponential(size=form.shape[1])
+    dense = form.published.toarray() * x @ form.published.toarray().T
+    right = np.random.default_rng(seed + 1).normal(size=form.n_published)
+    expected = np.linalg.solve(dense + 1e-3 * np.diag(dense.diagonal()), right)
+    for narrow in (0, NEWTON_COSTS.narrow):
+        with mock.patch.object(bucket_blocks, "NEWTON_COSTS", replace(NEWTON_COSTS, narrow=narrow)):
+            buckets = BucketBlocks(form.published, form.published_by_term, form.bucket[0])
+        assert buckets.n_blocks == len(model.view.buckets)
+        assert len(np.unique(buckets.slot)) == form.n_published <= buckets.n_slots
+        in_slots = np.zeros(buckets.n_slots)
+        in_slots[buckets.slot] = right
+        found = BucketInverse(buckets, x, 1e-3).apply(in_slots)
+        np.testing.assert_allclose(found[buckets.slot], expected, rtol=1e-8)
+        np.testing.assert_array_equal(np.delete(found, buckets.slot), 0)  # padding
+
+
+@examples(40)
+@given(seed=seeds, narrow=st.booleans())
+def test_any_rows_in_blocks(seed: int, narrow: bool):
+    """Blocks of rows that overlap in any way, with any coefficients; single rows have no term in common."""
+    rng = np.random.default_rng(seed)
+    blocks = [rng.integers(-2, 3, (rng.integers(1, 6), rng.integers(1, 7))).astype(float) for _ in range(3)]
+    published = sp.csr_array(sp.block_diag(blocks))
+    published.eliminate_zeros()
+    bucket = np.repeat(np.arange(3), [len(block) for block in blocks])
+    order = rng.permutation(len(bucket))
+    published, bucket = sp.csr_array(published[order]), bucket[order]
+    with mock.patch.object(bucket_blocks, "NEWTON_COSTS", replace(NEWTON_COSTS, narrow=256 * narrow)):
+        buckets = BucketBlocks(published, sp.csr_array(published.T), bucket)
+    assert buckets.narrow == narrow or max(buckets.n_single, buckets.n_others) == 0
+    single = published[np.flatnonzero(buckets.slot < buckets.n_blocks * buckets.n_single)]
+    assert (np.bincount(single.indices, minlength=1) <= 1).all()
+    x = rng.exponential(size=published.shape[1]) + 0.1
+    dense = published.toarray() * x @ published.toarray().T
+    raised = dense + 1e-3 * np.diag(np.maximum(dense.diagonal(), NEWTON_SYSTEM.smallest_diagonal))
+    right, in_slots = rng.normal(size=len(bucket)), np.zeros(buckets.n_slots)
+    right[dense.diagonal() == 0] = 0.0
+    in_slots[buckets.slot] = right
+    found = BucketInverse(buckets, x, 1e-3).apply(in_slots)[buckets.slot]
+    np.testing.assert_allclose(raised @ found, right, atol=1e-8)
 
 
 def test_nothing_published():
@@ -216,3 +242,21 @@ def test_conjugate_gradients_give_up():
     assert not few.converged
     assert few.products == 1
     assert conjugate_gradients(np.diag([1.0, 2.0]).__matmul__, np.zeros(2), np.copy, 1e-10, 10).products == 0
+
+
+@examples(40)
+@given(seed=seeds, narrow=st.booleans())
+def test_several_right_sides_together(seed: int, narrow: bool):
+    """D^-1 times several columns, of any blocks, is D^-1 times each of them."""
+    rng, form = np.random.default_rng(seed), random_form(seed)
+    assume(form.n_published)
+    with mock.patch.object(bucket_blocks, "NEWTON_COSTS", replace(NEWTON_COSTS, narrow=10**6 if narrow else 0)):
+        blocks = form.bucket_blocks
+    inverse = BucketInverse(blocks, rng.uniform(0.1, 2.0, form.shape[1]), 1e-6)
+    right = rng.normal(size=(blocks.n_slots, 3))
+    low = int(rng.integers(blocks.n_blocks))
+    batch = slice(low, int(rng.integers(low, blocks.n_blocks)) + 1)
+    expected = np.column_stack([inverse.apply(column) for column in right.T])
+    found = inverse.solutions(*(right[side[batch]] for side in blocks.slots), batch)
+    for side, part in zip(blocks.slots, found, strict=True):
+        np.testing.assert_allclose(part, expected[side[batch]], rtol=1e-6, atol=1e-6)

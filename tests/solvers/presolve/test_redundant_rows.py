@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.parameters.size_limits import PRESOLVE_SIZES
-from maxent_cvx.solvers.presolve.redundant_rows import dependent, redundant
+from maxent_cvx.solvers.presolve.redundant_rows import dependent, dependent_by_elimination, redundant
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
@@ -34,6 +34,17 @@ def test_theorem_3(seed: int):
     assert found.sum() == len(model.view.buckets)
     dense = model.form.published.toarray()
     assert np.linalg.matrix_rank(dense[~found]) == (~found).sum() == np.linalg.matrix_rank(dense)
+
+
+@examples(60)
+@given(seed=seeds)
+def test_the_rows_of_two_kinds_as_by_elimination(seed: int):
+    """What the graph of the rows says is what elimination finds, also where terms are removed."""
+    form = random_model(seed)[0].form
+    left = np.flatnonzero(np.random.default_rng(seed).random(form.shape[1]) < 0.7)
+    form = form.select(np.arange(form.n_published))
+    for some in (form, replace(form, matrix=form.matrix[:, left], weights=form.weights[left])):
+        np.testing.assert_array_equal(dependent(some), dependent_by_elimination(some))
 
 
 @examples(60)
@@ -111,9 +122,10 @@ def test_repeated():
 
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
-    """In buckets that are too wide nothing is marked: redundant rows do no harm."""
+    """Elimination leaves buckets alone that are too wide, as redundant rows do no harm; two kinds of rows need none."""
     narrow = replace(PRESOLVE_SIZES, widest_block=3)
     monkeypatch.setattr("maxent_cvx.solvers.presolve.redundant_rows.PRESOLVE_SIZES", narrow)
     model = MaxEnt(publish(CUBE))
-    assert not dependent(model.form).any()
+    assert not dependent_by_elimination(model.form).any()
+    np.testing.assert_array_equal(np.flatnonzero(dependent(model.form)), [model.form.n_published - 1])
     np.testing.assert_allclose(model.solve().counts, 1 / 3)

@@ -32,7 +32,7 @@ def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
     x, m = rng.normal(size=n_columns), rng.normal(size=n_rows)
     np.testing.assert_allclose(shared.matvec(x), plain @ x, atol=1e-12)
     np.testing.assert_allclose(shared.rmatvec(m), plain.T @ m, atol=1e-12)
-    np.testing.assert_allclose(shared.squares(x), plain**2 @ x, atol=1e-12)
+    np.testing.assert_allclose(shared.squared @ shared.collect(x), plain**2 @ x, atol=1e-12)
     np.testing.assert_array_equal(shared.touched, (plain != 0).any(axis=0))
     np.testing.assert_array_equal(shared.distinct.toarray()[:, shared.of_term], plain)
     np.testing.assert_array_equal(shared.transposed.toarray(), shared.distinct.toarray().T)
