@@ -1,7 +1,7 @@
 """DUAL_NEWTON as a solver that CVXPY calls: ``problem.solve(solver=mx.solvers.DualNewton())``.
 
-This module depends on CVXPY's internals, and it is the only one in the package. The cone program that CVXPY compiles is
-read as an entropy program in :mod:`.reading` and solved in :mod:`.cone_answer`.
+This module and :mod:`.registration` depend on CVXPY's internals, as no other does. The cone program that CVXPY compiles
+is read as an entropy program in :mod:`.reading` and solved in :mod:`.cone_answer`.
 """
 
 from __future__ import annotations

@@ -69,19 +69,3 @@ def test_refusals_are_cvxpys_too():
     x = cp.Variable(3)
     with pytest.raises(cp.error.SolverError, match="max_iter"):
         cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))).solve(solver=DualNewton(), max_iter=3)
-
-
-def test_a_list_of_solvers_falls_back(monkeypatch):
-    """In CVXPY's list of solvers, a problem that this one refuses goes to the next."""
-    from cvxpy.reductions.solvers import defines
-
-    monkeypatch.setitem(defines.SOLVER_MAP_CONIC, "DUAL_NEWTON", DualNewton())
-    for name in ("CONIC_SOLVERS", "INSTALLED_SOLVERS", "INSTALLED_CONIC_SOLVERS"):
-        monkeypatch.setattr(defines, name, [*getattr(defines, name), "DUAL_NEWTON"])
-    x = cp.Variable(3)
-    entropy, powers = cp.Maximize(cp.sum(cp.entr(x))), cp.Minimize(cp.sum(cp.exp(x)))
-    for objective, by in ((entropy, "DUAL_NEWTON"), (powers, "CLARABEL")):
-        problem = cp.Problem(objective, [cp.sum(x) == 1])
-        problem.solve(solver_path=["DUAL_NEWTON", "CLARABEL"])
-        assert problem.solver_stats.solver_name == by
-        np.testing.assert_allclose(x.value, 1 / 3, atol=1e-5)
