@@ -12,6 +12,7 @@ from tests.benchmarks import (
     boundary,
     contradictions,
     equivocation,
+    guest,
     honesty,
     larger,
     newton_systems,
@@ -45,6 +46,13 @@ def test_soft_rows(capsys):
     assert "compared" in set(table["word"])
     assert {"objective", "problem", "probability"} <= set(table)
     assert "compared" in capsys.readouterr().out
+
+
+def test_guest():
+    """Problems of CVXPY's users are solved, beside a method of their field."""
+    table = guest.main(["--n", "6", "--temperatures", "0.1", "--outcomes", "50", "--moments", "3", "--together"])
+    assert list(table["problem"]) == ["transport", "capacities", "moments"]
+    assert (table["status"] == "optimal").all()
 
 
 def test_larger():

@@ -16,6 +16,7 @@ from ..linear.elastic import elastic_relaxation
 from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
+from ..separable.newton import solve_separable
 from .cone_program import Distance
 from .entropy_program import EntropyProgram
 
@@ -46,22 +47,60 @@ class ConeAnswer(NamedTuple):
 
 
 def solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
-    """Solve in units in which an average count is about 1, and measure how far the answer is from optimal."""
-    answer, counts, m = _newton(entropy.form, None, **options)
+    """Solve in the logarithmic domain, and if that fails as a linear form; measure the distance from optimality."""
+    first = _in_logarithms(entropy, options)
+    if first is not None and (first.distance.holds or first.status == s.USER_LIMIT):
+        return first
+    iterations = 0 if first is None else first.iterations
+    try:
+        answer = _as_linear_form(entropy, options)
+    except SolverError:
+        if first is None:
+            raise
+        return first._replace(status=_status(entropy, Status.FAILED, first.distance))
+    return answer._replace(iterations=answer.iterations + iterations)
+
+
+def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
+    """Solve with bounds as bounds; None if there is no y > 0 between the bounds."""
+    bounded = entropy.bounded
+    if bounded is None:
+        return None
+    status, counts, m, iterations = solve_separable(bounded.program, **options)
+    mean = float(counts.mean())
+    if status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
+        entropy = entropy.scaled(1 / mean)
+        assert entropy.bounded is not None
+        bounded = entropy.bounded
+        status, counts, m, taken = solve_separable(bounded.program, **options)
+        iterations += taken
+    m = entropy.multipliers(bounded, counts, m)
+    z, dual = entropy.restore(counts, m)
+    distance = entropy.program.distance(z, dual)
+    limited = status is Status.LIMIT and not distance.holds and np.isfinite(distance.primal)
+    words = s.OPTIMAL if distance.holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
+    return ConeAnswer(words, z, dual, distance, iterations)
+
+
+def _as_linear_form(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
+    """Solve by the method that proves zeros."""
+    form, shift = entropy.form
+    answer, counts, m = _newton(form, None, **options)
     iterations = answer.iterations
     mean = float(counts.mean())
     if answer.status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
         entropy = entropy.scaled(1 / mean)
-        answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
+        form, shift = entropy.form
+        answer, counts, m = _newton(form, m, **options)  # multipliers are the same in any unit
         iterations += answer.iterations
-    z, dual = entropy.restore(counts, m)
+    z, dual = entropy.restore(counts, m - shift)
     distance = entropy.program.distance(z, dual)
     if not distance.holds:
         # If rows imply zeros, multipliers tend to infinity, and residual times multiplier is a gap: remove residuals.
-        exact = project(entropy.form, counts, np.zeros(len(counts), dtype=bool))
-        z, dual = entropy.restore(counts if exact is None else exact, m)
+        exact = project(form, counts, np.zeros(len(counts), dtype=bool))
+        z, dual = entropy.restore(counts if exact is None else exact, m - shift)
         distance = entropy.program.distance(z, dual)
-    return ConeAnswer(_status(entropy, answer, distance), z, dual, distance, iterations)
+    return ConeAnswer(_status(entropy, answer.status, distance), z, dual, distance, iterations)
 
 
 def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple[Answer, np.ndarray, np.ndarray]:
@@ -72,17 +111,17 @@ def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple
     return answer, answer.counts, moved_along_recession(form, answer.multipliers, answer.proofs)
 
 
-def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
+def _status(entropy: EntropyProgram, status: Status, distance: Distance) -> str:
     """The status in CVXPY's words, from the residuals and the gap; the solver's own claim makes nothing optimal."""
     if distance.holds:
         return s.OPTIMAL
     try:
-        violation = elastic_relaxation(entropy.form).off
-        clash = violation > CONIC_PROGRAM.contradiction / FEASIBILITY.relative * entropy.form.tolerance
+        form = entropy.hard_rows
+        clash = elastic_relaxation(form).off > CONIC_PROGRAM.contradiction / FEASIBILITY.relative * form.tolerance
     except SolverError:  # HiGHS cannot decide either
         return s.SOLVER_ERROR
     if clash.any():
         return s.INFEASIBLE
-    if answer.status is Status.LIMIT and np.isfinite(distance.primal):
+    if status is Status.LIMIT and np.isfinite(distance.primal):
         return s.USER_LIMIT
     return s.OPTIMAL_INACCURATE if distance.is_near else s.SOLVER_ERROR

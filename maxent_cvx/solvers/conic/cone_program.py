@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +12,7 @@ from scipy.special import xlogy
 
 from ..certificate.certificate import ACCURACY
 from ..parameters.tolerances import CONIC_PROGRAM
+from ..rows.sparse import most_by_row
 
 __all__ = ["ConeProgram", "Distance"]
 
@@ -82,10 +84,14 @@ class ConeProgram:
         """Rows that are equations and inequalities."""
         return slice(0, self.n_zero + self.n_nonneg)
 
+    @cached_property
+    def _triples(self) -> list[tuple[sp.csr_array, np.ndarray]]:
+        first = self.linear.stop
+        return [(sp.csr_array(self.A[first + place :: 3]), self.b[first + place :: 3]) for place in range(3)]
+
     def triple(self, place: int) -> tuple[sp.csr_array, np.ndarray]:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
-        at = slice(self.linear.stop + place, None, 3)
-        return sp.csr_array(self.A[at]), self.b[at]
+        return self._triples[place]
 
     def distance(self, z: np.ndarray, dual: np.ndarray) -> Distance:
         """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
@@ -97,10 +103,11 @@ class ConeProgram:
             return Distance(np.inf, np.inf, np.inf)
         finite = np.isfinite(self.b)
         slack = self.b - self.A @ z
-        arguments = np.unique(self.triple(1)[0].indices)
-        average = np.abs(z[arguments]).mean() if len(arguments) else 0.0
+        is_argument = np.zeros(len(z), dtype=bool)
+        is_argument[self.triple(1)[0].indices] = True
+        average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
         size = abs(self.A)
-        largest = np.asarray(size.max(axis=1).todense()).ravel() if size.shape[1] else np.zeros(len(slack))
+        largest = most_by_row(size.data, size)
         scale = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0)) + largest * average + TINY
         n, m = self.n_zero, self.linear.stop
         t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]

@@ -15,7 +15,7 @@ import numpy as np
 
 __all__ = [
     "ATTEMPTS", "CERTIFICATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS", "FEASIBILITY", "INTEGER",
-    "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
+    "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SEPARABLE", "SUBSTITUTION",
 ]  # fmt: skip
 
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
@@ -231,6 +231,20 @@ class ConicProgram:
 
 
 @dataclass(frozen=True)
+class Separable:
+    """Separable programs in the logarithmic domain."""
+
+    ridge: float = 1e-13
+    """Relative ridge of the least-squares problem by which costs are centred."""
+    rounding: float = 4 * EPS
+    """Rounding error of the dual function, relative to the sum of the absolute values of its summands."""
+    rounds: int = 40
+    """Steps of Newton's method for one term below a repelling bound; five or six are taken."""
+    precise: float = 1e-14
+    """Relative change of a term at which they end."""
+
+
+@dataclass(frozen=True)
 class SoftRows:
     """The costs of soft rows."""
 
@@ -266,4 +280,5 @@ MULTIPLIERS = Multipliers()
 CONVEX_CONSTRAINTS = ConvexConstraints()
 CONIC_PROGRAM = ConicProgram()
 PENALTIES = SoftRows()
+SEPARABLE = Separable()
 ATTEMPTS = Attempts()
