@@ -20,8 +20,8 @@ __all__ = ["TAKES", "read"]
 
 #: What the solver takes; every refusal ends with it.
 TAKES = (
-    "DUAL_NEWTON takes sums of entr(x), rel_entr(x, w) and kl_div(x, w) with constant w > 0, plus linear terms, under "
-    "linear constraints on what has an entropy; use a general conic solver such as cp.CLARABEL for this problem"
+    "DUAL_NEWTON takes entropies, logarithms and exponentials with linear constraints and linear or quadratic terms; "
+    "use a general conic solver such as cp.CLARABEL for this problem"
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "SEPARABLE_NEWTON",
+    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "SEPARABLE_NEWTON",
     "VANISHING_TERMS",
 ]  # fmt: skip
 
@@ -184,10 +184,45 @@ class SeparableNewton:
     """Shortest multiple of a step that is tried."""
 
 
+@dataclass(frozen=True)
+class Interior:
+    """The interior-point method for what is more than entropies; the values are those of Goulart and Chen (2024)."""
+
+    ridge: float = 1e-7
+    """Regularization of the linear systems; refinement takes it away again."""
+    refinements: int = 8
+    """Rounds of iterative refinement."""
+    refined: float = 1e-14
+    """Relative residual at which they end."""
+    equilibrations: int = 10
+    """Rounds of equilibration."""
+    widest: float = 1e4
+    """Largest factor of one round."""
+    longest: float = 0.99
+    """Share of the way to the boundary that a step goes."""
+    shortest: float = 1e-5
+    """Shortest step."""
+    shortened: float = 0.8
+    """By what factor a step is shortened that leaves an exponential cone."""
+    neighbourhood: float = 3.0
+    """Largest sum of barriers, a cone, above that on the central path."""
+    largest_correction: float = 1e12
+    """A correction for curvature with larger entries is rounding."""
+    certified: float = 1e-9
+    """Relative residual of a proof that there is no solution."""
+    patience: int = 15
+    """Iterations without improvement after which the method ends."""
+    short_patience: int = 3
+    """The same where the answer is near enough to be taken."""
+    stalled: float = 1e3
+    """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
+
+
 DUAL_FUNCTION = DualFunction()
 NEWTON_SYSTEM = NewtonSystem()
 SEPARABLE_NEWTON = SeparableNewton()
 NEWTON = Newton()
+INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
 FACIAL_REDUCTION = FacialReduction()

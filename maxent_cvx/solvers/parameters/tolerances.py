@@ -226,6 +226,13 @@ class ConicProgram:
     """A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1."""
     vanished_average: float = 1e-12
     """A smaller average count is zero, and cannot be scaled."""
+    gap: float = 1e-7
+    """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
+    share: float = 1e-2
+    """Share of the largest right-hand side times the largest dual value that counts as a summand, as all others may be
+    0 at an optimum of 0."""
+    rounding: float = 1e-14
+    """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
     contradiction: float = 1e-6
     """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
 
