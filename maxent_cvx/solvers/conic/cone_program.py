@@ -61,8 +61,7 @@ class Distance:
     @property
     def is_near(self) -> bool:
         """Whether the answer is near enough to be returned as inaccurate."""
-        usable = CONIC_PROGRAM.usable
-        return max(self.primal, self.dual, self.gap) <= usable or max(self.largest, self.relative_gap) <= usable
+        return max(self.primal, self.dual, self.gap) <= CONIC_PROGRAM.usable
 
     def __str__(self) -> str:
         return f"relative violations {self.primal:.1e} primal, {self.dual:.1e} dual, gap {self.gap:.1e}"

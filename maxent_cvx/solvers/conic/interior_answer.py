@@ -65,11 +65,30 @@ def solve_cone_program(program: ConeProgram, options: Mapping[str, Any]) -> Cone
     # sides every multiple of a feasible point is feasible: the optimum is 0, at 0, if there is one.
     if not b.any() and program.P is None and answer.status is not Status.INFEASIBLE and not answer.is_unbounded:
         answer = answer._replace(x=np.zeros(n))
-    distance = program.distance(answer.x, dual)
+    answer, distance = _without_negative_arguments(program, answer, dual)
     status = _status(program, answer, dual, distance)
     if status == s.INFEASIBLE:
         refuse_rounding_errors(program)
     return ConeAnswer(status, answer.x, dual, distance, answer.iterations)
+
+
+def _without_negative_arguments(
+    program: ConeProgram, answer: InteriorAnswer, dual: np.ndarray
+) -> tuple[InteriorAnswer, Distance]:
+    """Set arguments of entropies that are -1e-12, say, to 0, as these have no entropy; kept only if no worse."""
+    distance = program.distance(answer.x, dual)
+    arguments, sides = program.triple(1)
+    plain = np.flatnonzero((np.diff(arguments.indptr) == 1) & (sides == 0))
+    column, sign = arguments.indices[arguments.indptr[plain]], -np.sign(arguments.data[arguments.indptr[plain]])
+    negative = column[sign * answer.x[column] < 0]
+    if not len(negative) or answer.status is Status.INFEASIBLE or answer.is_unbounded:
+        return answer, distance
+    z = answer.x.copy()
+    z[negative] = 0.0
+    moved = program.distance(z, dual)
+    if distance.is_optimal and not moved.is_optimal:
+        return answer, distance
+    return answer._replace(x=z), moved
 
 
 def _status(program: ConeProgram, answer: InteriorAnswer, dual: np.ndarray, distance: Distance) -> str:
@@ -82,7 +101,8 @@ def _status(program: ConeProgram, answer: InteriorAnswer, dual: np.ndarray, dist
         return s.OPTIMAL
     if answer.status is Status.LIMIT and np.isfinite(distance.primal):
         return s.USER_LIMIT
-    return s.OPTIMAL_INACCURATE if distance.is_near else s.SOLVER_ERROR
+    is_near = max(distance.largest, distance.relative_gap) <= CONIC_PROGRAM.nearly
+    return s.OPTIMAL_INACCURATE if is_near else s.SOLVER_ERROR
 
 
 def _proves_infeasible(program: ConeProgram, dual: np.ndarray) -> bool:

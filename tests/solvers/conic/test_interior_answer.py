@@ -109,7 +109,7 @@ def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
 
     def wrong(*args, **options):
         answer = exact(*args, **options)
-        return answer._replace(x=answer.x * 1.001)
+        return answer._replace(x=answer.x * (1 + 1e-6))
 
     monkeypatch.setattr(interior_answer, "solve_interior", wrong)
     problem = problems(0)["log_sum_exp"]
