@@ -12,6 +12,7 @@ from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton
+    from .conic.registration import register_with_cvxpy
 
 __all__ = [
     "ACCURACY",
@@ -25,6 +26,7 @@ __all__ = [
     "available",
     "find",
     "register",
+    "register_with_cvxpy",
 ]
 
 
@@ -34,6 +36,10 @@ def __getattr__(name: str) -> Any:
         from .conic.conic_solver import DualNewton
 
         return DualNewton
+    if name == "register_with_cvxpy":
+        from .conic.registration import register_with_cvxpy
+
+        return register_with_cvxpy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -12,6 +12,8 @@ from tests.benchmarks import (
     boundary,
     contradictions,
     equivocation,
+    guest,
+    harvest,
     honesty,
     larger,
     newton_systems,
@@ -46,6 +48,23 @@ def test_soft_rows(capsys):
     assert "compared" in set(table["word"])
     assert {"objective", "problem", "probability"} <= set(table)
     assert "compared" in capsys.readouterr().out
+
+
+def test_guest():
+    """Problems of CVXPY's users are solved, beside a method of their field."""
+    table = guest.main(["--n", "6", "--temperatures", "0.1", "--outcomes", "50", "--moments", "3", "--together"])
+    assert list(table["problem"]) == ["transport", "capacities", "moments"]
+    assert (table["status"] == "optimal").all()
+
+
+def test_harvest(tmp_path, capsys):
+    """Problems of CVXPY's own tests are kept in a file, solved by both solvers, and none is wrong."""
+    file = tmp_path / "problems"
+    table = harvest.main(["--only", "suppfunc", "--file", str(file)])
+    assert len(table)
+    assert "wrong" not in set(table["word"])
+    assert len(harvest.main(["--file", str(file), "--list"])) == len(table)
+    assert "right" in capsys.readouterr().out
 
 
 def test_larger():

@@ -21,6 +21,7 @@ WITHOUT_EXAMPLE = {
     "mx.Posterior.of": "called by solve() with what a solver returned",
     "mx.solvers.DualNewton.name": "called by CVXPY, by its protocol",
     "mx.solvers.DualNewton.import_solver": "called by CVXPY, by its protocol",
+    "mx.solvers.DualNewton.supports_quad_obj": "called by CVXPY, by its protocol",
 }
 #: Functions that make an error, which is then raised.
 MAKES = {"unknown_name": "UnknownName"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import cvxpy.settings as s
 import numpy as np
@@ -16,52 +16,116 @@ from ..linear.elastic import elastic_relaxation
 from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
-from .cone_program import Distance
+from ..separable.newton import solve_separable
+from .cone_program import ConeProgram, Distance
 from .entropy_program import EntropyProgram
+from .interior_answer import ConeAnswer, refuse_rounding_errors, solve_cone_program
+from .reading import TAKES, read
 
-__all__ = ["BACKEND", "ConeAnswer", "solve_entropy_program"]
+__all__ = ["BACKEND", "solve_program"]
 
 #: The solver that CVXPY is offered.
 BACKEND = SOLVERS["DUAL_NEWTON"]
 
 
-class ConeAnswer(NamedTuple):
-    """An answer to a cone program, and how far it is from optimal.
+def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswer:
+    """Solve a cone program, as an entropy program if it is one.
 
-    Attributes
-    ----------
-    status : str
-        In CVXPY's words.
-    z : ndarray, one a column
-    dual : ndarray, one a row
-    distance : Distance
-    iterations : int
+    Raises
+    ------
+    SolverError
+        If it has no exponential cones, or is no entropy program and the interior-point method finds no answer either.
     """
-
-    status: str
-    z: np.ndarray
-    dual: np.ndarray
-    distance: Distance
-    iterations: int
+    if not program.n_exp:
+        raise SolverError(f"there is no entropy in the problem: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
+    try:
+        if program.P is not None:
+            raise SolverError(f"the objective is quadratic. {TAKES}")
+        entropy = read(program)
+    except SolverError as refusal:
+        answer = solve_cone_program(program, options)
+        if answer.status == s.SOLVER_ERROR:
+            raise SolverError(f"the interior-point method found no answer, and {refusal}") from None
+        return answer
+    return solve_entropy_program(entropy, options)
 
 
 def solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
-    """Solve in units in which an average count is about 1, and measure how far the answer is from optimal."""
-    answer, counts, m = _newton(entropy.form, None, **options)
+    """Solve in the logarithmic domain, and if that fails otherwise; measure the distance from optimality.
+
+    The other ways are the linear form, whose method proves zeros, and the interior-point method, which is the better
+    one where many terms are at bounds. The first answer that is optimal counts, or else the one nearest to it.
+    """
+    ways = [_in_logarithms, _as_linear_form, _as_cone_program]
+    if entropy.bounded is not None and len(entropy.bounded.bounds):
+        ways = [_in_logarithms, _as_cone_program, _as_linear_form]
+    found: list[ConeAnswer] = []
+    error: SolverError | None = None
+    for way in ways:
+        try:
+            answer = way(entropy, options)
+        except SolverError as refusal:
+            error = refusal
+            continue
+        if answer is None:
+            continue
+        iterations = answer.iterations + sum(earlier.iterations for earlier in found)
+        if answer.status in (s.OPTIMAL, s.INFEASIBLE, s.USER_LIMIT):
+            return answer._replace(iterations=iterations)
+        found.append(answer)
+    if not found:
+        raise error or SolverError(f"no answer was found; use another solver, such as cp.CLARABEL. {BACKEND.name}")
+    nearest = min(found, key=lambda one: (one.status == s.SOLVER_ERROR, one.distance.largest))
+    if nearest.status == s.SOLVER_ERROR and error is not None:
+        raise error
+    return nearest._replace(iterations=sum(one.iterations for one in found))
+
+
+def _as_cone_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
+    """Solve the program as it came, by the interior-point method."""
+    return solve_cone_program(entropy.program, options)
+
+
+def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
+    """Solve with bounds as bounds; None if there is no y > 0 between the bounds."""
+    bounded = entropy.bounded
+    if bounded is None:
+        return None
+    status, counts, m, iterations = solve_separable(bounded.program, **options)
+    mean = float(counts.mean())
+    if status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
+        entropy = entropy.scaled(1 / mean)
+        assert entropy.bounded is not None
+        bounded = entropy.bounded
+        status, counts, m, taken = solve_separable(bounded.program, **options)
+        iterations += taken
+    m = entropy.multipliers(bounded, counts, m)
+    z, dual = entropy.restore(counts, m)
+    distance = entropy.program.distance(z, dual)
+    limited = status is Status.LIMIT and not distance.holds and np.isfinite(distance.primal)
+    words = s.OPTIMAL if distance.holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
+    return ConeAnswer(words, z, dual, distance, iterations)
+
+
+def _as_linear_form(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
+    """Solve by the method that proves zeros."""
+    form, shift = entropy.form
+    answer, counts, m = _newton(form, None, **options)
     iterations = answer.iterations
     mean = float(counts.mean())
     if answer.status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
         entropy = entropy.scaled(1 / mean)
-        answer, counts, m = _newton(entropy.form, m, **options)  # multipliers are the same in any unit
+        form, shift = entropy.form
+        answer, counts, m = _newton(form, m, **options)  # multipliers are the same in any unit
         iterations += answer.iterations
-    z, dual = entropy.restore(counts, m)
+    z, dual = entropy.restore(counts, m - shift)
     distance = entropy.program.distance(z, dual)
     if not distance.holds:
         # If rows imply zeros, multipliers tend to infinity, and residual times multiplier is a gap: remove residuals.
-        exact = project(entropy.form, counts, np.zeros(len(counts), dtype=bool))
-        z, dual = entropy.restore(counts if exact is None else exact, m)
+        exact = project(form, counts, np.zeros(len(counts), dtype=bool))
+        z, dual = entropy.restore(counts if exact is None else exact, m - shift)
         distance = entropy.program.distance(z, dual)
-    return ConeAnswer(_status(entropy, answer, distance), z, dual, distance, iterations)
+    return ConeAnswer(_status(entropy, answer.status, distance), z, dual, distance, iterations)
 
 
 def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple[Answer, np.ndarray, np.ndarray]:
@@ -72,17 +136,18 @@ def _newton(form: LinearForm, start: np.ndarray | None, **options: Any) -> tuple
     return answer, answer.counts, moved_along_recession(form, answer.multipliers, answer.proofs)
 
 
-def _status(entropy: EntropyProgram, answer: Answer, distance: Distance) -> str:
+def _status(entropy: EntropyProgram, status: Status, distance: Distance) -> str:
     """The status in CVXPY's words, from the residuals and the gap; the solver's own claim makes nothing optimal."""
     if distance.holds:
         return s.OPTIMAL
     try:
-        violation = elastic_relaxation(entropy.form).off
-        clash = violation > CONIC_PROGRAM.contradiction / FEASIBILITY.relative * entropy.form.tolerance
+        form = entropy.hard_rows
+        clash = elastic_relaxation(form).off > CONIC_PROGRAM.contradiction / FEASIBILITY.relative * form.tolerance
     except SolverError:  # HiGHS cannot decide either
         return s.SOLVER_ERROR
     if clash.any():
+        refuse_rounding_errors(entropy.program)
         return s.INFEASIBLE
-    if answer.status is Status.LIMIT and np.isfinite(distance.primal):
+    if status is Status.LIMIT and np.isfinite(distance.primal):
         return s.USER_LIMIT
     return s.OPTIMAL_INACCURATE if distance.is_near else s.SOLVER_ERROR

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +12,7 @@ from scipy.special import xlogy
 
 from ..certificate.certificate import ACCURACY
 from ..parameters.tolerances import CONIC_PROGRAM
+from ..rows.sparse import most_by_row
 
 __all__ = ["ConeProgram", "Distance"]
 
@@ -30,11 +32,18 @@ class Distance:
     gap : float
         The complementarity gap s' dual with slack s = b - A z, as a sum of absolute values: a bound on the distance of
         the objective from its optimum. It is divided by the sum of the entropies' arguments times their factors.
+    largest : float
+        The largest violation of any row, and of any of the dual conditions, relative to the largest of all their
+        summands, as solvers of general cone programs measure it.
+    relative_gap : float
+        The gap divided by the sum of the absolute values of its summands and of the objective's.
     """
 
     primal: float
     dual: float
     gap: float
+    largest: float = np.inf
+    relative_gap: float = np.inf
 
     @property
     def holds(self) -> bool:
@@ -43,6 +52,11 @@ class Distance:
         By Pinsker's inequality at most a share `ACCURACY` of the mass is then misplaced.
         """
         return max(self.primal, self.dual) <= CONIC_PROGRAM.residual and np.sqrt(2 * self.gap) <= ACCURACY
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the answer to a program that is no entropy program counts as optimal."""
+        return self.largest <= CONIC_PROGRAM.residual and self.relative_gap <= CONIC_PROGRAM.gap
 
     @property
     def is_near(self) -> bool:
@@ -55,7 +69,7 @@ class Distance:
 
 @dataclass(frozen=True, eq=False)
 class ConeProgram:
-    """Minimise c' z subject to b - A z in K, a product of zero cones, non-negative orthants and exponential cones.
+    """Minimise c' z + z' P z / 2 subject to b - A z in K, a product of zero, non-negative and exponential cones.
 
     A triple (t, u, w) is in the exponential cone if t <= u log(w / u) and u, w >= 0.
 
@@ -67,6 +81,8 @@ class ConeProgram:
         Rows of equations, rows of inequalities, triples of exponential cones.
     where : callable
         The name of a column of A, for messages.
+    P : csc_array, optional
+        z' P z / 2 is added to the objective.
     """
 
     c: np.ndarray
@@ -76,16 +92,25 @@ class ConeProgram:
     n_nonneg: int
     n_exp: int
     where: Callable[[int], str]
+    P: sp.csc_array | None = None
 
     @property
     def linear(self) -> slice:
         """Rows that are equations and inequalities."""
         return slice(0, self.n_zero + self.n_nonneg)
 
+    @cached_property
+    def _triples(self) -> list[tuple[sp.csr_array, np.ndarray]]:
+        first = self.linear.stop
+        return [(sp.csr_array(self.A[first + place :: 3]), self.b[first + place :: 3]) for place in range(3)]
+
     def triple(self, place: int) -> tuple[sp.csr_array, np.ndarray]:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
-        at = slice(self.linear.stop + place, None, 3)
-        return sp.csr_array(self.A[at]), self.b[at]
+        return self._triples[place]
+
+    def value(self, z: np.ndarray) -> float:
+        """The objective."""
+        return float(self.c @ z) + (0.0 if self.P is None else float(z @ (self.P @ z)) / 2)
 
     def distance(self, z: np.ndarray, dual: np.ndarray) -> Distance:
         """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
@@ -95,33 +120,76 @@ class ConeProgram:
         """
         if not (np.isfinite(z).all() and np.isfinite(dual).all()):
             return Distance(np.inf, np.inf, np.inf)
-        finite = np.isfinite(self.b)
+        m, finite = self.linear.stop, np.isfinite(self.b)
         slack = self.b - self.A @ z
-        arguments = np.unique(self.triple(1)[0].indices)
-        average = np.abs(z[arguments]).mean() if len(arguments) else 0.0
+        is_argument = np.zeros(len(z), dtype=bool)
+        is_argument[self.triple(1)[0].indices] = True
+        average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
         size = abs(self.A)
-        largest = np.asarray(size.max(axis=1).todense()).ravel() if size.shape[1] else np.zeros(len(slack))
-        scale = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0)) + largest * average + TINY
+        scale = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0)) + most_by_row(size.data, size) * average + TINY
+        p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
+        t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
+        sizes = np.abs(dual)
+        sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 is a difference, which may cancel
+        curved = np.zeros(len(z)) if self.P is None else self.P @ z
+        gradient = self.c + curved
+        balance = np.abs(gradient + self.A.T @ dual)
+        balances = np.abs(self.c) + np.abs(curved) + size.T @ sizes + TINY
+        product = np.where(finite[:m], np.abs(np.where(finite[:m], slack[:m], 0.0) * dual[:m]), 0.0)
+        with np.errstate(over="ignore"):
+            gap = product.sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
+            summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
+            sides = np.abs(np.where(finite, self.b, 0))
+            summands += sides @ np.abs(dual) + CONIC_PROGRAM.share * sides.max(initial=0.0) * np.abs(dual).max(
+                initial=0.0
+            )
+        everywhere = np.full(len(scale), float(scale.max(initial=0.0)))
+        dual_size = float(np.abs(dual).max(initial=0.0)) + TINY
+        largest = max(
+            self._violation(slack, everywhere),
+            float(balance.max(initial=0.0) / balances.max(initial=TINY)),
+            self.outside(dual).max(initial=0.0) / dual_size,
+        )
+        with np.errstate(over="ignore"):
+            relative, relative_gap = gap / (-p @ np.abs(u) + TINY), gap / (summands + TINY)
+        return Distance(
+            self._violation(slack, scale),
+            max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual)),
+            float(relative),
+            float(largest),
+            float(relative_gap),
+        )
+
+    def outside(self, dual: np.ndarray) -> np.ndarray:
+        """By how much dual values are not in K*, in their own unit."""
+        n, m = self.n_zero, self.linear.stop
+        p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            missing = np.where(p < 0, -p * np.exp(q / p - 1) - r, np.maximum(p, np.maximum(-q, -r)))
+        return np.concatenate([-dual[n:m], np.where(np.isnan(missing), np.inf, missing)])
+
+    def _violation(self, slack: np.ndarray, scale: np.ndarray) -> float:
+        """By how much a slack is not in K, relative to scales of the rows."""
         n, m = self.n_zero, self.linear.stop
         t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
         u_plus = np.maximum(u, 0.0)
         excess = t - xlogy(u_plus, np.maximum(w, TINY)) + xlogy(u_plus, u_plus)
         violation = np.concatenate([np.abs(slack[:n]), -slack[n:m], excess, -u, -w])
         scales = np.concatenate([scale[:m], scale[m::3] + scale[m + 1 :: 3], scale[m + 1 :: 3], scale[m + 2 :: 3]])
-        # The dual cone: p < 0 and r >= -p exp(q / p - 1).
+        return float((violation / scales).max(initial=0.0))
+
+    def dual_violation(self, dual: np.ndarray) -> float:
+        """By how much dual values are not in K*, relative: p < 0 and r >= -p exp(q / p - 1), or p = 0 and q, r >= 0."""
+        n, m = self.n_zero, self.linear.stop
         p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             outside = np.where(p < 0, 1 - r / (-p * np.exp(q / p - 1)), np.inf)
-        sizes = np.abs(dual)
-        sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 is a difference, which may cancel
-        stationary = np.abs(self.c + self.A.T @ dual) / (np.abs(self.c) + size.T @ sizes + TINY)
+            outside = np.where((p == 0) & (q >= 0) & (r >= 0), 0.0, outside)
         wrong_sign = -dual[n:m] / (np.abs(dual).max(initial=0.0) + TINY)
-        product = np.where(finite[:m], np.abs(np.where(finite[:m], slack[:m], 0.0) * dual[:m]), 0.0)
-        with np.errstate(over="ignore"):
-            gap = product.sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
-            gap /= -p @ np.abs(u) + TINY
-        return Distance(
-            float((violation / scales).max(initial=0.0)),
-            float(max(stationary.max(initial=0.0), wrong_sign.max(initial=0.0), outside.max(initial=0.0))),
-            float(gap),
-        )
+        return float(max(wrong_sign.max(initial=0.0), outside.max(initial=0.0)))
+
+    def direction_violation(self, z: np.ndarray) -> float:
+        """By how much -A z is not in K, relative to the largest summand of any row: z is no direction in all rows."""
+        size = abs(self.A) @ np.abs(z)
+        slack = np.where(np.isfinite(self.b), -(self.A @ z), 0.0)
+        return self._violation(slack, np.full(len(slack), float(size.max(initial=0.0)) + TINY))

@@ -1,7 +1,7 @@
 """DUAL_NEWTON as a solver that CVXPY calls: ``problem.solve(solver=mx.solvers.DualNewton())``.
 
-This module depends on CVXPY's internals, and it is the only one in the package. The cone program that CVXPY compiles is
-read as an entropy program in :mod:`.reading` and solved in :mod:`.cone_answer`.
+This module and :mod:`.registration` depend on CVXPY's internals, as no other does. The cone program that CVXPY compiles
+is read as an entropy program in :mod:`.reading` and solved in :mod:`.cone_answer`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ...errors import MaxEntError, SolverError, UnknownName
 from ..monitoring.monitor import Monitor
-from .cone_answer import BACKEND, ConeAnswer, solve_entropy_program
+from .cone_answer import BACKEND, solve_program
 from .cone_program import ConeProgram
-from .entropy_program import EntropyProgram
-from .reading import TAKES, read
+from .interior_answer import ConeAnswer
+from .reading import TAKES
 
 __all__ = ["DualNewton"]
 
@@ -51,17 +51,21 @@ class DualNewton(ConicSolver):
     """Maximise sum a x log(w / x) + c' x over linear constraints, by Newton's method on the dual.
 
     A solver for any CVXPY problem of this form: entropies ``entr(x)``, ``rel_entr(x, w)`` and ``kl_div(x, w)`` with
-    constant w, any positive factors, affine arguments, linear equations and inequalities. Options of ``solve``:
-    `tolerance` (the row residual and duality gap at which to stop, where an average term is 1), `max_iterations`, and
-    `time_limit` (seconds, compared between iterations).
-    Any other problem is refused with an error that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's
-    own, so that a list of solvers (``solver_path``) falls back on the next. The status is "optimal" only if the
-    residuals and the gap, recomputed from CVXPY's data, are small.
+    constant w, any positive factors, affine arguments, linear equations and inequalities. Constants in costs, units and
+    factors of the entropy as small as a 5,000th of the costs make no difference to it, and bounds on variables are no
+    rows. Other problems with exponential cones, such as logarithms, exponentials, entropies in constraints, variables
+    without entropy, and quadratic objectives, are solved by an interior-point method. Options of ``solve``: `tolerance`
+    (the row residual and duality gap at which to stop, where an average term is 1; in other problems relative),
+    `max_iterations`, and `time_limit` (seconds, compared between iterations).
+    Any other problem, with second-order or semidefinite cones or without exponential ones, is refused with an error
+    that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
+    (``solver_path``) falls back on the next. The status is "optimal" only if the residuals and the gap, recomputed from
+    CVXPY's data, are small.
 
     Raises
     ------
     SolverError
-        If the problem is not of this form, or no answer is found; also CVXPY's ``SolverError``.
+        If the problem is refused, or no answer is found; also CVXPY's ``SolverError``.
     UnknownName
         If the solver has no such option; also CVXPY's ``SolverError``.
 
@@ -92,6 +96,15 @@ class DualNewton(ConicSolver):
         str
         """
         return BACKEND.name
+
+    def supports_quad_obj(self) -> bool:
+        """Whether quadratic objectives are taken as they are: they are.
+
+        Returns
+        -------
+        bool
+        """
+        return True
 
     def import_solver(self) -> None:
         """Nothing is imported: the solver is in this package."""
@@ -191,7 +204,7 @@ class DualNewton(ConicSolver):
         Raises
         ------
         SolverError
-            If the program is not a maximum of entropies under linear constraints.
+            If the program has no exponential cones, or no answer is found.
         UnknownName
             If the solver has no such option.
 
@@ -208,11 +221,11 @@ class DualNewton(ConicSolver):
         """
         begun = time.perf_counter()
         with _refusing():
-            entropy, answer = self._answer(data, solver_opts, verbose)
-        program, dims = entropy.program, data[self.DIMS]
+            program, answer = self._answer(data, solver_opts, verbose)
+        dims = data[self.DIMS]
         return {
             "status": answer.status,
-            "value": float(program.c @ answer.z),
+            "value": program.value(answer.z),
             "primal": answer.z,
             "eq_dual": answer.dual[: dims.zero],
             "ineq_dual": answer.dual[dims.zero :],
@@ -223,8 +236,8 @@ class DualNewton(ConicSolver):
 
     def _answer(
         self, data: Mapping[str, Any], options: Mapping[str, Any], verbose: bool
-    ) -> tuple[EntropyProgram, ConeAnswer]:
-        """Read CVXPY's data as an entropy program, and solve it."""
+    ) -> tuple[ConeProgram, ConeAnswer]:
+        """Make a cone program of CVXPY's data, and solve it."""
         options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
         monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
         BACKEND.check(options)
@@ -232,8 +245,10 @@ class DualNewton(ConicSolver):
         matrix = sp.csr_array(data[s.A])
         matrix.eliminate_zeros()
         where = _column_namer(data[s.PARAM_PROB])
-        entropy = read(ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where))
-        return entropy, solve_entropy_program(entropy, {**options, "monitor": monitor})
+        curved = data.get(s.P)
+        P = sp.csc_array(curved) if curved is not None and curved.nnz else None
+        program = ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
+        return program, solve_program(program, {**options, "monitor": monitor})
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
         """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.

@@ -1,38 +1,61 @@
 """Maximum entropy over linear rows that is equivalent to a cone program, and the solution of that program from its own.
 
 With f(u; w) = u log(w / u) we have a f(u; w) = f(a u; a w). So any sum of a f(u; w) - c' u with a > 0 is a sum of
-f(y; v) over y = a u: the weights v = a w exp(-c / a) contain the factors and the linear part.
+f(y; v) over y = a u: the logarithms of the weights v = a w exp(-c / a) contain the factors and the linear part.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 from scipy.special import xlogy
 
+from ...errors import SolverError
+from ..parameters.tolerances import CONIC_PROGRAM
 from ..program.linear_form import LinearForm
+from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
 from .elimination import Elimination
 
-__all__ = ["EntropyProgram"]
+__all__ = ["Bounded", "EntropyProgram"]
+
+
+class Bounded(NamedTuple):
+    """A program whose inequalities of one term are bounds.
+
+    Attributes
+    ----------
+    program : SeparableProgram
+    rows : ndarray of int
+        The rows that are left.
+    bounds, terms : ndarray of int
+        Rows that were bounds of terms, for each side of a term the tightest, and these terms.
+    """
+
+    program: SeparableProgram
+    rows: np.ndarray
+    bounds: np.ndarray
+    terms: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class EntropyProgram:
-    """Maximise sum y log(v / y) over low <= M y <= high, and how y determines the solution of a cone program.
+    """Maximise sum y log(v / y) over rows M y = or <= r, and how y determines the solution of a cone program.
 
     Attributes
     ----------
     program : ConeProgram
-    form : LinearForm
-        In units in which an average y is about 1, as absolute tolerances require.
+    rows : SeparableProgram
+        Without bounds, in units in which an average y is about 1, as absolute tolerances require.
     scale : float
-        y in the units of the form, divided by y in those of the program.
+        y in the units of the rows, divided by y in those of the program.
     kept, per_row : ndarray
-        The rows of the elimination that the form has, and the number by which each was divided.
+        The rows of the elimination that are left, and the number by which each was divided.
     out : Elimination
         The columns of the program as affine functions of the heights t and the arguments u of the cones.
     term, share : ndarray, one a cone
@@ -44,7 +67,7 @@ class EntropyProgram:
     """
 
     program: ConeProgram
-    form: LinearForm
+    rows: SeparableProgram
     scale: float
     kept: np.ndarray
     per_row: np.ndarray
@@ -56,7 +79,7 @@ class EntropyProgram:
     total: np.ndarray
 
     def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The solution z of the cone program, and the dual value of each of its rows, from those of the form.
+        """The solution z of the cone program, and the dual value of each of its rows, from those of the rows.
 
         On the boundary of a cone, t = u log(w / u), the dual value is a (-1, log(w / u) - 1, u / w).
         """
@@ -66,7 +89,8 @@ class EntropyProgram:
             u = self.share * argument[self.term]
             heights = u * np.log(self.weight) - xlogy(u, u)
             z = self.out.constant + self.out.matrix @ np.concatenate([heights, argument])
-            log_argument = self.form.exponent(multipliers) - np.log(self.scale * self.total)
+            exponent = self.rows.matrix.T @ multipliers + self.rows.log_weights - 1
+            log_argument = exponent - np.log(self.scale * self.total)
             log_ratio = np.log(self.weight) - log_argument[self.term] - np.log(self.share)
             dual = np.zeros(len(program.b))
             n = program.linear.stop
@@ -88,6 +112,68 @@ class EntropyProgram:
 
     def scaled(self, by: float) -> EntropyProgram:
         """The same in other units."""
-        form = self.form
-        form = LinearForm.plain(form.matrix, form.low * by, form.high * by, form.weights * by)
-        return replace(self, form=form, scale=self.scale * by)
+        rows = replace(self.rows, right=self.rows.right * by, log_weights=self.rows.log_weights + np.log(by))
+        return replace(self, rows=rows, scale=self.scale * by)
+
+    @cached_property
+    def bounded(self) -> Bounded | None:
+        """The same with bounds in place of inequalities of one term; None if no y > 0 satisfies these."""
+        rows = self.rows
+        length = np.diff(rows.matrix.indptr)
+        single = np.flatnonzero((length == 1) & ~rows.is_equation)
+        if not len(single):
+            return Bounded(rows, np.arange(len(length)), single, single)
+        term, a = (part[rows.matrix.indptr[single]] for part in (rows.matrix.indices, rows.matrix.data))
+        side, n_terms = rows.right[single] / a, rows.matrix.shape[1]
+        least, most = np.zeros(n_terms), np.full(n_terms, np.inf)
+        above, below = np.flatnonzero(a > 0), np.flatnonzero(a < 0)
+        np.minimum.at(most, term[above], side[above])
+        np.maximum.at(least, term[below], side[below])
+        if (most <= 0).any() or (least > most).any():
+            return None
+        above, below = (at[np.lexsort((sign * side[at], term[at]))] for at, sign in ((above, 1), (below, -1)))
+        tightest = np.concatenate([at[np.unique(term[at], return_index=True)[1]] for at in (above, below)])
+        left = np.setdiff1d(np.arange(len(length)), single, assume_unique=True)
+        program = replace(
+            rows, matrix=rows.matrix[left], right=rows.right[left], is_equation=rows.is_equation[left],
+            least=least if least.any() else None, most=most if np.isfinite(most).any() else None,
+        )  # fmt: skip
+        return Bounded(program, left, single[tightest], term[tightest])
+
+    def multipliers(self, bounded: Bounded, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of all rows from those of the rows that are no bounds: a bound's is log y less the exponent."""
+        found = np.zeros(len(self.rows.right))
+        found[bounded.rows] = multipliers
+        if len(bounded.bounds):
+            terms, at = bounded.terms, bounded.bounds
+            a = self.rows.matrix.data[self.rows.matrix.indptr[at]]
+            exponent = bounded.program.exponent(multipliers)[terms]
+            with np.errstate(divide="ignore"):
+                own = (np.log(counts[terms]) - exponent) / a
+            side = self.rows.right[at] / a
+            found[at] = np.where((counts[terms] == side) & (own < 0), own, 0.0)
+        return found
+
+    @cached_property
+    def form(self) -> tuple[LinearForm, np.ndarray]:
+        """The rows as a linear form of centred weights, and what is to be subtracted from its multipliers.
+
+        Raises
+        ------
+        SolverError
+            If the logarithms of the weights are too large for weights to be numbers.
+        """
+        centred, shift = self.rows.centred()
+        largest = float(np.abs(centred.log_weights).max(initial=0.0))
+        if largest > CONIC_PROGRAM.largest_log_weight:
+            raise SolverError(
+                f"the linear part of the objective is up to exp({largest:.0f}) to one against the entropy, and numbers "
+                f"up to exp({CONIC_PROGRAM.largest_log_weight:.0f}) are expected; give the entropy a larger factor"
+            )
+        return replace(self.hard_rows, weights=np.exp(centred.log_weights)), shift
+
+    @cached_property
+    def hard_rows(self) -> LinearForm:
+        """The rows as a linear form without weights, which decides what is feasible."""
+        low = np.where(self.rows.is_equation, self.rows.right, -np.inf)
+        return LinearForm.plain(self.rows.matrix, low, self.rows.right)

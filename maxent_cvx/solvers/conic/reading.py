@@ -9,17 +9,19 @@ import scipy.sparse as sp
 
 from ...errors import SolverError
 from ..parameters.tolerances import CONIC_PROGRAM
-from ..program.linear_form import LinearForm
+from ..rows.sparse import least_by_row, most_by_row
+from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
-from .elimination import Elimination, eliminate
+from .elimination import Elimination
 from .entropy_program import EntropyProgram
+from .plain_columns import eliminate_columns
 
 __all__ = ["TAKES", "read"]
 
 #: What the solver takes; every refusal ends with it.
 TAKES = (
-    "DUAL_NEWTON takes sums of entr(x), rel_entr(x, w) and kl_div(x, w) with constant w > 0, plus linear terms, under "
-    "linear constraints on what has an entropy; use a general conic solver such as cp.CLARABEL for this problem"
+    "DUAL_NEWTON takes entropies, logarithms and exponentials with linear constraints and linear or quadratic terms; "
+    "use a general conic solver such as cp.CLARABEL for this problem"
 )
 
 
@@ -34,23 +36,23 @@ def read(program: ConeProgram) -> EntropyProgram:
     weight = _weights(program)
     term, share, first, per = _terms(program)
     n_cones, n_terms = len(term), len(first)
-    n_kept, n_ties = n_cones + n_terms, n_cones + n_terms
+    n_kept = n_cones + n_terms
     heights, arguments = program.triple(0), program.triple(1)
-    ties = sp.vstack([heights[0], sp.csr_array(sp.diags_array(1 / per) @ arguments[0][first])])
-    linear = program.A[program.linear]
-    right = program.b[program.linear].copy()
+    some = slice(None) if n_terms == n_cones else first
+    of_arguments = arguments[0][some] if n_terms < n_cones else arguments[0].copy()
+    of_arguments.data /= np.repeat(per, np.diff(of_arguments.indptr))
+    ties = sp.vstack([heights[0], of_arguments], format="csr"), np.concatenate([heights[1], arguments[1][some] / per])
+    linear, right = program.A[program.linear], program.b[program.linear].copy()
     unconstrained = right == np.inf
-    right[unconstrained] = 0.0
-    linear = sp.diags_array(~unconstrained * 1.0) @ linear
-    columns = sp.vstack([ties, linear], format="csr")
-    rows = sp.hstack([sp.eye_array(columns.shape[0], n_kept), columns], format="csr")
-    rows.eliminate_zeros()
-    cost = np.concatenate([np.zeros(n_kept), program.c])
-    sides = np.concatenate([heights[1], arguments[1][first] / per, right])
-    out = eliminate(sp.csr_array(rows), sides, cost, n_kept, n_ties + program.n_zero)
+    if unconstrained.any():
+        right[unconstrained] = 0.0
+        linear = sp.csr_array(sp.diags_array(~unconstrained * 1.0) @ linear)
+        linear.eliminate_zeros()
+    out, number = eliminate_columns(ties, (linear, right), program.c, program.n_zero)
     _refuse_undetermined(program, out)
     factor = -out.cost[:n_cones]
-    constrained = np.unique(out.rows[:, :n_cones].indices)
+    heights_in_rows = out.rows.indices < n_cones
+    constrained = np.unique(out.rows.indices[heights_in_rows]) if heights_in_rows.any() else np.empty(0, dtype=int)
     if len(constrained) or (factor <= 0).any():
         at = constrained if len(constrained) else np.flatnonzero(factor <= 0)
         raise SolverError(
@@ -60,12 +62,20 @@ def read(program: ConeProgram) -> EntropyProgram:
     total = np.bincount(term, factor * share, n_terms)
     mean = np.bincount(term, factor * share * (np.log(weight) - np.log(share)), n_terms)
     log_v = np.log(total) + (mean - out.cost[n_cones:]) / total
-    matrix = sp.csr_array(out.rows[:, n_cones:] @ sp.diags_array(1 / total))
-    form, kept, per_row = _form(matrix, out.right, n_ties + program.n_zero, log_v)
-    unscaled = EntropyProgram(program, form, 1.0, kept, per_row, out, term, share, weight, factor, total)
-    sides = np.abs(np.concatenate([form.low, form.high]))
-    mass = sides[np.isfinite(sides)].max(initial=0.0) or form.weights.sum() / np.e
+    of_terms = out.rows.indices - n_cones
+    matrix = sp.csr_array((out.rows.data / total[of_terms], of_terms, out.rows.indptr), (len(out.right), n_terms))
+    is_equation = number < n_kept + program.n_zero
+    rows, kept, per_row = _rows(matrix, out.right, is_equation, log_v)
+    unscaled = EntropyProgram(
+        program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total
+    )  # fmt: skip
+    mass = np.abs(rows.right).max(initial=0.0) or np.exp(min(_log_sum(log_v) - 1, CONIC_PROGRAM.largest_log_weight))
     return unscaled.scaled(n_terms / mass)
+
+
+def _log_sum(logarithms: np.ndarray) -> float:
+    top = float(logarithms.max())
+    return top + float(np.log(np.exp(logarithms - top).sum()))
 
 
 def _weights(program: ConeProgram) -> np.ndarray:
@@ -107,33 +117,28 @@ def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     is_multiple &= multiple > 0
     multiple[~is_multiple] = 1.0
     key[is_multiple] = matrix.indices[matrix.indptr[:-1][is_multiple]]
-    _, first, term = np.unique(key, return_index=True, return_inverse=True)
+    of_key = np.full(n + matrix.shape[1], -1)
+    of_key[key[::-1]] = np.arange(n)[::-1]  # the first of several is written last
+    used = np.flatnonzero(of_key >= 0)
+    first = of_key[used]
+    of_key[used] = np.arange(len(used))
+    term = of_key[key]
     return term, multiple, first, multiple[first]
 
 
-def _form(
-    matrix: sp.csr_array, right: np.ndarray, n_equations: int, log_v: np.ndarray
-) -> tuple[LinearForm, np.ndarray, np.ndarray]:
-    """The form, each row divided by its largest coefficient, without rows that hold for any y > 0."""
-    if len(extreme := np.flatnonzero(np.abs(log_v) > CONIC_PROGRAM.largest_log_weight)):
-        raise SolverError(
-            f"the linear part of the objective is up to exp({np.abs(log_v[extreme]).max():.0f}) to one against the "
-            f"entropy, and numbers up to exp({CONIC_PROGRAM.largest_log_weight:.0f}) "
-            f"are expected; give the entropy a larger factor. {TAKES}"
-        )
-    n_rows = len(right)
-    size = abs(matrix)
-    largest = np.asarray(size.max(axis=1).todense()).ravel()
-    is_equation = np.arange(n_rows) < n_equations
+def _rows(
+    matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, log_v: np.ndarray
+) -> tuple[SeparableProgram, np.ndarray, np.ndarray]:
+    """The rows, each divided by its largest coefficient, without those that hold for any y > 0."""
+    largest = most_by_row(np.abs(matrix.data), matrix)
     empty = largest == 0
-    most = np.asarray(matrix.max(axis=1).todense()).ravel()
+    most = np.where(empty, 0.0, -least_by_row(-matrix.data, matrix))
     always_holds = np.where(is_equation, empty & (right == 0), (most <= 0) & (right >= 0))
     kept = np.flatnonzero(~always_holds)
     per_row = np.where(empty, 1.0, largest)[kept]
-    rows = sp.csr_array(sp.diags_array(1 / per_row) @ matrix[kept])
-    high = right[kept] / per_row
-    low = np.where(is_equation[kept], high, -np.inf)
-    return LinearForm.plain(rows, low, high, np.exp(log_v)), kept, per_row
+    rows = matrix[kept] if len(kept) < len(right) else matrix
+    rows = sp.csr_array((rows.data / np.repeat(per_row, np.diff(rows.indptr)), rows.indices, rows.indptr), rows.shape)
+    return SeparableProgram(rows, right[kept] / per_row, is_equation[kept], log_v), kept, per_row
 
 
 def _refuse_undetermined(program: ConeProgram, out: Elimination) -> None:

@@ -15,7 +15,7 @@ __all__ = ["Solve", "regularized_cholesky"]
 Solve = Callable[[np.ndarray], np.ndarray]
 
 
-def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray) -> Solve:
+def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted: bool = True) -> Solve:
     """Factor a matrix some of whose rows may be redundant: of their diagonal, elimination leaves only the ridge.
 
     Parameters
@@ -24,6 +24,8 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray) -> Solve:
         Symmetric and positive semidefinite but for rounding.
     raised : ndarray
         What is added to its diagonal. A further relative ridge is added, and increased until the factor exists.
+    is_inverted : bool
+        Whether the factor of a matrix of moderate size is inverted, which pays if it solves for many right-hand sides.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray) -> Solve:
         except np.linalg.LinAlgError:  # the rounding error was larger than the ridge
             ridge *= 100
             continue
-        if len(size) > NEWTON_COSTS.most_inverted:
+        if not is_inverted or len(size) > NEWTON_COSTS.most_inverted:
             # In column-major order, as LAPACK reads it. In single precision there would be half as much to read, but
             # the preconditioner would fail where terms tend to zero and rows are nearly redundant.
             ordered = np.asfortranarray(factor)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DUAL_FUNCTION", "FACIAL_REDUCTION", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "VANISHING_TERMS"]
+__all__ = [
+    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "SEPARABLE_NEWTON",
+    "VANISHING_TERMS",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -127,9 +130,101 @@ class FacialReduction:
     """Their relative ridge."""
 
 
+@dataclass(frozen=True)
+class SeparableNewton:
+    """Newton's method in the logarithmic domain, for problems of CVXPY, where an average term is 1.
+
+    The values were found by trial on transport problems, ``tests/benchmarks/guest.py``.
+    """
+
+    first_spread: float = 10.0
+    """Nats: the range of the centred costs at the first temperature."""
+    growth: float = 2.0
+    """By what factor the temperature falls first."""
+    fastest: float = 4.0
+    """By what factor it falls at most."""
+    steps_aimed_at: float = 4.0
+    """Newton steps at one temperature: with fewer the temperature falls faster, with more slower."""
+    softened: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 0.0)
+    """How strongly bounds repel at the last temperature, one after another; before, it is 1."""
+    loose: float = 0.05
+    """Relative to the sum of all right-hand sides: the sum of violations at which the next temperature follows."""
+    loose_at_bounds: float = 1e-3
+    """The same where terms have upper bounds, near which the tangent does not reach far."""
+    strayed: float = 1.0
+    """Relative to the sum of all right-hand sides: the largest sum of violations right after the temperature fell."""
+    slowest: float = 1.01
+    """By what factor the temperature falls at least."""
+    longest: float = 64.0
+    """Longest multiple of a step."""
+    steep: float = 0.1
+    """Share of the slope at the start of a step: it is doubled if the slope at its end is this or more."""
+    is_sum: float = 1e-9
+    """Relative: equations determine the sum of all terms if a combination of them is a row of ones to this."""
+    rounding: float = 1e-13
+    """Relative to the largest right-hand side: the smallest violation that is asked for."""
+    gap: float = 1e-10
+    """Nats a term: the largest gap by residuals of rows whose multipliers are large, at which to stop."""
+    summed: float = 2e-15
+    """The same relative to the products of right-hand sides and multipliers, for its rounding error."""
+    stalled: float = 1e3
+    """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
+    patience: int = 3
+    """Iterations without improvement after which such an answer is taken."""
+    long_patience: int = 15
+    """Iterations without improvement after which the method gives up."""
+    ridges: tuple[float, ...] = (1e-13, 1e-9, 1e-6, 1e-3, 1e-2)
+    """Relative ridges of the Hessian, tried in turn."""
+    floors: tuple[float, ...] = (1e-6, 1e-4, 1e-2, 0.1, 1.0)
+    """With each of them, the least term in the Hessian, also of terms at a bound, times the residual and, where that is
+    less than one, times its square: where too few terms are free, it shortens the step (Levenberg, Marquardt)."""
+    repairs: int = 20
+    """Times that a system is solved again without inequalities whose multipliers would get the wrong sign."""
+    armijo: float = 1e-4
+    """Share of the predicted decrease that a step must bring (Armijo, 1966)."""
+    shortest: float = 1e-6
+    """Shortest multiple of a step that is tried."""
+
+
+@dataclass(frozen=True)
+class Interior:
+    """The interior-point method for what is more than entropies; the values are those of Goulart and Chen (2024)."""
+
+    ridge: float = 1e-7
+    """Regularization of the linear systems; refinement takes it away again."""
+    refinements: int = 8
+    """Rounds of iterative refinement."""
+    refined: float = 1e-14
+    """Relative residual at which they end."""
+    equilibrations: int = 10
+    """Rounds of equilibration."""
+    widest: float = 1e4
+    """Largest factor of one round."""
+    longest: float = 0.99
+    """Share of the way to the boundary that a step goes."""
+    shortest: float = 1e-5
+    """Shortest step."""
+    shortened: float = 0.8
+    """By what factor a step is shortened that leaves an exponential cone."""
+    neighbourhood: float = 3.0
+    """Largest sum of barriers, a cone, above that on the central path."""
+    largest_correction: float = 1e12
+    """A correction for curvature with larger entries is rounding."""
+    certified: float = 1e-9
+    """Relative residual of a proof that there is no solution."""
+    patience: int = 15
+    """Iterations without improvement after which the method ends."""
+    short_patience: int = 3
+    """The same where the answer is near enough to be taken."""
+    stalled: float = 1e3
+    """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
+
+
 DUAL_FUNCTION = DualFunction()
 NEWTON_SYSTEM = NewtonSystem()
+SEPARABLE_NEWTON = SeparableNewton()
 NEWTON = Newton()
+INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
 FACIAL_REDUCTION = FacialReduction()

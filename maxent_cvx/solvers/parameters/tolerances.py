@@ -15,7 +15,8 @@ import numpy as np
 
 __all__ = [
     "ATTEMPTS", "CERTIFICATION", "COMPENSATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS",
-    "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SUBSTITUTION",
+    "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SEPARABLE",
+    "SUBSTITUTION",
 ]  # fmt: skip
 
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
@@ -242,8 +243,31 @@ class ConicProgram:
     """A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1."""
     vanished_average: float = 1e-12
     """A smaller average count is zero, and cannot be scaled."""
+    gap: float = 1e-7
+    """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
+    nearly: float = 1e-5
+    """The same, and of violations, of an answer that is returned as inaccurate."""
+    share: float = 1e-2
+    """Share of the largest right-hand side times the largest dual value that counts as a summand, as all others may be
+    0 at an optimum of 0."""
+    rounding: float = 1e-14
+    """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
     contradiction: float = 1e-6
     """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
+
+
+@dataclass(frozen=True)
+class Separable:
+    """Separable programs in the logarithmic domain."""
+
+    ridge: float = 1e-13
+    """Relative ridge of the least-squares problem by which costs are centred."""
+    rounding: float = 4 * EPS
+    """Rounding error of the dual function, relative to the sum of the absolute values of its summands."""
+    rounds: int = 40
+    """Steps of Newton's method for one term below a repelling bound; five or six are taken."""
+    precise: float = 1e-14
+    """Relative change of a term at which they end."""
 
 
 @dataclass(frozen=True)
@@ -283,4 +307,5 @@ COMPENSATION = Compensating()
 CONVEX_CONSTRAINTS = ConvexConstraints()
 CONIC_PROGRAM = ConicProgram()
 PENALTIES = SoftRows()
+SEPARABLE = Separable()
 ATTEMPTS = Attempts()

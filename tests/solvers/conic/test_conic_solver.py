@@ -14,6 +14,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt
 from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.conic import cone_answer
 from maxent_cvx.solvers.conic.cone_program import Distance
 from maxent_cvx.solvers.dual.backend import DualBackend
 from support.depot import CUBE, SOLVABLE, Case, p, publish
@@ -278,18 +279,100 @@ def test_limits():
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
-    """The method's own status decides nothing: a wrong answer with the status optimal is detected."""
-    exact = DualBackend.solve
+    """The methods' own status decides nothing: a wrong answer with the status optimal is detected."""
+    exact, in_logarithms = DualBackend.solve, cone_answer.solve_separable
 
     def wrong(self, form, start=None, **options):
         answer = exact(self, form, start, **options)
         return replace(answer, multipliers=answer.multipliers + 0.01)
 
+    def wrong_too(program, **options):
+        answer = in_logarithms(program, **options)
+        return answer._replace(multipliers=answer.multipliers + 0.01)
+
     monkeypatch.setattr(DualBackend, "solve", wrong)
+    monkeypatch.setattr(cone_answer, "solve_separable", wrong_too)
+    monkeypatch.setattr(cone_answer, "_as_cone_program", lambda entropy, options: None)
     draw = Draw(0)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
     problem.solve(solver=DualNewton())
     assert problem.status == cp.OPTIMAL_INACCURATE
+
+
+def transport(cost: np.ndarray, temperature: float, *, scale: float = 1.0, mass: float = 1.0) -> tuple:
+    """Entropic transport between uniform margins: its plan, and the problem."""
+    n, k = cost.shape
+    x = cp.Variable((n, k))
+    objective = scale * (cp.sum(cp.multiply(cost, x)) - temperature * cp.sum(cp.entr(x)))
+    return x, cp.Problem(cp.Minimize(objective), [cp.sum(x, axis=1) == mass / n, cp.sum(x, axis=0) == mass / k])
+
+
+@pytest.mark.parametrize("constant", [1.0, -804.0, 1e4])
+def test_constants_in_costs(constant: float):
+    """A constant in all costs, or one for every row and column, changes neither the plan nor the iterations."""
+    cost = np.random.default_rng(5).random((9, 11))
+    x, problem = transport(cost, 0.02)
+    solve(problem)
+    for other in (cost + constant, cost + constant * np.arange(9)[:, None] - constant * np.arange(11)):
+        y, again = transport(other, 0.02)
+        solve(again)
+        np.testing.assert_allclose(y.value, x.value, atol=1e-8)
+        assert abs(again.solver_stats.num_iters - problem.solver_stats.num_iters) <= 1
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1e-3, 1e6, 1e12])
+@pytest.mark.parametrize("mass", [1e-10, 1.0, 1e12])
+def test_scales(scale: float, mass: float):
+    """The unit of the objective and that of the variables change neither the shares nor the iterations."""
+    cost = np.random.default_rng(6).random((9, 11))
+    x, problem = transport(cost, 0.02)
+    solve(problem)
+    y, again = transport(cost, 0.02, scale=scale, mass=mass)
+    solve(again)
+    np.testing.assert_allclose(y.value / mass, x.value, atol=1e-8)
+    assert abs(again.solver_stats.num_iters - problem.solver_stats.num_iters) <= 1
+
+
+@pytest.mark.parametrize("ratio", [50, 500, 5000])
+def test_little_entropy(ratio: float):
+    """With a temperature of a 5,000th of the largest cost, the plan is nearly that of least cost, found by HiGHS."""
+    cost = np.random.default_rng(7).random((12, 12))
+    x, problem = transport(cost, cost.max() / ratio)
+    solve(problem)
+    log_x = (
+        -(cost + problem.constraints[0].dual_value[:, None] + problem.constraints[1].dual_value) * ratio / cost.max()
+    )
+    np.testing.assert_allclose(x.value, np.exp(log_x - 1), rtol=1e-6, atol=1e-9)
+    least = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x))), [*problem.constraints, x >= 0])
+    value = float(np.sum(cost * x.value))
+    least.solve(solver=cp.HIGHS)
+    # The entropies of two plans differ by log n^2 at most, and each is optimal for its own objective.
+    assert least.value - 1e-9 <= value <= least.value + cost.max() / ratio * np.log(144)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_bounds(seed: int):
+    """Capacities on every variable, below and above: the plan and the dual values are those of another solver."""
+    rng = np.random.default_rng(seed)
+    cost, x = rng.random((8, 9)), cp.Variable((8, 9))
+    least, most = 0.3 / 72 * rng.random((8, 9)), (1.2 + rng.random((8, 9))) / 72
+    rows = [cp.sum(x, axis=1) == 1 / 8, cp.sum(x, axis=0) <= 1 / 8, x >= least, x <= most, x <= 1, x >= 0]
+    compare(cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - 0.3 * cp.sum(cp.entr(x))), rows), 1e-4)
+
+
+@pytest.mark.parametrize("mean", [3.5, 5.99])
+def test_dense_moments(mean: float):
+    """Dense rows, of which some are not active."""
+    rng = np.random.default_rng(8)
+    x, B = cp.Variable(400), rng.normal(size=(6, 400))
+    at = rng.random(400)
+    rows = [cp.sum(x) == at.sum(), B[:3] @ x == B[:3] @ at, B[3:] @ x <= B[3:] @ at + mean]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
+    solve(problem)
+    exponent = rows[0].dual_value + B[:3].T @ rows[1].dual_value + B[3:].T @ rows[2].dual_value
+    np.testing.assert_allclose(np.log(x.value), -1 - exponent, atol=1e-9)
+    assert max(row.violation().max() for row in rows) <= 1e-8
+    assert (rows[2].dual_value >= 0).all()
 
 
 def test_statistics(capsys: pytest.CaptureFixture):

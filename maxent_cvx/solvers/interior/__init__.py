@@ -1,0 +1,1 @@
+"""An interior-point method for cone programs with exponential cones, where there is more than entropies."""

@@ -1,0 +1,125 @@
+"""Problems with more than entropies: answers, dual values and statuses, checked against another solver and by proof."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from test_conic_solver import compare
+
+from maxent_cvx import SolverError
+from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.conic import interior_answer
+
+
+def problems(seed: int) -> dict[str, cp.Problem]:
+    """Problems of many kinds, each with a solution, and dual values, that are unique."""
+    rng = np.random.default_rng(seed)
+    x, y, s = cp.Variable(6, name="x"), cp.Variable(6, name="y"), cp.Variable(name="s")
+    A, c, w = rng.random((2, 6)), rng.normal(size=6), rng.random(6) + 0.1
+    at = rng.random(6) + 0.1
+    at /= at.sum()
+    B = rng.normal(size=(3, 6))
+    entropy, one = cp.sum(cp.entr(x)), cp.sum(x) == 1
+    low, high = cp.Minimize, cp.Maximize
+    return {
+        "logarithms": cp.Problem(high(w @ cp.log(x)), [A @ x <= 1]),
+        "exponentials": cp.Problem(low(cp.sum(cp.exp(B @ x - 1)) + cp.sum_squares(x))),
+        "log_sum_exp": cp.Problem(low(cp.log_sum_exp(B.T @ y[:3] + c) + 0.1 * cp.sum_squares(y[:3]))),
+        "logistic": cp.Problem(low(cp.sum(cp.logistic(B @ x)) + cp.norm1(x) / 3)),
+        "norm1": cp.Problem(high(entropy - 2 * cp.norm1(B @ x - B @ at)), [one]),
+        "max": cp.Problem(high(entropy - cp.max(cp.multiply(c, x))), [one]),
+        "hinge": cp.Problem(high(entropy - 3 * cp.sum(cp.pos(B @ x))), [one]),
+        "sum_squares": cp.Problem(high(entropy - 5 * cp.sum_squares(B @ x - 1)), [one]),
+        "huber": cp.Problem(high(entropy - cp.sum(cp.huber(B @ x - 1, 0.3))), [one]),
+        "free": cp.Problem(high(entropy - cp.square(s)), [one, c @ x + s == 2]),
+        "conditional value at risk": cp.Problem(high(entropy - s - 2 * cp.sum(cp.pos(c - s)) / 6), [one, s >= c @ x]),
+        "entropy constraint": cp.Problem(high(c @ x), [one, entropy >= np.log(6) - 0.2]),
+        "relative entropy constraint": cp.Problem(high(c @ x), [one, cp.sum(cp.kl_div(x, at)) <= 0.1]),
+        "of two variables": cp.Problem(low(cp.sum(cp.kl_div(x, y))), [one, cp.sum(y) == 1, x[0] >= 0.5, y[0] <= 0.2]),
+        "perspective": cp.Problem(low(cp.sum(cp.rel_entr(y, x))), [one, A @ y == A @ at]),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", problems(0))
+def test_random_problems(name: str, seed: int):
+    """The same optimum as another solver finds; the status is optimal, and rows hold."""
+    problem = problems(seed)[name]
+    value = problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    assert max((np.max(c.violation(), initial=0.0) for c in problem.constraints), default=0.0) <= 1e-6
+    assert problem.solve(solver=cp.CLARABEL) == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("name", ["norm1", "sum_squares", "entropy constraint", "relative entropy constraint", "max"])
+def test_duals(name: str):
+    """Variables and dual values, signs included."""
+    compare(problems(1)[name], 1e-4)
+
+
+def test_unbounded():
+    """A problem without an end is unbounded, which a direction proves."""
+    x, s = cp.Variable(3), cp.Variable()
+    for problem in (
+        cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) + s), [cp.sum(x) == 1]),
+        cp.Problem(cp.Minimize(cp.log_sum_exp(x))),
+    ):
+        problem.solve(solver=DualNewton())
+        assert problem.status == cp.UNBOUNDED
+        assert abs(problem.value) == np.inf
+
+
+def test_infeasible():
+    """Contradictory rows, without and with a cone between them, are infeasible, which dual values prove."""
+    x = cp.Variable(3)
+    for rows in ([x >= 1, x[0] <= 0], [cp.sum(cp.exp(x)) <= 1, x >= 0.1], [cp.sum(cp.entr(x)) >= 2, cp.sum(x) == 1]):
+        problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(x))), rows)
+        problem.solve(solver=DualNewton())
+        assert problem.status == cp.INFEASIBLE
+        assert problem.value == np.inf
+
+
+def test_rounding_errors():
+    """A row of coefficients that are rounding errors of 0 makes no problem infeasible: it is refused in words."""
+    x = cp.Variable(3)
+    noise = np.array([3e-17, 2e-17, 1e-17])
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, noise @ x == 0])
+    with pytest.raises(SolverError, match="rounding errors of 0"):
+        problem.solve(solver=DualNewton())
+
+
+def test_no_objective_and_no_sides():
+    """A problem of feasibility alone, and one whose optimum is at 0."""
+    x, y = cp.Variable(2), cp.Variable(3)
+    feasible = cp.Problem(cp.Minimize(0), [cp.sum(cp.exp(x)) <= 1])
+    assert feasible.solve(solver=DualNewton()) == 0
+    assert np.exp(x.value).sum() <= 1 + 1e-8
+    at_zero = cp.Problem(cp.Minimize(-y[0] + y[1] + y[2]), [cp.ExpCone(y[0], y[1], y[2])])
+    assert at_zero.solve(solver=DualNewton()) == pytest.approx(0, abs=1e-9)
+    assert at_zero.status == cp.OPTIMAL
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
+    """The method's own status decides nothing: a wrong answer with the status optimal is detected."""
+    exact = interior_answer.solve_interior
+
+    def wrong(*args, **options):
+        answer = exact(*args, **options)
+        return answer._replace(x=answer.x * (1 + 1e-6))
+
+    monkeypatch.setattr(interior_answer, "solve_interior", wrong)
+    problem = problems(0)["log_sum_exp"]
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL_INACCURATE
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_limits():
+    """When the iterations run out the status is not optimal."""
+    problem = problems(0)["logistic"]
+    problem.solve(solver=DualNewton(), max_iterations=2)
+    assert problem.status == cp.USER_LIMIT
