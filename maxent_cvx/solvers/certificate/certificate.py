@@ -34,51 +34,25 @@ with a probability of about 10^-13.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..parameters.tolerances import ATTEMPTS, CERTIFICATION, CONVEX_CONSTRAINTS, EPS
+from ..parameters.tolerances import ATTEMPTS, CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
-from .allowance import Allowance
+from .convex_terms import ConvexTerms, Point
 from .exact_point import exact_point
 from .group_gaps import GroupGaps
 from .projection import project
 from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
 
-__all__ = ["ACCURACY", "Certificate", "Excess", "certify", "uncertified"]
-
-
-class Excess(NamedTuple):
-    """By how much a point violates a convex constraint that cuts stand for.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        The cuts.
-    terms : ndarray of bool, one a term
-        What the constraint is about.
-    violation : float
-        In the unit of the constraint.
-    backward : float
-        The violation, relative.
-    """
-
-    rows: np.ndarray
-    terms: np.ndarray
-    violation: float
-    backward: float
-
-
-#: See :func:`certify`.
-Exceeded = Callable[[np.ndarray], list[Excess]]
+__all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = CERTIFICATION.accuracy
@@ -169,9 +143,7 @@ def certify(
     settled: Settled | None = None,
     proofs: Sequence[np.ndarray] = (),
     schur: SchurComplement | None = None,
-    allowances: Sequence[Allowance] = (),
-    exceeded: Exceeded | None = None,
-    temperature: float = 1.0,
+    convex: ConvexTerms | None = None,
 ) -> Certificate:
     """Bound the distance of an answer from the exact solution of a problem.
 
@@ -189,13 +161,10 @@ def certify(
         Directions of the multipliers that prove further terms zero; they are verified here.
     schur : SchurComplement, optional
         The Schur complement of the knowledge rows at a point near the answer, to precondition with.
-    allowances : sequence of Allowance, optional
-        Convex constraints whose Lagrangian the soft rows of the form are.
-    exceeded : callable, optional
-        From a point to how it violates each other convex constraint.
-    temperature : float
-        The objective of the form, times this, is that of the problem.
+    convex : ConvexTerms, optional
+        The convex constraints.
     """
+    convex = convex or ConvexTerms()
     x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])
     width = np.where(fixed, width, 0.0)
@@ -207,15 +176,14 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
-        if is_movable and not allowances:
+        if is_movable and not convex.allowances:
             continue
         found = _bounded(
-            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, allowances, exceeded, temperature,
-            is_movable=is_movable,
+            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, convex, is_movable=is_movable
         )  # fmt: skip
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
-        if best.holds and (not allowances or is_movable or best.bound <= ATTEMPTS.precise):
+        if best.holds and (not convex.allowances or is_movable or best.bound <= ATTEMPTS.precise):
             break
     return best
 
@@ -228,9 +196,7 @@ def _bounded(
     multipliers: np.ndarray,
     settled: Settled,
     schur: SchurComplement | None,
-    allowances: Sequence[Allowance],
-    exceeded: Exceeded | None,
-    temperature: float,
+    convex: ConvexTerms,
     *,
     is_movable: bool,
 ) -> tuple[float, float, float, float] | None:
@@ -240,7 +206,6 @@ def _bounded(
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
-    gaps = GroupGaps(*(restriction.components if form.penalties is None else form.components(free))[:2], groups)
     own = np.where(restriction.is_soft, 0.0, multipliers)
     exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
     slack, doubt = exact.slack, np.zeros(form.shape[1])
@@ -251,30 +216,18 @@ def _bounded(
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
         log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
-        distance = np.where(free, divergence(form, near, multipliers) + moves * (log_ratio + exact.moves), 0.0)
-        distance = np.where(free & (near == 0), divergence(form, near, multipliers), distance)
+        apart = divergence(form, near, multipliers)
+        distance = np.where(free, np.where(near == 0, apart, apart + moves * (log_ratio + exact.moves)), 0.0)
         if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
             y = np.exp(form.exponent(multipliers))
             distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
-    slack, distance = temperature * slack, temperature * distance
-    backward, together = exact.backward, []
-    for one in exceeded(near) if exceeded else ():
-        # The cuts are those of a constraint that is relaxed by as much as x' violates it.
-        slack[one.rows] += temperature * np.abs(multipliers[one.rows]) * form.scale[one.rows] * one.violation
-        backward = max(backward, one.backward, CONVEX_CONSTRAINTS.backward)
-        together.append(one.terms)
-    off = moves + width
-    for allowance in (one for one in allowances if one.multiplier > 0):
-        left, beyond = allowance.left(near, off, allowance.met(~restriction.is_soft), is_movable=is_movable)
-        distance[np.flatnonzero(allowance.terms)[0]] += left
-        backward = max(backward, beyond)
-        together.append(allowance.terms)
-    gaps = gaps.joined(together)
-    for allowance in (one for one in allowances if one.multiplier == 0):
-        met = allowance.met(~restriction.is_soft)
-        if allowance.left(near, off + gaps.reach(slack, distance), met, is_movable=False)[1] > 0:
-            backward = max(backward, allowance.left(near, off, met, is_movable=False)[1])
-            gaps = gaps.joined([allowance.terms])
+    slack, distance, off = convex.temperature * slack, convex.temperature * distance, moves + width
+    gaps, beyond = convex.charge(
+        Point(near, off, ~restriction.is_soft), convex.temperature * np.abs(multipliers) * form.scale, slack, distance,
+        GroupGaps(*(restriction.components if form.penalties is None else form.components(free))[:2], groups),
+        is_movable=is_movable,
+    )  # fmt: skip
+    backward = max(exact.backward, beyond)
     gap_q = gaps.of_groups(slack, distance)
     moved_q = np.bincount(q, np.abs(near - x) + off, len(n_q))
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)

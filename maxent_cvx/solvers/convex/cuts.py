@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ...errors import SolverError
 from ..backends.linearization import linearise
-from ..certificate.certificate import Excess
+from ..certificate.convex_terms import Excess
 from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.extension import AddedRows
 from ..rows.sparse import entry_rows, most_by_row

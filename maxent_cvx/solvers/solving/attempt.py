@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import NotDecided, SolverError
 from ..answer import Answer, Status
 from ..certificate.certificate import Certificate, certify, uncertified
+from ..certificate.convex_terms import ConvexTerms
 from ..certificate.projection import project
 from ..convex.cuts import exceeded, tangent
 from ..diagnosis.failure import failure
@@ -176,8 +177,8 @@ def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certific
     except SolverError:  # some of CVXPY's functions have no gradient
         return uncertified(form, counts)
     return certify(
-        posed.form, groups, counts, posed.multipliers, settled, exceeded=exceeded(
-            problem.convex.by_name, problem.convex.variable, posed.rows
+        posed.form, groups, counts, posed.multipliers, settled, convex=ConvexTerms(
+            exceeded=exceeded(problem.convex.by_name, problem.convex.variable, posed.rows)
         ),
     )  # fmt: skip
 

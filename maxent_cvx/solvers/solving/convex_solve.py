@@ -18,6 +18,7 @@ import numpy as np
 from ...errors import SolverError
 from ..answer import Status
 from ..certificate.certificate import Certificate, certify
+from ..certificate.convex_terms import ConvexTerms
 from ..convex.attainable import require_attainable
 from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded, tangent
@@ -207,7 +208,9 @@ def _certificate(
     assert problem.convex is not None
     return certify(
         extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
-        allowances=lagrangian.allowances(multipliers),
-        exceeded=exceeded(others, problem.convex.variable, lagrangian.cut_rows),
-        temperature=lagrangian.temperature(multipliers),
+        convex=ConvexTerms(
+            lagrangian.allowances(multipliers),
+            exceeded(others, problem.convex.variable, lagrangian.cut_rows),
+            lagrangian.temperature(multipliers),
+        ),
     )  # fmt: skip

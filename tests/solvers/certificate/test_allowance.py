@@ -13,6 +13,7 @@ from scipy.special import entr
 from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers.certificate.allowance import Allowance
 from maxent_cvx.solvers.certificate.certificate import Certificate, certify
+from maxent_cvx.solvers.certificate.convex_terms import ConvexTerms
 from maxent_cvx.solvers.convex.reading import read_budget
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.depot import publish
@@ -55,7 +56,7 @@ def certified(most: float, x: float, y: float, name: str) -> Certificate:
     rows = replace(LinearForm.plain(budget.matrix, budget.low, budget.high), penalties=budget.penalties)
     none = np.empty(0, dtype=np.int64)
     allowance = Allowance(rows, budget.linear, budget.limit, budget.magnitude, 0.0, none)
-    return certify(model.form, model.posed.groups, table(x, y), multipliers, allowances=[allowance])
+    return certify(model.form, model.posed.groups, table(x, y), multipliers, convex=ConvexTerms([allowance]))
 
 
 @pytest.mark.parametrize("name", ["squares", "parts"])
