@@ -102,7 +102,8 @@ def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeA
     m = entropy.multipliers(bounded, counts, m)
     z, dual = entropy.restore(counts, m)
     distance = entropy.program.distance(z, dual)
-    limited = status is Status.LIMIT and not distance.holds and np.isfinite(distance.primal)
+    is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
+    limited = status is Status.LIMIT and is_asked and not distance.holds and np.isfinite(distance.primal)
     words = s.OPTIMAL if distance.holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
     return ConeAnswer(words, z, dual, distance, iterations)
 

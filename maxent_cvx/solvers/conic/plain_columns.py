@@ -31,7 +31,7 @@ class _Renaming:
     def apply(self, rows: sp.csr_array, right: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         """Express rows in the kept variables and in the columns that are left."""
         shape = (rows.shape[0], self.n_kept + len(self.left))
-        data = rows.data * self.factor[rows.indices]
+        data = rows.data if (self.factor == 1).all() else rows.data * self.factor[rows.indices]
         renamed = sp.csr_array((data, self.number[rows.indices], rows.indptr), shape)
         return renamed, right - rows @ self.constant if self.constant.any() else right
 

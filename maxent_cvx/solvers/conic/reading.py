@@ -63,7 +63,8 @@ def read(program: ConeProgram) -> EntropyProgram:
     mean = np.bincount(term, factor * share * (np.log(weight) - np.log(share)), n_terms)
     log_v = np.log(total) + (mean - out.cost[n_cones:]) / total
     of_terms = out.rows.indices - n_cones
-    matrix = sp.csr_array((out.rows.data / total[of_terms], of_terms, out.rows.indptr), (len(out.right), n_terms))
+    data = out.rows.data if (total == 1).all() else out.rows.data / total[of_terms]
+    matrix = sp.csr_array((data, of_terms, out.rows.indptr), (len(out.right), n_terms))
     is_equation = number < n_kept + program.n_zero
     rows, kept, per_row = _rows(matrix, out.right, is_equation, log_v)
     unscaled = EntropyProgram(
@@ -137,7 +138,8 @@ def _rows(
     kept = np.flatnonzero(~always_holds)
     per_row = np.where(empty, 1.0, largest)[kept]
     rows = matrix[kept] if len(kept) < len(right) else matrix
-    rows = sp.csr_array((rows.data / np.repeat(per_row, np.diff(rows.indptr)), rows.indices, rows.indptr), rows.shape)
+    data = rows.data if (per_row == 1).all() else rows.data / np.repeat(per_row, np.diff(rows.indptr))
+    rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
     return SeparableProgram(rows, right[kept] / per_row, is_equation[kept], log_v), kept, per_row
 
 

@@ -145,7 +145,7 @@ class SeparableNewton:
     """By what factor it falls at most."""
     steps_aimed_at: float = 4.0
     """Newton steps at one temperature: with fewer the temperature falls faster, with more slower."""
-    softened: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 0.0)
+    softened: tuple[float, ...] = (0.1, 0.0)
     """How strongly bounds repel at the last temperature, one after another; before, it is 1."""
     loose: float = 0.05
     """Relative to the sum of all right-hand sides: the sum of violations at which the next temperature follows."""
@@ -171,6 +171,11 @@ class SeparableNewton:
     """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
     patience: int = 3
     """Iterations without improvement after which such an answer is taken."""
+    falls: float = 1e-4
+    """Relative fall of the dual function in one iteration that counts as an improvement, too, if a smaller one: where
+    rows contradict each other, it falls for ever."""
+    falling: float = 0.25
+    """What such an iteration counts among those without improvement."""
     long_patience: int = 15
     """Iterations without improvement after which the method gives up."""
     ridges: tuple[float, ...] = (1e-13, 1e-9, 1e-6, 1e-3, 1e-2)

@@ -131,7 +131,8 @@ class _Path:
         tangent, start = self.tangent(point), self.t
         while True:
             self.t = min(1.0, start * growth)
-            trial = self.at(point.m + (self.t - start) * tangent)
+            m = point.m + (self.t - start) * tangent
+            trial = self.at(np.where(self.program.is_equation, m, np.minimum(m, 0.0)))
             off = float(self.program.violation(trial).sum())
             if off <= SEPARABLE_NEWTON.strayed * self.total or growth < SEPARABLE_NEWTON.slowest:
                 self.solve = None
@@ -150,7 +151,8 @@ class _Path:
 
     def correct(self, point: Point, *, last: bool) -> Generator[dict[str, float], bool, tuple[int, Status, Point]]:
         """Newton's method at one temperature."""
-        program, best, stalled, taken = self.program, (np.inf, point), 0, 0
+        program, best, stalled, taken = self.program, (np.inf, point), 0.0, 0
+        lowest = np.inf
         loose = (SEPARABLE_NEWTON.loose_at_bounds if self.softness else SEPARABLE_NEWTON.loose) * self.total
         while True:
             violation = program.violation(point)
@@ -160,7 +162,10 @@ class _Path:
             if not np.isfinite(point.value):
                 return taken, Status.FAILED, point
             stop = yield {"residual": residual, "gap": gap, "dual": point.value, "dropped": 0, "products": 0}
-            stalled = stalled + 1 if error > 0.9 * best[0] else 0
+            falls = point.value < lowest - SEPARABLE_NEWTON.falls * (1 + abs(lowest))
+            waited = SEPARABLE_NEWTON.falling if falls else 1.0
+            stalled = stalled + waited if error > 0.9 * best[0] else 0.0
+            lowest = min(lowest, point.value)
             best = min(best, (error, point), key=lambda pair: pair[0])
             if is_precise:
                 return taken, Status.OPTIMAL, point
