@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,11 @@ class Terms:
     people: People
     codes: Mapping[str, np.ndarray]
     prior: np.ndarray | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copy the codes: NumPy leaves unpickled arrays on top of bytes, and SciPy cannot select by these."""
+        codes = {name: codes.copy() for name, codes in state["codes"].items()}
+        self.__dict__.update(state, codes=codes)
 
     @classmethod
     def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Self:

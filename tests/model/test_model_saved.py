@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -235,3 +236,12 @@ def test_a_file_that_cannot_be_written(told, tmp_path):
     finally:
         tmp_path.chmod(0o700)
     assert path.read_bytes() == before
+
+
+def test_a_pickled_model_of_many_terms_is_solved():
+    """A model goes through pickle, as to other processes; the arrays of a large one come back on top of bytes."""
+    n = 3000
+    table = pd.DataFrame({"q": np.arange(n) // 3, "s": np.arange(n) % 3, "bucket": np.arange(n) // 6})
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="bucket")).add("P(1 | q=0) = 0.5")
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.solve().counts, model.solve().counts)
