@@ -134,8 +134,10 @@ def _columns(
     block = block_of_slot[by_term.indices[by_term.indptr[:-1]]]
     order = np.argsort(block, kind="stable")
     for batch in _batches(buckets.n_blocks, (single.shape[1] + others.shape[1]) * rank):
-        right = [(across[side[batch].ravel()] @ classes).reshape(-1, side.shape[1], rank) for side in (single, others)]
-        projected = np.concatenate([one.reshape(-1, rank) for one in inverse.solutions(right[0], right[1], batch)])
+        right = [(across[side[batch].ravel()] @ classes).reshape(*side[batch].shape, rank) for side in (single, others)]
+        projected = np.concatenate(
+            [one.reshape(one.shape[0] * one.shape[1], rank) for one in inverse.solutions(right[0], right[1], batch)]
+        )
         own = np.concatenate([single[batch].ravel(), others[batch].ravel()])
         place[own] = np.arange(len(own))
         terms = order[slice(*np.searchsorted(block[order], [batch.start, batch.stop]))]

@@ -50,7 +50,8 @@ def schur_complement(
         own = slots[batch].ravel()
         first = (across[own] @ columns).toarray()
         second = (across[others[batch].ravel()] @ columns).toarray()
-        half = inverse.halves(first.reshape(-1, single, k), second.reshape(-1, width, k), batch).reshape(-1, k)
+        m = batch.stop - batch.start
+        half = inverse.halves(first.reshape(m, single, k), second.reshape(m, width, k), batch).reshape(m * width, k)
         schur -= half.T @ half
         first /= np.sqrt(inverse.single[own])[:, None]
         schur -= first.T @ first

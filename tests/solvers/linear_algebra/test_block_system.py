@@ -33,11 +33,17 @@ RIDGE = 1e-13
 
 
 def random_form(seed: int) -> LinearForm:
-    """A model's rows; sometimes with a redundant row of knowledge, sometimes without published rows."""
+    """A model's rows; sometimes with a redundant row of knowledge, sometimes with few published rows or none.
+
+    Where only those of the QI values are left, no two rows of a bucket have a common term.
+    """
     model, _ = random_model(seed, statements=6)
     form, rng = model.form, np.random.default_rng(seed)
     if form.shape[0] > form.n_published and rng.random() < 0.3:
         form = form.select(np.append(np.arange(form.shape[0]), form.n_published))
+    if rng.random() < 0.2:
+        first = np.unique(form.published_by_term.indices[form.published_by_term.indptr[:-1]])
+        form = form.select(np.append(first, np.arange(form.n_published, form.shape[0])))
     return replace(form, n_published=0) if rng.random() < 0.2 else form
 
 
