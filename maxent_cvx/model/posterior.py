@@ -242,12 +242,12 @@ class Posterior(TermDistribution):
         >>> import maxent_cvx as mx
         >>> hospital = mx.datasets.load_hospital()
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.05")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25")
         >>> print(model.solve().prices(leave_one_out=True).round(3))
                                         side  price  without  change
         statement
-        P(Flu | Gender=male) <= 0.25      <=  0.636    3.239   0.017
-        P(HIV | Degree=college) >= 0.05       0.000    3.222   0.000
+        P(HIV | Degree=college) >= 0.25   >= -1.072    3.222   0.065
+        P(Flu | Gender=male) <= 0.25      <=  0.783    3.182   0.026
         """
         return price_table(self, leave_one_out, measure)
 
