@@ -19,24 +19,29 @@ from .questions import Questions
 __all__ = ["attain_locally"]
 
 
-def attain_locally(form: LinearForm, asked: Questions) -> None:
+def attain_locally(form: LinearForm, asked: Questions) -> bool:
     """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
 
     These are ends of sums of counts, at most one a bucket, at which each count has the bound that is proved of it.
+
+    Returns
+    -------
+    bool
+        Whether a point was found that satisfies the rows.
     """
     n_known = form.shape[0] - form.n_published
     if not 0 < n_known <= COMPENSATION_SIZES.most_rows or asked.open.sum() < COMPENSATION_SIZES.fewest_ends:
-        return
+        return False
     answer = newton(form, monitor=Monitor(time_limit=seconds_left()))
     check_time()
     x = answer.counts
     if answer.status is not Status.OPTIMAL or x is None:
-        return
+        return False
     if (form.residual(x) > FEASIBILITY.multiple * form.tolerance).any():
-        return
+        return False
     extremes = ExtremeBuckets.of(form, x)
     if extremes is None:
-        return
+        return True
     compensation = Compensation.at(form, x)
     sums = _sums_of_counts(asked, form.bucket[1])
     for side in range(2):
@@ -45,6 +50,7 @@ def attain_locally(form: LinearForm, asked: Questions) -> None:
             found = _attained(asked, extremes, compensation, side, some)
             asked.attained[side, some[found]] = asked.proved[side, some[found]]
             check_time()
+    return True
 
 
 def _sums_of_counts(asked: Questions, bucket: np.ndarray) -> np.ndarray:

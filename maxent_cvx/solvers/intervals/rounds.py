@@ -85,8 +85,13 @@ def many_bounds(
         If HiGHS fails.
     """
     asked = Questions(form, expressions, n_records)
-    attain_locally(form, asked)
+    is_feasible = attain_locally(form, asked)
     is_small = np.bincount(asked.of_term, minlength=asked.n_components) <= largest
+    if not is_feasible and (open_ := asked.open & ~is_small[asked.component]).any():
+        # No linear program will tell that the rows of these components contradict each other: one is asked for that.
+        of = np.unique(asked.component[open_.any(axis=0)])
+        terms = np.flatnonzero(np.isin(asked.of_term, of))
+        _feasible_optimum(form, np.isin(asked.of_row, of), terms, np.zeros(len(terms)))
     answered(int((asked.open & is_small[asked.component]).sum()))
     rng = np.random.default_rng(0)
     components = np.bincount(asked.component)
@@ -135,13 +140,7 @@ def _round(
     np.maximum.at(largest, component, np.abs(cost))
     cost = cost / np.where(largest > 0, largest, 1.0)[component]
     rows = np.isin(asked.of_row, component)
-    smaller = _restricted(form, rows, terms)
-    try:
-        optimum = _optimum(smaller, cost)
-    except Infeasible:  # perhaps by less than the feasibility tolerance: bounds over widened rows are valid as well
-        form = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
-        smaller = _restricted(form, rows, terms)
-        optimum = _optimum(smaller, cost)
+    form, smaller, optimum = _feasible_optimum(form, rows, terms, cost)
     x, of_row = optimum.x, asked.of_row[rows]
     violated = np.bincount(of_row, smaller.residual(x) > FEASIBILITY.multiple * smaller.tolerance, n) > 0
     asked.attain(x, terms, (np.bincount(component, minlength=n) > 0) & ~violated)
@@ -154,6 +153,25 @@ def _round(
         for i in alone[~is_proved]:
             _ask_alone(form, asked, int(part[i]))
     return form
+
+
+def _feasible_optimum(
+    form: LinearForm, rows: np.ndarray, terms: np.ndarray, cost: np.ndarray
+) -> tuple[LinearForm, LinearForm, Optimum]:
+    """Minimise over whole components; also return all rows, which may have been widened, and those of the components.
+
+    Raises
+    ------
+    Infeasible
+        If they contradict each other by more than the feasibility tolerance.
+    """
+    smaller = _restricted(form, rows, terms)
+    try:
+        return form, smaller, _optimum(smaller, cost)
+    except Infeasible:  # bounds over widened rows are valid as well
+        form = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
+        smaller = _restricted(form, rows, terms)
+        return form, smaller, _optimum(smaller, cost)
 
 
 def _ask_alone(form: LinearForm, asked: Questions, part: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +120,12 @@ def test_no_knowledge_and_other_published_rows(hospital: pd.DataFrame):
         before = asked.open.sum()
         attain_locally(model.form, asked)
         assert asked.open.sum() == before
+
+
+def test_a_contradiction_is_told_without_linear_programs_for_ends():
+    """Where no end is asked by a linear program, contradictory knowledge is an error all the same."""
+    model = published(0, people=600)
+    model.add(P("1", given={"a": "u"}) >= 0.7, *(P("1", given={"a": "u", "b": b}) <= 0.2 for b in "xyz"))
+    for exact in (None, False, True):
+        with pytest.raises(mx.Infeasible):
+            model.bounds(exact=exact)
