@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..linear_algebra.newton_system import newton_system
 from ..linear_algebra.schur_preconditioner import SchurComplement
@@ -176,7 +177,7 @@ def _provable(component_of_row: np.ndarray) -> np.ndarray:
 def _components(
     form: LinearForm, x: np.ndarray, active: ActiveRows, of_row: np.ndarray, of_term: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, Component]]:
-    """Yield the rows, the terms and the dense system of every component, numbered per row and term (-1: none)."""
+    """Yield the rows, the terms and the system of every component, numbered per row and term (-1: none)."""
     rows = np.flatnonzero(of_row >= 0)
     rows = rows[np.lexsort((~form.is_equation[rows], of_row[rows]))]
     terms = np.flatnonzero(of_term >= 0)
@@ -193,25 +194,24 @@ def _components(
         entries = slice(matrix.indptr[start], matrix.indptr[end])
         at = place[matrix.indices[entries]]
         is_free = at >= 0
-        dense = np.zeros((end - start, high - low))
-        row = np.repeat(np.arange(end - start), np.diff(matrix.indptr[start : end + 1]))
-        dense[row[is_free], at[is_free] - low] = matrix.data[entries][is_free]
+        ends = np.concatenate([[0], np.cumsum(is_free)])[matrix.indptr[start : end + 1] - matrix.indptr[start]]
+        own = sp.csr_array((matrix.data[entries][is_free], at[is_free] - low, ends), shape=(end - start, high - low))
         own_rows, own_terms = rows[start:end], terms[low:high]
         typed = [_typed_coefficients(form, int(i), own_terms) if i >= form.n_facts else None for i in own_rows]
         n_equations = int(form.is_equation[own_rows].sum())
         yield (
             own_rows,
             own_terms,
-            Component(dense, x[own_terms], residual[start:end], n_equations, inward[own_rows], typed),
+            Component(own, x[own_terms], residual[start:end], n_equations, inward[own_rows], typed),
         )
 
 
 def _typed_coefficients(form: LinearForm, row: int, terms: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
-    """The distinct coefficients of a row as typed, each with a mask of the terms that have it; None if unknown."""
+    """The distinct coefficients of a row as typed, each with the columns of its terms; None if unknown."""
     origin = form.origin
     if origin is None or row >= origin.starts[-1]:
         return None
-    return [(a, np.isin(terms, at)) for a, at in origin.coefficients(row)]
+    return [(a, np.flatnonzero(np.isin(terms, at))) for a, at in origin.coefficients(row)]
 
 
 def _estimated(form: LinearForm, weight: np.ndarray, residual: np.ndarray, schur: SchurComplement | None) -> np.ndarray:

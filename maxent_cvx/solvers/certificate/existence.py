@@ -20,8 +20,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..parameters.tolerances import CERTIFICATION
+from ..rows.sparse import entry_rows
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 from .verified_inverse import bounded_moves
 
@@ -33,7 +35,7 @@ class Component(NamedTuple):
 
     Attributes
     ----------
-    matrix : ndarray, shape (rows, terms)
+    matrix : csr_array, shape (rows, terms)
     x : ndarray, one of the terms
         Counts >= 0, records. Counts of 0 do not change.
     residual : ndarray, one of the rows
@@ -42,12 +44,12 @@ class Component(NamedTuple):
     inward : ndarray, one of the rows
         1 for an inequality that is active at its low side, -1 at its high side, 0 for an equation.
     typed : sequence, one of the rows
-        The distinct coefficients as typed, up to a common factor, each with a mask of its terms; None if unknown.
+        The distinct coefficients as typed, up to a common factor, each with its terms' columns; None if unknown.
     sides : sequence of Fraction, one of the rows, optional
         The right-hand sides exactly, where the rows may be inconsistent; None of a row for which it is unknown.
     """
 
-    matrix: np.ndarray
+    matrix: sp.csr_array
     x: np.ndarray
     residual: np.ndarray
     n_equations: int
@@ -96,12 +98,12 @@ def relative_moves(component: Component) -> RelativeMoves:
     found, interior = bounded_moves(matrix, x, residual[~depends]), False
     if dependent.any() and np.isfinite(found).all():
         inward = component.inward[~depends]
-        weighted = matrix * x
+        system = (matrix @ sp.diags_array(x) @ matrix.T).toarray()
         with np.errstate(divide="ignore", invalid="ignore"):
             # A step that moves every independent inequality off its side by one record, and its effect on the others.
-            step = x * (matrix.T @ np.linalg.lstsq(weighted @ matrix.T, inward)[0])
+            step = x * (matrix.T @ np.linalg.lstsq(system, inward)[0])
             gain = component.inward[dependent] * (component.matrix[dependent] @ step)
-            missing = residual[dependent] + np.abs(component.matrix[dependent]) @ (x * found)
+            missing = residual[dependent] + abs(component.matrix[dependent]) @ (x * found)
             margin = 2 * float((missing / np.maximum(gain, 0.0)).max())
             strict = (
                 bounded_moves(matrix, x, residual[~depends] + margin * np.abs(inward)) if margin < np.inf else unproved
@@ -131,18 +133,24 @@ def _inconsistent(component: Component, depends: np.ndarray) -> bool:
             int(other) if side is None else residues_of_fraction(side, prime)
             for side, other in zip(component.sides, instead, strict=True)
         ]
-        augmented.append(np.column_stack([matrix, np.array(sides, dtype=np.int64)]))
+        augmented.append(sp.csr_array(sp.hstack([matrix, sp.csr_array(np.array(sides, dtype=np.int64)[:, None])])))
     return not np.array_equal(depends, dependent_rows(augmented, component.n_equations)[0])
 
 
-def _modular(component: Component) -> list[np.ndarray]:
-    """The distinct columns of the rows as typed, modulo each prime."""
+def _modular(component: Component) -> list[sp.csr_array]:
+    """The rows as typed, modulo each prime."""
+    matrix = component.matrix
+    known = np.array([typed is not None for typed in component.typed])
+    kept = ~known[entry_rows(matrix)]
+    stored = entry_rows(matrix)[kept], matrix.indices[kept]
+    as_typed = [(i, a, at) for i, typed in enumerate(component.typed) for a, at in typed or ()]
+    rows = np.concatenate([stored[0], *(np.full(len(at), i) for i, _, at in as_typed)])
+    columns = np.concatenate([stored[1], *(at for _, _, at in as_typed)])
     by_prime = []
     for prime in PRIMES:
-        found = residues(component.matrix, prime)
-        for i, typed in enumerate(component.typed):
-            if typed is not None:
-                found[i] = sum((residues_of_fraction(a, prime) * of for a, of in typed), np.zeros(1, dtype=np.int64))
-        by_prime.append(found % prime)
-    columns = np.unique(np.vstack(by_prime), axis=1, return_index=True)[1]  # distinct columns
-    return [found[:, columns] for found in by_prime]
+        numbers = [np.full(len(at), residues_of_fraction(a, prime)) for _, a, at in as_typed]
+        numbers.insert(0, residues(matrix.data[kept], prime))
+        found = sp.csr_array((np.concatenate(numbers), (rows, columns)), shape=matrix.shape)
+        found.data %= prime  # of a term with several coefficients, the sum
+        by_prime.append(found)
+    return by_prime

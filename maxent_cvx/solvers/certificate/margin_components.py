@@ -20,7 +20,7 @@ from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
 from .active_rows import ActiveRows
 from .residuals import residual_bounds
-from .verified_inverse import bounded_moves
+from .verified_inverse import bounded_moves_of_batch
 
 __all__ = ["MarginComponents", "margin_components"]
 
@@ -92,7 +92,7 @@ def margin_components(
             kept = place[end] < size[of[own]] - 1  # the last row of each component depends on the others
             matrix[system[kept], place[end[kept]], local[kept]] = 1.0
             off[system[kept], place[end[kept]]] = residual[end[kept]]
-        moves[own] = bounded_moves(matrix, counts, off)[system, local]
+        moves[own] = bounded_moves_of_batch(matrix, counts, off)[system, local]
     moves = np.where(x[terms] > 0, moves, 0.0)  # counts of 0 do not change
     proved = np.bincount(of, ~(moves <= CERTIFICATION.most_moved), len(numbers)) == 0
     found[rows] = proved[np.searchsorted(numbers, of_row[rows])]

@@ -16,26 +16,77 @@ Rump, S. M. (2010). Verification methods: rigorous results using floating-point 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import scipy.sparse as sp
 
+from ..parameters.size_limits import EXISTENCE_PROOF_SIZES
 from ..parameters.tolerances import CERTIFICATION, EPS
+from ..rows.sparse import entry_rows
 
-__all__ = ["bounded_moves"]
+__all__ = ["bounded_moves", "bounded_moves_of_batch"]
 
 
-def bounded_moves(matrix: np.ndarray, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
+class _Bounds(NamedTuple):
+    """Bounds on the solutions z of S z = r for one system or several; see the module."""
+
+    inverse: np.ndarray
+    """Y, an approximate inverse of S."""
+    rest: np.ndarray
+    r"""A bound on \|I - Y S\|."""
+    solution: np.ndarray
+    r"""\|Y\| e."""
+    most: np.ndarray
+    r"""A bound on \|S^-1\| e."""
+    proved: np.ndarray
+    """Whether S is regular, one a system."""
+
+
+def bounded_moves(matrix: sp.csr_array, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
     """Bound |A' S^-1 r| for all |r| <= residual, where S = A diag(x) A' is rounded; infinite if S may be singular.
 
     Parameters
     ----------
-    matrix : ndarray, shape (..., rows, terms)
-        A, or several of them. A row of zeros, whose residual must be 0, pads those that have fewer rows.
-    x : ndarray, shape (..., terms)
-    residual : ndarray, shape (..., rows)
+    matrix : csr_array, shape (rows, terms)
+        A.
+    x : ndarray, shape (terms,)
+    residual : ndarray, shape (rows,)
 
     Returns
     -------
-    ndarray, shape (..., terms)
+    ndarray, shape (terms,)
+    """
+    unproved, row = np.full(x.shape, np.inf), entry_rows(matrix)
+    size = np.sqrt(np.bincount(row, matrix.data**2 * x[matrix.indices], len(residual)))
+    if not np.isfinite(size).all() or not (size > 0).all():
+        return unproved
+    scaled = sp.csr_array((matrix.data / size[row], matrix.indices, matrix.indptr), shape=matrix.shape)
+    weighted = sp.csr_array((scaled.data * x[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+    right = residual / size
+    bounds = _bounds((weighted @ scaled.T).toarray(), (abs(weighted) @ abs(scaled).T).toarray(), right, len(x))
+    if bounds is None or not bounds.proved:
+        return unproved
+    across, found = scaled.T.tocsr(), np.empty(len(x))
+    for start in range(0, len(x), step := max(EXISTENCE_PROOF_SIZES.batch // max(len(right), 1), 1)):
+        terms = slice(start, start + step)
+        found[terms] = _moves(abs(across[terms]), np.abs(across[terms] @ bounds.inverse), bounds, right)
+    return found * (1 + (4 * len(right) + 16) * EPS)
+
+
+def bounded_moves_of_batch(matrix: np.ndarray, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Bound |A' S^-1 r| as :func:`bounded_moves` does, for several small systems at once.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (systems, rows, terms)
+        A row of zeros, whose residual must be 0, pads those that have fewer rows.
+    x : ndarray, shape (systems, terms)
+    residual : ndarray, shape (systems, rows)
+
+    Returns
+    -------
+    ndarray, shape (systems, terms)
     """
     unproved = np.full(x.shape, np.inf)
     padding = ~matrix.any(axis=-1) & (residual == 0)
@@ -44,27 +95,38 @@ def bounded_moves(matrix: np.ndarray, x: np.ndarray, residual: np.ndarray) -> np
         return unproved
     regular = (padding | (size > 0)).all(axis=-1)
     scale = np.where(size > 0, size, 1.0)
-    matrix, right = matrix / scale[..., None], residual / scale  # S then has a unit diagonal
-    weighted = matrix * x[..., None, :]
-    system = weighted @ np.swapaxes(matrix, -1, -2)
-    sizes = np.abs(weighted) @ np.swapaxes(np.abs(matrix), -1, -2)
+    matrix, right = matrix / scale[..., None], residual / scale
+    weighted, across = matrix * x[..., None, :], np.swapaxes(matrix, -1, -2)
+    system = weighted @ across + np.eye(len(scale[0])) * (size == 0)[..., None]
+    bounds = _bounds(system, np.abs(weighted) @ np.abs(across), right, x.shape[-1])
+    if bounds is None:
+        return unproved
+    found = _moves(np.abs(across), np.abs(across @ bounds.inverse), bounds, right)
+    return np.where((regular & bounds.proved)[..., None], found * (1 + (4 * scale.shape[-1] + 16) * EPS), unproved)
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def _bounds(system: np.ndarray, sizes: np.ndarray, right: np.ndarray, n_terms: int) -> _Bounds | None:
+    """Bound the solutions for systems with a unit diagonal; None if one of them is singular in floating point.
+
+    Roundoff: `system` and `sizes`, the same of absolute values, are sums over the terms of three rounded factors.
+    """
     n = system.shape[-1]
-    system += np.eye(n) * (size == 0)[..., None]
     try:
         inverse = np.linalg.inv(system)
     except np.linalg.LinAlgError:
-        return unproved
-    across = np.swapaxes(np.abs(matrix), -1, -2)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        # Roundoff: sums of n products; the entries of S are themselves sums over the terms of three rounded factors.
-        rest = np.abs(np.eye(n) - inverse @ system)
-        rest += (2 * n + x.shape[-1] + 16) * EPS * (np.abs(inverse) @ sizes)
-        kappa = rest.sum(axis=-1).max(axis=-1, initial=0.0) * (1 + 4 * n * EPS)
-        solution, row_sums = (np.abs(inverse) @ right[..., None])[..., 0], np.abs(inverse).sum(axis=-1)
-        largest = row_sums.max(axis=-1, initial=0.0) * right.max(axis=-1, initial=0.0)
-        most = solution + (kappa / (1 - kappa) * largest)[..., None]  # of |S^-1| e
-        found = (np.abs(np.swapaxes(matrix, -1, -2) @ inverse) @ right[..., None])[..., 0]
-        found += (n + 4) * EPS * (across @ solution[..., None])[..., 0]
-        found += (across @ (rest @ most[..., None]))[..., 0]
-    proved = regular & (kappa <= CERTIFICATION.most_kappa)
-    return np.where(proved[..., None], found * (1 + (4 * n + 16) * EPS), unproved)
+        return None
+    rest = np.abs(np.eye(n) - inverse @ system)
+    rest += (2 * n + n_terms + 16) * EPS * (np.abs(inverse) @ sizes)
+    kappa = rest.sum(axis=-1).max(axis=-1, initial=0.0) * (1 + 4 * n * EPS)
+    solution, row_sums = (np.abs(inverse) @ right[..., None])[..., 0], np.abs(inverse).sum(axis=-1)
+    largest = row_sums.max(axis=-1, initial=0.0) * right.max(axis=-1, initial=0.0)
+    most = solution + (kappa / (1 - kappa) * largest)[..., None]
+    return _Bounds(inverse, rest, solution, most, kappa <= CERTIFICATION.most_kappa)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _moves(across: Any, moved: np.ndarray, bounds: _Bounds, right: np.ndarray) -> np.ndarray:
+    r"""The bound on \|A' z\|, where `across` is \|A\|', and `moved` is \|A' Y\|."""
+    spread = (bounds.rest @ bounds.most[..., None]) + (right.shape[-1] + 4) * EPS * bounds.solution[..., None]
+    return (moved @ right[..., None] + across @ spread)[..., 0]

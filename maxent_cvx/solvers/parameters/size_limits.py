@@ -108,6 +108,8 @@ class ExistenceProofSizes:
     """Components for which that is done."""
     most_work: float = 2e9
     """Multiplications for all of them together: about a second."""
+    batch: int = 2**20
+    """Numbers computed at a time, 8 MB, where each term has one for each row."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,9 @@ def test_dependent_rows_are_exact():
     """Linear dependence is decided in rational numbers: thirds add up to one, and the doubles 0.1 + 0.2 are not 0.3."""
     third = Fraction(1, 3)
     rows = [[third, third, third], [1, 1, 1], [1, 2, 3], [Fraction(0.1), Fraction(0.2), Fraction(0.3)]]
-    by_prime = [np.array([[residues_of_fraction(Fraction(a), p) for a in row] for row in rows]) for p in PRIMES]
+    by_prime = [
+        sp.csr_array(np.array([[residues_of_fraction(Fraction(a), p) for a in row] for row in rows])) for p in PRIMES
+    ]
     depends, by_first = dependent_rows(by_prime, 1)
     assert depends.tolist() == [False, True, False, False]
     assert by_first.tolist() == [False, True, False, False]
@@ -143,14 +145,14 @@ def test_there_is_an_exact_point(seed: int):
     rng = np.random.default_rng(seed)
     matrix = rng.integers(-2, 3, (3, 7)).astype(float)
     x, off = rng.uniform(0.5, 2, 7), 10 ** rng.uniform(-12, -3, 3)
-    component = Component(matrix, x, off, 3, np.zeros(3), [None] * 3)
+    component = Component(sp.csr_array(matrix), x, off, 3, np.zeros(3), [None] * 3)
     found = relative_moves(component)
     if np.isinf(found.moves).any():
         assert np.linalg.matrix_rank(matrix) < 3 or off.max() > 1e-6
         return
     for signs in np.vstack([np.eye(3), -np.eye(3), np.ones((1, 3)), rng.choice([-1, 1], (4, 3))]):
         missing = signs * off
-        kept = np.flatnonzero(~dependent_rows([residues(matrix, p) for p in PRIMES], 3)[0])
+        kept = np.flatnonzero(~dependent_rows([sp.csr_array(residues(matrix, p)) for p in PRIMES], 3)[0])
         step = (matrix[kept] * x).T @ np.linalg.solve((matrix[kept] * x) @ matrix[kept].T, missing[kept])
         assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
 

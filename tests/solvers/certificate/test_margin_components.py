@@ -60,7 +60,7 @@ def test_as_the_general_proof(seed: int, off: float):
     for number in np.unique(of_row[left]):
         rows, terms = np.flatnonzero(left & (of_row == number)), np.flatnonzero(free & (of_term == number))
         residual = np.abs(exact_residuals(form, x, rows, form.low[rows]))
-        matrix = form.matrix[rows][:, terms].toarray()
+        matrix = form.matrix[rows][:, terms]
         component = Component(matrix, x[terms], residual, len(rows), np.zeros(len(rows)), [None] * len(rows))
         np.testing.assert_allclose(moves[terms], relative_moves(component).moves, rtol=1e-3, atol=1e-14)
 
