@@ -1,4 +1,4 @@
-"""Solve one bucket of n QI values and n sensitive values: python -m tests.benchmarks.large_buckets --sizes 100 300 1000.
+"""One bucket of n QI values and n sensitive values: python -m tests.benchmarks.large_buckets --sizes 100 300 1000.
 
 Twenty people a QI value are drawn at random. What is known is nothing, the shares of six values among people of one QI
 value each (`rows`), or also the mean of the sensitive value among half of the QI values, and of its square among a
