@@ -108,12 +108,13 @@ def relative_moves(component: Component) -> RelativeMoves:
             strict = (
                 bounded_moves(matrix, x, residual[~depends] + margin * np.abs(inward)) if margin < np.inf else unproved
             )
-        interior = bool((strict[x > 0] <= CERTIFICATION.most_moved).all())
+        interior = bool(np.isfinite(strict).all() and (strict[x > 0] <= CERTIFICATION.most_moved).all())
         if interior:
             found = strict
         else:
             violation[dependent] = missing
-    is_proved = (found[x > 0] <= CERTIFICATION.most_moved).all()  # counts of 0 do not change
+    # Counts of 0 do not change. Without a proof the bound is infinite for them, too.
+    is_proved = np.isfinite(found).all() and (found[x > 0] <= CERTIFICATION.most_moved).all()
     return RelativeMoves(np.where(x > 0, found, 0.0) if is_proved else unproved, implied, interior, violation)
 
 

@@ -93,7 +93,7 @@ def margin_components(
             matrix[system[kept], place[end[kept]], local[kept]] = 1.0
             off[system[kept], place[end[kept]]] = residual[end[kept]]
         moves[own] = bounded_moves_of_batch(matrix, counts, off)[system, local]
-    moves = np.where(x[terms] > 0, moves, 0.0)  # counts of 0 do not change
+    moves = np.where((x[terms] > 0) | np.isinf(moves), moves, 0.0)  # counts of 0 do not change
     proved = np.bincount(of, ~(moves <= CERTIFICATION.most_moved), len(numbers)) == 0
     found[rows] = proved[np.searchsorted(numbers, of_row[rows])]
     return MarginComponents(found, terms[proved[of]], moves[proved[of]])

@@ -9,6 +9,9 @@ Therefore \|z\| <= \|S^-1\| e for S z = r with \|r\| <= e and, as S^-1 = Y + (I 
 
     \|A' z\| <= \|A' Y\| e + \|A\|' \|I - Y S\| \|S^-1\| e    (Rump, 2010, section 10).
 
+A row of S is 0 if x is 0 wherever the row of A is not. Nothing changes such a row: it needs no z if its residual is 0,
+and nothing is proved otherwise.
+
 References
 ----------
 Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
@@ -59,12 +62,14 @@ def bounded_moves(matrix: sp.csr_array, x: np.ndarray, residual: np.ndarray) -> 
     """
     unproved, row = np.full(x.shape, np.inf), entry_rows(matrix)
     size = np.sqrt(np.bincount(row, matrix.data**2 * x[matrix.indices], len(residual)))
-    if not np.isfinite(size).all() or not (size > 0).all():
+    empty = np.bincount(row, (matrix.data != 0) & (x[matrix.indices] > 0), len(residual)) == 0
+    if not np.isfinite(size).all() or residual[empty].any() or not (size[~empty] > 0).all():
         return unproved
+    size = np.where(empty, 1.0, size)
     scaled = sp.csr_array((matrix.data / size[row], matrix.indices, matrix.indptr), shape=matrix.shape)
     weighted = sp.csr_array((scaled.data * x[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
-    right = residual / size
-    bounds = _bounds((weighted @ scaled.T).toarray(), (abs(weighted) @ abs(scaled).T).toarray(), right, len(x))
+    system, right = (weighted @ scaled.T).toarray() + np.diag(empty), residual / size
+    bounds = _bounds(system, (abs(weighted) @ abs(scaled).T).toarray(), right, len(x))
     if bounds is None or not bounds.proved:
         return unproved
     across, found = scaled.T.tocsr(), np.empty(len(x))
@@ -80,7 +85,7 @@ def bounded_moves_of_batch(matrix: np.ndarray, x: np.ndarray, residual: np.ndarr
     Parameters
     ----------
     matrix : ndarray, shape (systems, rows, terms)
-        A row of zeros, whose residual must be 0, pads those that have fewer rows.
+        A row of zeros without a residual pads those that have fewer rows.
     x : ndarray, shape (systems, terms)
     residual : ndarray, shape (systems, rows)
 
@@ -89,15 +94,15 @@ def bounded_moves_of_batch(matrix: np.ndarray, x: np.ndarray, residual: np.ndarr
     ndarray, shape (systems, terms)
     """
     unproved = np.full(x.shape, np.inf)
-    padding = ~matrix.any(axis=-1) & (residual == 0)
     size = np.sqrt((matrix**2 @ x[..., None])[..., 0])
+    empty = ~((matrix != 0) & (x[..., None, :] > 0)).any(axis=-1)
     if not np.isfinite(size).all():
         return unproved
-    regular = (padding | (size > 0)).all(axis=-1)
+    regular = np.where(empty, residual == 0, size > 0).all(axis=-1)
     scale = np.where(size > 0, size, 1.0)
     matrix, right = matrix / scale[..., None], residual / scale
     weighted, across = matrix * x[..., None, :], np.swapaxes(matrix, -1, -2)
-    system = weighted @ across + np.eye(len(scale[0])) * (size == 0)[..., None]
+    system = weighted @ across + np.eye(scale.shape[-1]) * (size == 0)[..., None]
     bounds = _bounds(system, np.abs(weighted) @ np.abs(across), right, x.shape[-1])
     if bounds is None:
         return unproved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -57,3 +58,25 @@ def test_a_bucket_of_a_hundred_by_a_hundred_is_proved():
     certificate = model.solve().certificate
     assert certificate.bound < 1e-9
     assert certificate.backward == 0
+
+
+@examples(200)
+@given(seed=seeds, spread=st.sampled_from([0.0, 4.0, 10.0]))
+def test_a_proof_is_of_a_point_that_exists(seed: int, spread: float):
+    """Of counts and residuals of any size, some of them 0: x (1 + A' z), S z = -r, in 60 digits, is within bounds."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-1, 2, (4, 8)).astype(float)
+    x = 10 ** rng.uniform(-spread, spread, 8) * (rng.random(8) < 0.7)
+    residual = 10 ** rng.uniform(-16, -2, 4) * (rng.random(4) < 0.6)
+    found = bounded_moves(sp.csr_array(matrix), x, residual)
+    of_batch = bounded_moves_of_batch(matrix[None], x[None], residual[None])[0]
+    np.testing.assert_array_equal(np.isinf(found), np.isinf(of_batch))
+    if np.isinf(found).any():
+        return
+    still = ~(np.abs(matrix) @ x > 0)
+    assert not residual[still].any()
+    with mp.workdps(60):
+        a, counts = mp.matrix(matrix[~still]), mp.diag(x.tolist())
+        z = mp.lu_solve(a * counts * a.T, -mp.matrix(residual[~still])) if a.rows else mp.matrix(0, 1)
+        moves = a.T * z if a.rows else mp.zeros(8, 1)
+    assert all(abs(move) <= bound for move, bound in zip(moves, found, strict=True))
