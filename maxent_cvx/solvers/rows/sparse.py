@@ -1,11 +1,22 @@
-"""Reductions over the entries of each row of a sparse matrix, and a choice of them."""
+"""Sparse matrices in little memory, reductions over the entries of each of their rows, and a choice of these."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["entry_rows", "least_by_row", "most_by_row", "with_entries_in"]
+__all__ = ["compact", "entry_rows", "least_by_row", "most_by_row", "with_entries_in"]
+
+
+def compact(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix with 32-bit indices if these suffice: SciPy keeps what it is given, and NumPy counts by 64."""
+    if (
+        matrix.indices.dtype == matrix.indptr.dtype == np.int32
+        or max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max
+    ):
+        return matrix
+    narrow = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((matrix.data, *narrow), shape=matrix.shape)
 
 
 def entry_rows(matrix: sp.csr_array) -> np.ndarray:
@@ -32,5 +43,5 @@ def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
 def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:
     """The matrix, of the same shape, with the entries in the marked columns alone."""
     kept = columns[matrix.indices]
-    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
