@@ -142,7 +142,8 @@ class KnowledgeBase:
         facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
         known.sort(key=lambda one: one.penalty is not None)
         n_records = self.space.view.n_records
-        weights = self.space.weights * self.space.prior_density
+        weights = self.space.weights
+        weights = weights if self.space.prior is None else weights * self.space.prior_density
         return substituted(stacked(rows[0], facts, known, n_records, weights), n_records)
 
     @cached_property

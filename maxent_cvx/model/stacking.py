@@ -7,6 +7,7 @@ coefficient is 1.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -15,8 +16,10 @@ import scipy.sparse as sp
 
 from ..solvers.parameters.tolerances import FEASIBILITY
 from ..solvers.program.linear_form import LinearForm
+from ..solvers.program.shared_columns import SharedColumns
+from ..solvers.program.split_matrix import SplitMatrix
 from ..solvers.rows.penalties import Penalties
-from ..solvers.rows.sparse import entry_rows, most_by_row
+from ..solvers.rows.sparse import canonical, compact, entry_rows, most_by_row
 from ..terms.rows import Rows
 from .row_blocks import RowBlocks
 
@@ -42,21 +45,23 @@ def stacked(
         w of the objective sum x log(w / x).
     """
     blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
-    matrix = sp.csr_array(sp.vstack([rows.matrix for rows in blocks], format="csr"))
-    matrix.eliminate_zeros()
-    matrix.sort_indices()
     n_published, n_facts = sum(map(len, published)), sum(map(len, [*published, *facts]))
-    largest = most_by_row(np.abs(matrix.data), matrix)
-    largest = np.where(largest > 0, largest, 1.0)  # also of a row that touches no term
-    matrix.data = matrix.data / largest[entry_rows(matrix)]
-    for row in blocks.typed[blocks.typed >= n_facts].tolist():
-        _write_exactly(matrix, row, blocks.coefficients(row))
+    largest = np.concatenate([_largest(rows.matrix) for rows in blocks])
+    ends = itertools.pairwise(blocks.starts.tolist())
+    scaled = [
+        _scaled(rows, largest[start:end], exactly=start >= n_facts)
+        for rows, (start, end) in zip(blocks, ends, strict=True)
+    ]
+    n = len(published)
+    first = sp.vstack(scaled[:n], format="csr") if n else sp.csr_array((0, len(weights)))
+    others = SharedColumns(scaled[n:] or sp.csr_array((0, len(weights))))
+    matrix = SplitMatrix(canonical(compact(sp.csr_array(first))), others)
     scale = n_records / largest
     low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
     is_fact = np.arange(len(low)) < n_facts
     low, high = (np.where(is_fact, rounded_to_integers(side), side) for side in (low, high))
     # Where all coefficients are +-1 after scaling, only the sides carry roundoff.
-    mixed = np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, len(low)) > 0
+    mixed = np.concatenate([_has_other_coefficients(some) for some in (matrix.published, others.distinct)])
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     is_integer = (np.rint(low) == low) & (np.rint(high) == high)
     side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
@@ -92,11 +97,38 @@ def rounded_to_integers(side: np.ndarray) -> np.ndarray:
         return np.where(np.abs(side - nearest) <= FEASIBILITY.places * np.abs(side), nearest, side)
 
 
-def _write_exactly(matrix: sp.csr_array, row: int, typed: Sequence[tuple[Fraction, np.ndarray]]) -> None:
-    """Round the quotient of every coefficient and the largest once, so that multiples of a row are the same row."""
-    largest = max(abs(a) for a, _ in typed)
-    dense = np.zeros(matrix.shape[1])
+def _largest(matrix: sp.csr_array) -> np.ndarray:
+    """The largest absolute value of a coefficient of each row; 1 of a row that touches no term."""
+    largest = most_by_row(np.abs(matrix.data), matrix)
+    return np.where(largest > 0, largest, 1.0)
+
+
+def _scaled(rows: Rows, largest: np.ndarray, *, exactly: bool) -> sp.csr_array:
+    """Divide every row by its largest coefficient.
+
+    Where coefficients were typed, the quotient of each and the largest is rounded once, so that multiples of a row are
+    the same row.
+    """
+    matrix = rows.matrix
+    if exactly and rows.typed and len({abs(a) for a, _ in rows.typed}) > 1:
+        data = _typed_quotients(matrix, rows.typed)
+    elif (largest == 1).all():
+        return matrix
+    elif matrix.data.strides == (0,):  # one number in place of coefficients that are all the same
+        data = np.broadcast_to(np.sign(matrix.data[0]), matrix.nnz)
+    else:
+        data = matrix.data / largest[entry_rows(matrix)]
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _typed_quotients(matrix: sp.csr_array, typed: Sequence[tuple[Fraction, np.ndarray]]) -> np.ndarray:
+    """The coefficients of a single row by the largest, one an entry, from how they were typed."""
+    largest, dense = max(abs(a) for a, _ in typed), np.zeros(matrix.shape[1])
     for a, terms in typed:
         dense[terms] = float(a / largest)
-    entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    matrix.data[entries] = dense[matrix.indices[entries]]
+    return dense[matrix.indices]
+
+
+def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
+    """Mark rows with coefficients other than 1 and -1."""
+    return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0

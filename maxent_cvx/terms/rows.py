@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, arguments, shown
+from ..solvers.rows.sparse import condensed
 from .penalty import Penalty
 
 __all__ = ["Rows"]
@@ -78,6 +79,7 @@ class Rows:
     def __post_init__(self) -> None:
         if not isinstance(self.matrix, sp.csr_array):
             raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {shown(self.matrix)}")
+        object.__setattr__(self, "matrix", condensed(self.matrix))
         if not arguments.is_text(self.label):
             raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
         if self.penalty is not None and not isinstance(self.penalty, Penalty):

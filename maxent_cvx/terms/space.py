@@ -16,6 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..errors import StatementError, arguments, unknown_name
+from ..solvers.rows.sparse import compact
 from ..tables.coding import group_codes
 from .axes import as_names
 from .blocks.block import Block
@@ -97,7 +98,7 @@ class Space(Terms):
             terms = np.flatnonzero(self.codes["who"] < len(self.people))
         group = group_codes([codes[terms] for codes, _ in axes], [len(values) for _, values in axes])
         first = np.unique(group, return_index=True)[1]
-        matrix = sp.csr_array((np.ones(len(terms)), (group, terms)), shape=(len(first), len(self)))
+        matrix = compact(sp.csr_array((np.ones(len(terms)), (group, terms)), shape=(len(first), len(self))))
         index = self.axes.labels(names, terms[first])
         label = f"P({', '.join(self.axes.columns(names))})"
         return Block(self, matrix, index if index.nlevels > 1 else index.get_level_values(0), label)
@@ -229,19 +230,20 @@ class Space(Terms):
                 f"{turned[0]!r} is sensitive: statements are of P({turned[0]} | quasi-identifiers); turn it round, "
                 "with Bayes' rule where it is known the other way"
             )
-        is_value = values_named(self.view, value)[self.codes["s"]]
+        is_value = values_named(self.view, value)
         if who is None:
-            q = self.described(given)
-            at, share = is_value & q[self.codes["q"]], self.view.n_q[q].sum() / self.n_records
-        elif given is None and (those := self.view.named(who)) is not None:
-            at, share = is_value & those[self.codes["q"]], 1 / self.n_records
+            axis, those = "q", self.described(given)
+            share = self.view.n_q[those].sum() / self.n_records
+        elif given is None and (pseudonyms := self.view.named(who)) is not None:
+            axis, those, share = "q", pseudonyms, 1 / self.n_records
         elif given is None:
-            named = np.append(self.people.find(who), False)
-            at, share = is_value & named[self.codes["who"]], 1 / self.n_records
+            axis, those, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
             raise StatementError("the QI of named people are known already: leave `given` out, or `who`")
-        entries = np.flatnonzero(at)
-        return sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
+        entries = np.flatnonzero(is_value[self.codes["s"]])  # a value is of few terms: only their people are looked up
+        entries = entries[those[self.codes[axis][entries]]]
+        row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
+        return compact(row)
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
         """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over those as described, by P(given).

@@ -122,7 +122,7 @@ class Terms:
         if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
             return (self.view.n_q / self.n_records)[self.codes["q"]]
         if not len(self.people):
-            return np.ones(len(self))
+            return np.broadcast_to(1.0, len(self))
         return np.where(self.codes["who"] < len(self.people), 1.0, self.people.unnamed[self.codes["q"]])
 
     @cached_property
@@ -132,7 +132,10 @@ class Terms:
         The same distribution is best: P(q) is known, so that the entropy changes by a constant only. And terms of
         tuples without names stay interchangeable.
         """
-        return np.where((self.people.unnamed < self.view.n_q)[self.codes["q"]], self.multiplicities, 1.0)
+        some = self.people.unnamed < self.view.n_q
+        if not some.any():
+            return np.broadcast_to(1.0, len(self))
+        return np.where(some[self.codes["q"]], self.multiplicities, 1.0)
 
     @cached_property
     def prior_density(self) -> np.ndarray:
@@ -140,7 +143,7 @@ class Terms:
 
         Also 1 where the prior is 0: rows of their own say that such terms are 0, and a logarithm needs a number.
         """
-        return np.ones(len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
+        return np.broadcast_to(1.0, len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
 
     @property
     def pseudonyms(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -182,6 +182,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
 
 def untouched(backend: Backend, form: LinearForm) -> Answer:
     """Ask a backend twice, without a start and with one, for an answer to a problem that it must not change."""
+    form = replace(form, coefficients=form.matrix)  # one matrix, and not made anew whenever it is asked for
     sides = [form.matrix.data, form.low, form.high, form.weights]
     before = [side.copy() for side in sides]
     answer = backend.solve(form)

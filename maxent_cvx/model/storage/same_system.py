@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...solvers.program.linear_form import LinearForm
+from ...solvers.program.shared_columns import SharedColumns
 
 __all__ = ["same_system"]
 
@@ -28,6 +29,8 @@ def _same(one: object, other: object) -> bool:
     if dataclasses.is_dataclass(one) and type(one) is type(other):
         names = [field.name for field in dataclasses.fields(one)]
         return all(_same(getattr(one, name), getattr(other, name)) for name in names)
+    if isinstance(one, SharedColumns) and isinstance(other, SharedColumns):
+        return _same(one.distinct, other.distinct) and np.array_equal(one.of_term, other.of_term)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     return one == other

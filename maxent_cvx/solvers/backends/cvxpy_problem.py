@@ -77,9 +77,9 @@ def _values(form: LinearForm, rows: np.ndarray, counts: cp.Variable, missed: cp.
     """The values of some rows, to which soft rows add by how much they are missed."""
     soft = np.flatnonzero(rows >= form.n_hard)
     if missed is None or not len(soft):
-        return form.matrix[rows] @ counts
+        return form.rows(rows) @ counts
     place = (np.ones(len(soft)), (soft, rows[soft] - form.n_hard))
-    return form.matrix[rows] @ counts + sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
+    return form.rows(rows) @ counts + sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
 
 
 def entropy_problem(

@@ -211,7 +211,7 @@ def _bounded(
     slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():
         soft, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
-        slack, doubt = slack + soft, abs(form.matrix).T @ of_row
+        slack, doubt = slack + soft, form.absolute_rmatvec(of_row)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free, near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))

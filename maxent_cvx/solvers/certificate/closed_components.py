@@ -57,9 +57,9 @@ def closed_components(
     other = not_unit | (np.arange(n_rows) >= n) | (form.low != form.high) | (form.side_error > 0)
     plain = free & (np.diff(by_term.indptr) == 2) & (form.weights == 1) & (x > 0)
     soft = np.flatnonzero(np.isneginf(form.low) & np.isposinf(form.high))  # they do not link terms, but move them
-    plain[form.matrix[soft].indices] = False
+    plain[form.rows(soft).indices] = False
     ok = np.bincount(component_of_term, ~plain, n_components) == 0
-    ok &= np.bincount(component_of_row, other & (np.diff(form.matrix.indptr) > 0), n_components) == 0
+    ok &= np.bincount(component_of_row, other & (form.entries > 0), n_components) == 0
     terms = np.flatnonzero(ok[component_of_term])
     starts = by_term.indptr[terms]
     pair = (by_term.indices[starts], by_term.indices[starts + 1]) if len(terms) else (terms, terms)

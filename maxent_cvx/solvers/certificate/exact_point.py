@@ -15,7 +15,6 @@ from ..parameters.size_limits import EXISTENCE_PROOF_SIZES
 from ..parameters.tolerances import CERTIFICATION, EPS
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
-from ..rows.exact_products import exact_matvec
 from .active_rows import ActiveRows, active_rows
 from .closed_components import closed_components
 from .existence import Component, relative_moves
@@ -89,14 +88,13 @@ def exact_point(
     also_active : ndarray of bool, optional
         Inequalities to take for active at their nearest side, as their slack is less than the bound on the distance.
     """
-    size, entries = abs(form.matrix), np.diff(form.matrix.indptr)
-    value, mass = exact_matvec(form.matrix, x), size @ x
-    active = active_rows(form, value, multipliers, CERTIFICATION.growth * form.side_error + size @ width, also_active)
+    value, mass, widths = form.exact_matvec(x), form.absolute_matvec(x), form.absolute_matvec(width)
+    active = active_rows(form, value, multipliers, CERTIFICATION.growth * form.side_error + widths, also_active)
     moves, backward = np.zeros(len(x)), 0.0
     component_of_row, component_of_term, on_face = components
     closed = closed_components(form, x, free, component_of_row, component_of_term)
     moves[closed.terms] = closed.moves
-    involved = size @ free.astype(float) > 0
+    involved = form.rows_involving(free)
     left = involved & active.rows & ~closed.rows
     if not on_face:  # otherwise the sides of dependent rows may contradict each other
         margins = margin_components(form, x, active, free, left, component_of_row, component_of_term)
@@ -120,7 +118,8 @@ def exact_point(
         backward = max(backward, float((moved[large] / magnitude(active.side[large])).max()))
     above, below = value - form.low, form.high - value
     with np.errstate(invalid="ignore"):
-        change = size @ np.where(free, x * moves, 0.0) + active.side_error + EPS * (entries + 4) * mass
+        change = form.absolute_matvec(np.where(free, x * moves, 0.0)) + active.side_error
+        change += EPS * (form.entries + 4) * mass
         at_side = ~interior | form.is_equation
         slack = np.where(
             (multipliers > 0) & ~(active.at_low & at_side), multipliers * (np.maximum(above, 0) + change), 0.0
@@ -147,8 +146,8 @@ def exact_point(
 
 def _exact_side(form: LinearForm, row: int, x: np.ndarray, free: np.ndarray, width: np.ndarray) -> Fraction | None:
     """The side of a published row, less its terms that are not free; None if it is not known exactly."""
-    entries = slice(form.matrix.indptr[row], form.matrix.indptr[row + 1])
-    a, terms = form.matrix.data[entries], form.matrix.indices[entries]
+    own = form.rows(np.array([row]))
+    a, terms = own.data, own.indices
     known = row < form.n_facts and not form.side_error[row] and not form.coefficient_error[row]
     if not known or width[terms].any():
         return None
@@ -183,7 +182,7 @@ def _components(
     terms = np.flatnonzero(of_term >= 0)
     terms = terms[np.argsort(of_term[terms], kind="stable")]
     residual = np.abs(exact_residuals(form, x, rows, active.side[rows])) + active.side_error[rows]
-    matrix = form.matrix[rows]
+    matrix = form.rows(rows)
     starts = np.flatnonzero(np.diff(of_row[rows], prepend=-1))
     first = np.searchsorted(of_term[terms], of_row[rows[starts]])
     last = np.searchsorted(of_term[terms], of_row[rows[starts]], side="right")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..linear_algebra.newton_system import newton_system
 from ..linear_algebra.schur_preconditioner import SchurComplement
 from ..parameters.tolerances import FEASIBILITY, PROJECTION
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
-from ..rows.exact_products import exact_matvec
 
 __all__ = ["project"]
 
@@ -66,7 +64,7 @@ def project(
 
 def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Mark the free terms of components that have a row which x violates by more than rounding."""
-    value = exact_matvec(form.matrix, x)
+    value = form.exact_matvec(x)
     violation = np.clip(value, form.low, form.high) - value
     violated = ~(np.abs(violation) <= PROJECTION.places * np.abs(value))
     if not violated.any():
@@ -81,10 +79,8 @@ def _restricted(form: LinearForm, x: np.ndarray, terms: np.ndarray, involved: np
     """Restrict the problem to some terms, the others being fixed at x, and to the rows that involve these."""
     rest, others = form.select(involved), x.copy()
     others[terms] = 0.0
-    fixed_part, matrix = rest.matrix @ others, sp.csr_array(rest.matrix[:, terms])
-    return replace(
-        rest, matrix=matrix, low=rest.low - fixed_part, high=rest.high - fixed_part, weights=form.weights[terms]
-    )
+    fixed_part = rest.matvec(others)
+    return replace(rest.select_terms(terms), low=rest.low - fixed_part, high=rest.high - fixed_part)
 
 
 def _projected(
@@ -104,7 +100,7 @@ def _projected(
     moved = best = x
     least = before = np.inf
     for _ in range(PROJECTION.rounds):
-        value = exact_matvec(form.matrix, moved)
+        value = form.exact_matvec(moved)
         violation = np.where(corrected, np.clip(value, form.low, form.high) - value, 0.0)
         worst = np.abs(violation).max(initial=0.0)
         if not worst < np.inf:

@@ -24,7 +24,7 @@ def exact_residuals(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np
     A product a x is the sum of two doubles (Dekker's TwoProduct), unless it overflows or underflows; the sum of all is
     rounded once (Shewchuk's algorithm, :func:`math.fsum`).
     """
-    matrix = form.matrix[rows]
+    matrix = form.rows(rows)
     product, rest = _two_product(matrix.data, x[matrix.indices])
     ends = matrix.indptr
     return np.array(
@@ -43,7 +43,7 @@ def residual_bounds(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np
     x is split into multiples of :data:`UNIT`, whose sums are exact below 2^52 of them, and remainders of at most half a
     unit. The difference of such a sum and the side is rounded once, and exact where they are close (Sterbenz).
     """
-    matrix = form.matrix[rows]
+    matrix = form.rows(rows)
     multiples = np.rint(x / UNIT) * UNIT
     rest, total = x - multiples, matrix @ multiples
     if not (total < 2.0**52 * UNIT).all():

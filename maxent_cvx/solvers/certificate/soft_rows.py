@@ -163,7 +163,7 @@ def fenchel_gaps(
     assert form.penalties is not None
     rows, found, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
     penalties = form.penalties.select(rows - form.n_hard)
-    matrix = form.matrix[rows]
+    matrix = form.rows(rows)
     size, entries = abs(matrix), np.diff(matrix.indptr)
     with np.errstate(invalid="ignore", over="ignore"):
         error = size @ (np.where(free, x * moves, 0.0) + width) + form.side_error[rows]

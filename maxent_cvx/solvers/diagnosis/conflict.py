@@ -183,7 +183,7 @@ def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float
     low[place], high[place] = -np.inf, np.inf
     aggregation = aggregate(replace(asked, low=low, high=high))
     row = int(aggregation.row[place])
-    objective = aggregation.form.matrix[[row]].toarray().ravel()
+    objective = aggregation.form.rows(np.array([row])).toarray().ravel()
     try:
         return linear_bounds(aggregation.form.select(np.arange(aggregation.form.shape[0]) != row), objective)
     except NotDecided:  # the time is over

@@ -118,10 +118,10 @@ def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: in
 def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> LinearForm:
     """Add the row that some terms hold ``DIAGNOSIS.supposed`` records: as the last hard row, or as the last of all."""
     place = form.n_facts if hard else form.shape[0]
-    row = sp.csr_array(terms.astype(float)[None])
+    row, matrix = sp.csr_array(terms.astype(float)[None]), form.matrix
     return replace(
         form,
-        matrix=sp.csr_array(sp.vstack([form.matrix[:place], row, form.matrix[place:]], format="csr")),
+        coefficients=sp.csr_array(sp.vstack([matrix[:place], row, matrix[place:]], format="csr")),
         low=np.insert(form.low, place, DIAGNOSIS.supposed),
         high=np.insert(form.high, place, np.inf),
         scale=np.insert(form.scale, place, 1.0),

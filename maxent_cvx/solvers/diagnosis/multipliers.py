@@ -13,7 +13,6 @@ from ..parameters.tolerances import MULTIPLIERS
 from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
-from ..rows.exact_products import exact_matvec
 
 __all__ = ["multipliers_from_counts"]
 
@@ -61,8 +60,8 @@ def determined(form: LinearForm) -> np.ndarray:
     factor = newton_system(equations).at(np.ones(len(x)), MULTIPLIERS.ridge)
     for _ in range(MULTIPLIERS.refinements):
         x = x - equations.rmatvec(factor.solve(equations.matvec(x), others, MULTIPLIERS.precision))
-    known = form.matrix[form.n_facts :]
-    found[form.n_facts :] = np.abs(known @ x) <= MULTIPLIERS.determined * (abs(known) @ np.ones(len(x)))
+    determined = np.abs(form.matvec(x)) <= MULTIPLIERS.determined * form.absolute_matvec(np.ones(len(x)))
+    found[form.n_facts :] = determined[form.n_facts :]
     return found
 
 
@@ -73,7 +72,7 @@ def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -
         found = np.empty(form.shape[0])
         found[order] = _multipliers(form, counts, candidates[order])
         return found
-    value = exact_matvec(form.matrix, counts)
+    value = form.exact_matvec(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
     if ((counts > 0) & (counts < MULTIPLIERS.small)).any():  # an inexact solution has small counts for forced zeros

@@ -83,7 +83,7 @@ class Dual:
             self.slope[form.n_hard :] = form.penalties.slope
         self.removed = np.zeros(form.shape[1], dtype=bool)
         self.proofs: list[np.ndarray] = []
-        self._offset = np.log(form.weights) - 1
+        self._offset = np.log(form.weights) - 1 if form.is_weighted else np.broadcast_to(-1.0, form.shape[1])
 
     def remove_zeros(self, proof: np.ndarray) -> None:
         """Leave the terms that a recession direction proves to be zero out of the function."""
@@ -94,7 +94,9 @@ class Dual:
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the function, and what its gradient is made of."""
         with np.errstate(over="ignore", invalid="ignore"):
-            counts = np.exp(self.form.rmatvec(m) + self._offset)
+            counts = self.form.rmatvec(m)
+            counts += self._offset
+            np.exp(counts, out=counts)
             total, linear_part = float(counts.sum()), self.linear_part(m)
             # The value is a difference. With few records and large multipliers the summands are far larger than it is,
             # and it is no more precise than they are.

@@ -187,8 +187,7 @@ def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> Linear
     """Whole components of a problem."""
     if rows.all() and len(terms) == form.shape[1]:
         return form
-    smaller = form.select(rows)
-    return replace(smaller, matrix=sp.csr_array(smaller.matrix[:, terms]), weights=form.weights[terms])
+    return form.select(rows).select_terms(terms)
 
 
 def _optimum(form: LinearForm, cost: np.ndarray) -> Optimum:

@@ -73,7 +73,7 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
         LINEAR_PROGRAMS.precision,
         LINEAR_PROGRAMS.coarsest,
     )
-    elastic = replace(form, matrix=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
+    elastic = replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
     largest_multiplier = np.full(n_rows, np.inf)
     largest_multiplier[rows] = cost[n_terms : n_terms + n]
     for optimum in optima(elastic, cost, float(precision)):

@@ -150,16 +150,16 @@ def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
     is_wide : bool
         Whether coefficients of one row are so far apart that the solver's precision is too coarse.
     """
-    size = np.abs(form.matrix.data)
-    least, most = least_by_row(size, form.matrix), most_by_row(size, form.matrix)
+    matrix = form.matrix
+    size = np.abs(matrix.data)
+    least, most = least_by_row(size, matrix), most_by_row(size, matrix)
     counts = least >= most  # one coefficient, which is 1
     by = np.where(counts | (least <= 0), 1.0, least)
     sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)])
     widened = np.where(counts, 0.0, form.side_error + FEASIBILITY.relative * sides.max(axis=0)) / by
     low, high = (np.where(counts, _nearest_integer(side), side / by) for side in (form.low, form.high))
-    data = form.matrix.data / by[entry_rows(form.matrix)]
-    matrix = sp.csr_array((data, form.matrix.indices, form.matrix.indptr), shape=form.shape)
-    return replace(form, matrix=matrix, low=low - widened, high=high + widened), bool(
+    matrix = sp.csr_array((matrix.data / by[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=form.shape)
+    return replace(form, coefficients=matrix, low=low - widened, high=high + widened), bool(
         (most > INTEGER.widest_ratio * by)[~counts].any()
     )
 
@@ -183,9 +183,10 @@ def _nearest_integer(side: np.ndarray) -> np.ndarray:
 def _components_with(form: LinearForm, asked: np.ndarray) -> Iterator[tuple[LinearForm, np.ndarray]]:
     """The independent components that contain some of the terms asked for, with all terms of each."""
     of_row, of_term = form.components()
-    by_term = sp.csc_array(form.matrix)
+    form = replace(form, coefficients=(matrix := form.matrix))  # as one matrix, of which small parts are made fast
+    by_term = sp.csc_array(matrix)
     for component in np.unique(of_term[asked]):
         terms, rows = np.flatnonzero(of_term == component), of_row == component
         smaller = form.select(rows)
         kept = sp.csr_array(by_term[:, terms])[np.flatnonzero(rows)]
-        yield replace(smaller, matrix=sp.csr_array(kept), weights=form.weights[terms]), terms
+        yield replace(smaller, coefficients=sp.csr_array(kept), weights=form.weights[terms]), terms

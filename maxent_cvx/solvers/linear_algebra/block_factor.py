@@ -64,7 +64,10 @@ class BlockFactor:
         """P diag(x), summed over the terms of each class of columns of K, so that B' is this times the columns."""
         rows, known = self._blocks.bucket_blocks.rows, self._blocks.known
         shape = (rows.shape[0], known.distinct.shape[1])
-        return sp.csr_array((rows.data * self._x[rows.indices], self._blocks.class_of_entry, rows.indptr), shape=shape)
+        data = self._x[rows.indices]
+        if not self._blocks.bucket_blocks.has_ones:
+            data *= rows.data
+        return sp.csr_array((data, self._blocks.class_of_entry, rows.indptr), shape=shape)
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
         """Block elimination: solve for the knowledge by S, then substitute back into the buckets.

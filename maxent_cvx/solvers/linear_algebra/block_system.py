@@ -53,7 +53,8 @@ class BlockSystem:
         self.known = form.known
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.bucket_blocks = form.bucket_blocks
-        self.class_of_entry = self.known.of_term[self.bucket_blocks.rows.indices]
+        indices = self.bucket_blocks.rows.indices
+        self.class_of_entry = self.known.of_term.astype(indices.dtype, copy=False)[indices]
         self.products = self.formed = 0
         self.schur, self.may_form = schur, may_form
 

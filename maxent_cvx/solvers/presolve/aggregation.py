@@ -20,7 +20,8 @@ import scipy.sparse as sp
 
 from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
-from ..rows.sparse import entry_rows
+from ..program.split_matrix import SplitMatrix
+from ..rows.sparse import compact, entry_rows
 from .equitable_partition import bits, column_hashes, equitable_partition, proportional_rows, row_sums, scramble
 
 __all__ = ["Aggregation", "aggregate"]
@@ -52,7 +53,13 @@ class Aggregation:
     def identity(cls, form: LinearForm) -> Aggregation:
         """Aggregate nothing."""
         n_rows, n_terms = form.shape
-        return cls(form, np.arange(n_terms), np.arange(n_rows), np.ones(n_terms), np.zeros(n_rows))
+        return cls(
+            form,
+            np.arange(n_terms, dtype=np.int32),
+            np.arange(n_rows),
+            np.broadcast_to(1.0, n_terms),
+            np.broadcast_to(0.0, n_rows),
+        )
 
     def then(self, other: Aggregation) -> Aggregation:
         """Compose with an aggregation of the aggregated problem."""
@@ -121,10 +128,9 @@ def _merge_rows(form: LinearForm, kind: np.ndarray, *, proportional: bool) -> Ag
     share, weights = portion / total[term], form.weights[example] * total
     chosen = sp.csr_array(by_term[example])
     published = sp.csr_array((chosen.data, (kind[chosen.indices], entry_rows(chosen))), shape=(n_kinds, len(size)))
-    known = sp.csr_array(form.known.transposed[form.known.of_term[example]].T)
     smaller = replace(
         form,
-        matrix=sp.csr_array(sp.vstack([published, known], format="csr")),
+        coefficients=SplitMatrix(compact(published), form.known.columns(example)),
         low=np.concatenate([low, form.low[n:]]),
         high=np.concatenate([high, form.high[n:]]),
         scale=np.ones(n_kinds + form.shape[0] - n),

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..parameters.tolerances import FEASIBILITY, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from ..program.split_matrix import SplitMatrix
 from ..rows.sparse import entry_rows, most_by_row
 from .aggregation import aggregate
 from .bound_propagation import term_bounds
@@ -114,14 +115,13 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
     scale[n:] = np.where(magnitude < PRESOLVE.in_scale, 2.0 ** np.floor(np.log2(magnitude)), 1.0)
     if (scale == 1).all():
         return form, scale
-    matrix = sp.csr_array((form.matrix.data / scale[entry_rows(form.matrix)], form.matrix.indices, form.matrix.indptr),
-                          shape=form.shape)  # fmt: skip
+    coefficients = SplitMatrix(form.published, known.divided(scale[n:]))
     sides = {
         name: getattr(form, name) / scale
         for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
     }
     penalties = None if form.penalties is None else form.penalties.scaled(1 / scale[form.n_hard :])
-    return replace(form, matrix=matrix, penalties=penalties, **sides), scale
+    return replace(form, coefficients=coefficients, penalties=penalties, **sides), scale
 
 
 def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray) -> LinearForm:
@@ -138,10 +138,5 @@ def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined:
     if terms.all() and rows.all():
         return form
     smaller = form.select(rows)
-    return replace(
-        smaller,
-        matrix=smaller.matrix if terms.all() else sp.csr_array(smaller.matrix[:, np.flatnonzero(terms)]),
-        low=smaller.low - determined[rows],
-        high=smaller.high - determined[rows],
-        weights=form.weights[terms],
-    )
+    smaller = smaller if terms.all() else smaller.select_terms(np.flatnonzero(terms))
+    return replace(smaller, low=smaller.low - determined[rows], high=smaller.high - determined[rows])

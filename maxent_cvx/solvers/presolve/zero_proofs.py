@@ -101,6 +101,6 @@ def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Seq
     moved = multipliers
     for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
         if terms.any():
-            steps = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -(form.matrix.T @ proof)[terms]
+            steps = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -form.rmatvec(proof)[terms]
             moved = moved + max(float(steps.max()), 0.0) * proof
     return moved

@@ -37,10 +37,11 @@ def detect_blocks(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
         return replace(form.select(order), n_published=int(chosen.sum())), order
     if form.n_published or form.shape[0] < BLOCK_DETECTION.fewest:
         return form, every
-    length = np.diff(form.matrix.indptr)
+    matrix = form.matrix
+    length = np.diff(matrix.indptr)
     chosen = np.flatnonzero(form.is_equation & (length > 0) & (every < form.n_hard))
     for longest in BLOCK_DETECTION.lengths:
-        block = components(form.matrix[chosen])[0]
+        block = components(matrix[chosen])[0]
         wide = (np.bincount(block) > BLOCK_DETECTION.widest)[block]
         if not wide.any():
             break

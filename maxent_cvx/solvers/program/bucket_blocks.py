@@ -19,6 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from ..parameters.size_limits import NEWTON_COSTS
+from ..rows.sparse import with_ones_of
 
 __all__ = ["BlockEntries", "BucketBlocks"]
 
@@ -60,13 +61,15 @@ class BucketBlocks:
         P with a row a slot, and its transpose.
     n_blocks, n_single, n_others : int
         The number of blocks, and the most single rows, and other rows, of one.
+    has_ones : bool
+        Whether every coefficient is 1.
     narrow : bool
         Whether blocks are so small that operations run along the blocks, one entry of all of them at a time.
     """
 
     def __init__(self, published: sp.csr_array, by_term: sp.csr_array, bucket: np.ndarray) -> None:
         block, used = pd.factorize(bucket)
-        others = ~_single(published, by_term)
+        others = ~_single(by_term)
         local, self.n_blocks, widths = np.empty(len(block), dtype=np.int64), len(used), []
         for side in (~others, others):
             own = np.flatnonzero(side)
@@ -79,14 +82,17 @@ class BucketBlocks:
         width = np.where(others, self.n_others, self.n_single)
         place = local * self.n_blocks + block if self.narrow else block * width + local
         self.slot = np.where(others, self.n_blocks * self.n_single, 0) + place
-        row = np.repeat(self.slot, np.diff(published.indptr))
         shape = (self.n_slots, published.shape[1])
-        self.rows = sp.csr_array((published.data, (row, published.indices)), shape=shape)
-        slots = self.slot[by_term.indices].astype(by_term.indices.dtype)
+        ends = np.zeros(self.n_slots + 1, dtype=published.indptr.dtype)
+        ends[1 + self.slot] = np.diff(published.indptr)
+        ordered = with_ones_of(published[np.argsort(self.slot)], published)
+        self.rows = sp.csr_array((ordered.data, ordered.indices, np.cumsum(ends, dtype=ends.dtype)), shape=shape)
+        slots = self.slot.astype(by_term.indices.dtype)[by_term.indices]
         self.by_term = sp.csr_array((by_term.data, slots, by_term.indptr), shape=shape[::-1])
         self._padding = np.ones(self.n_slots)
         self._padding[self.slot] = 0.0
-        self._squared = self.rows if (published.data == 1).all() else self.rows.power(2)
+        self.has_ones = bool((published.data == 1).all())
+        self._squared = self.rows if self.has_ones else self.rows.power(2)
         self._index_products(by_term, block, local, others)
 
     @property
@@ -117,18 +123,19 @@ class BucketBlocks:
     def _index_products(self, by_term: sp.csr_array, block: np.ndarray, local: np.ndarray, others: np.ndarray) -> None:
         """Find, for every pair of distinct entries of a column of P, where its product is added."""
         term, i, j = _pairs(by_term)
-        product, first, second = by_term.data[i] * by_term.data[j], by_term.indices[i], by_term.indices[j]
+        product = None if (by_term.data == 1).all() else by_term.data[i] * by_term.data[j]
+        first, second = by_term.indices[i], by_term.indices[j]
+        del i, j
         both = others[first] & others[second]
         swap = np.where(both, local[first] < local[second], others[first])
         first, second = np.where(swap, second, first), np.where(swap, first, second)
-        height = np.where(both, self.n_others, self.n_single)
         if self.narrow:
             position = (local[first] * self.n_others + local[second]) * self.n_blocks + block[first]
         else:
+            height = np.where(both, self.n_others, self.n_single)
             position = (block[first] * height + local[first]) * self.n_others + local[second]
         self._cross, self._below = (
-            (position[kind], term[kind], None if (product[kind] == 1).all() else product[kind])
-            for kind in (~both, both)
+            _of_kind(kind, position, term, product, len(by_term.indptr) - 1) for kind in (~both, both)
         )
 
     def entries(self, x: np.ndarray) -> BlockEntries:
@@ -137,26 +144,34 @@ class BucketBlocks:
         return BlockEntries(self._squared @ x + self._padding, self._assembled(*self._cross, self.n_single, x), below)
 
     def _assembled(
-        self, position: np.ndarray, term: np.ndarray, product: np.ndarray | None, height: int, x: np.ndarray
+        self, position: np.ndarray, term: np.ndarray | None, product: np.ndarray | None, height: int, x: np.ndarray
     ) -> np.ndarray:
         """Add up x, times a product of coefficients, at the given positions of blocks of the given height."""
         shape = (height, self.n_others, self.n_blocks) if self.narrow else (self.n_blocks, height, self.n_others)
-        weight = x[term] if product is None else product * x[term]
+        weight = x if term is None else x[term]
+        weight = weight if product is None else product * weight
         entries = np.bincount(position, weight, int(np.prod(shape)))
         return entries.astype(float, copy=False).reshape(shape)  # bincount of nothing has an integer type
 
 
-def _single(published: sp.csr_array, by_term: sp.csr_array) -> np.ndarray:
+def _of_kind(
+    kind: np.ndarray, position: np.ndarray, term: np.ndarray, product: np.ndarray | None, n_terms: int
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """The products of one kind; no terms where there is one product of every term, no products where all are 1."""
+    if not kind.all():
+        position, term, product = position[kind], term[kind], None if product is None else product[kind]
+    product = None if product is None or (product == 1).all() else product
+    return position, None if np.array_equal(term, np.arange(n_terms)) else term, product
+
+
+def _single(by_term: sp.csr_array) -> np.ndarray:
     """Mark rows of which no two have a term in common: those that come first, or last, in each of their terms."""
-    n, terms = published.shape
-    filled = np.flatnonzero(np.diff(by_term.indptr))
-    found = np.ones((2, n), dtype=bool)
+    entries = np.diff(by_term.indptr)
+    filled, found = np.flatnonzero(entries), np.ones((2, by_term.shape[1]), dtype=bool)
     for mark, extreme in zip(found, (np.minimum, np.maximum), strict=True):
-        chosen = np.full(terms, -1)
         if len(filled):
-            chosen[filled] = extreme.reduceat(by_term.indices, by_term.indptr[filled])
-        row = np.repeat(np.arange(n), np.diff(published.indptr))
-        mark[row[chosen[published.indices] != row]] = False
+            chosen = extreme.reduceat(by_term.indices, by_term.indptr[filled])
+            mark[by_term.indices[np.repeat(chosen, entries[filled]) != by_term.indices]] = False
     return found[int(found[1].sum() > found[0].sum())]
 
 

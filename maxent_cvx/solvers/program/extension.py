@@ -134,14 +134,14 @@ def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.
     added : mapping of hashable to AddedRows
     weights : ndarray, one a term
     """
-    n, n_hard = form.shape[0], form.n_hard
+    n, n_hard, before = form.shape[0], form.n_hard, form.matrix
     firm = {key: one for key, one in added.items() if one.penalties is None}
     soft = {key: one for key, one in added.items() if one.penalties is not None}
     n_firm = sum(len(one.low) for one in firm.values())
     blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
-        (form.matrix[:n_hard], form.low[:n_hard], form.high[:n_hard]),
+        (before[:n_hard], form.low[:n_hard], form.high[:n_hard]),
         *((one.matrix, one.low, one.high) for one in firm.values()),
-        (form.matrix[n_hard:], form.low[n_hard:], form.high[n_hard:]),
+        (before[n_hard:], form.low[n_hard:], form.high[n_hard:]),
         *((one.matrix, one.low, one.high) for one in soft.values()),
     ]
     matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
@@ -166,7 +166,7 @@ def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.
     origin = ExtendedOrigin(form.origin, original, matrix, low, high, names)
     wider = replace(
         form,
-        matrix=matrix,
+        coefficients=matrix,
         low=low,
         high=high,
         origin=origin,

@@ -10,13 +10,14 @@ import scipy.sparse as sp
 
 from ..parameters.tolerances import FEASIBILITY
 from ..rows.components import components
-from ..rows.exact_products import exact_matvec
+from ..rows.exact_products import split_exactly
 from ..rows.origin import RowOrigin
 from ..rows.penalties import Penalties
 from ..rows.row_operations import RowOperations
-from ..rows.sparse import entry_rows, least_by_row, with_entries_in
+from ..rows.sparse import absolute, entry_rows, least_by_row, with_entries_in, with_ones_of
 from .bucket_blocks import BucketBlocks
 from .shared_columns import SharedColumns
+from .split_matrix import SplitMatrix
 
 __all__ = ["LinearForm"]
 
@@ -31,7 +32,8 @@ class LinearForm:
 
     Attributes
     ----------
-    matrix : csr_array, shape (rows, terms)
+    coefficients : csr_array, or SplitMatrix, shape (rows, terms)
+        The matrix; or its published rows and the distinct columns of the others, which takes less memory.
     low, high : ndarray
         Records. Equal for an equation, infinite where there is no such side.
     scale, shift : ndarray
@@ -59,7 +61,7 @@ class LinearForm:
         all rows are hard.
     """
 
-    matrix: sp.csr_array
+    coefficients: sp.csr_array | SplitMatrix
     low: np.ndarray
     high: np.ndarray
     scale: np.ndarray
@@ -102,9 +104,9 @@ class LinearForm:
             int(np.searchsorted(kept >= n, True)) for n in (self.n_published, self.n_facts, self.n_hard)
         )
         soft = None if self.penalties is None else self.penalties.select(kept[n_hard:] - self.n_hard)
-        smaller = replace(
+        return replace(
             self,
-            matrix=self.matrix[kept],
+            coefficients=self._selected(kept, n_published),
             low=self.low[kept],
             high=self.high[kept],
             scale=self.scale[kept],
@@ -116,9 +118,20 @@ class LinearForm:
             operations=None,
             penalties=soft if soft is not None and len(soft) else None,
         )
-        if np.array_equal(kept[n_published:], np.arange(self.n_published, self.shape[0])):
-            object.__setattr__(smaller, "known", self.known)  # all knowledge is kept: reuse its distinct columns
-        return smaller
+
+    def _selected(self, rows: np.ndarray, n_published: int) -> sp.csr_array | SplitMatrix:
+        """The coefficients of some rows, the first of which are published."""
+        n = self.n_published
+        if self._split is None and not np.array_equal(rows[n_published:], np.arange(n, self.shape[0])):
+            return sp.csr_array(self.matrix[rows])
+        published = with_ones_of(self.published[rows[:n_published]], self.published)
+        return SplitMatrix(published, self.known.select(rows[n_published:] - n))
+
+    def select_terms(self, terms: np.ndarray) -> LinearForm:
+        """Keep the coefficients of some terms, by their numbers in the order given."""
+        split = self._split
+        kept = sp.csr_array(self.matrix[:, terms]) if split is None else split.columns(terms)
+        return replace(self, coefficients=kept, weights=self.weights[terms])
 
     def select_knowledge(self, rows: np.ndarray) -> LinearForm:
         """Keep all hard constraints, and the rows of knowledge with the given numbers, in ascending order."""
@@ -132,7 +145,7 @@ class LinearForm:
     @property
     def n_hard(self) -> int:
         """The number of leading rows that are hard; all further rows are soft."""
-        return self.matrix.shape[0] - (0 if self.penalties is None else len(self.penalties))
+        return self.shape[0] - (0 if self.penalties is None else len(self.penalties))
 
     @cached_property
     def hard(self) -> LinearForm:
@@ -146,7 +159,24 @@ class LinearForm:
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows, and of terms."""
-        return self.matrix.shape
+        return self.coefficients.shape
+
+    @property
+    def _split(self) -> SplitMatrix | None:
+        """The coefficients if published rows are apart from the others, and none has become the other since."""
+        split = self.coefficients
+        return split if isinstance(split, SplitMatrix) and split.published.shape[0] == self.n_published else None
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """All rows as one sparse matrix; where they are split, it is made anew whenever it is asked for."""
+        split = self.coefficients
+        return split.rows(np.arange(split.shape[0])) if isinstance(split, SplitMatrix) else split
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows as a sparse matrix, by their numbers in the order given."""
+        split = self._split
+        return sp.csr_array(self.matrix[numbers] if split is None else split.rows(numbers))
 
     @property
     def is_equation(self) -> np.ndarray:
@@ -163,17 +193,19 @@ class LinearForm:
     @cached_property
     def published(self) -> sp.csr_array:
         """The published rows."""
-        return self.matrix[: self.n_published]
+        split = self._split
+        return self.matrix[: self.n_published] if split is None else split.published
 
     @cached_property
     def published_by_term(self) -> sp.csr_array:
         """The published rows, transposed."""
-        return sp.csr_array(self.published.T)
+        return with_ones_of(sp.csr_array(self.published.T), self.published)
 
     @cached_property
     def known(self) -> SharedColumns:
         """The rows that are not published, each distinct column stored once."""
-        return SharedColumns(self.matrix[self.n_published :])
+        split = self._split
+        return SharedColumns(self.matrix[self.n_published :]) if split is None else split.known
 
     @cached_property
     def bucket(self) -> tuple[np.ndarray, np.ndarray]:
@@ -184,6 +216,11 @@ class LinearForm:
     def bucket_blocks(self) -> BucketBlocks:
         """The published rows, as blocks of a block-diagonal matrix."""
         return BucketBlocks(self.published, self.published_by_term, self.bucket[0])
+
+    def forget(self) -> None:
+        """Free what a solve has derived from the rows, several times their memory; asked for, it is derived again."""
+        for name in ("published_by_term", "bucket", "bucket_blocks", "_components", "_last_components", "upper_bound"):
+            self.__dict__.pop(name, None)
 
     def components(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Number the connected components, which are independent subproblems: for each row, and for each term.
@@ -221,15 +258,38 @@ class LinearForm:
         """Compute A x."""
         return np.concatenate([self.published @ x, self.known.matvec(x)])
 
+    def exact_matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute A x without the roundoff of long sums, where all coefficients are 1 or -1; see `exact_products`."""
+        multiples, rest = split_exactly(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.matvec(multiples) + self.matvec(rest)
+
+    def absolute_matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute |A| x."""
+        return np.concatenate([absolute(self.published) @ x, absolute(self.known.distinct) @ self.known.collect(x)])
+
+    @property
+    def entries(self) -> np.ndarray:
+        """The number of terms that each row is about."""
+        size = np.bincount(self.known.of_term, minlength=self.known.distinct.shape[1])
+        return np.concatenate([np.diff(self.published.indptr), self.known.pattern @ size]).astype(np.int64)
+
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
         """Which rows have a coefficient on any of some terms."""
-        sums = abs(self.published) @ terms.astype(float), abs(self.known.distinct) @ self.known.collect(terms)
-        return np.concatenate(sums) > 0
+        return self.absolute_matvec(terms.astype(float)) > 0
 
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
         """Compute A' multipliers, one number a term."""
         n = self.n_published
-        return self.published_by_term @ multipliers[:n] + self.known.rmatvec(multipliers[n:])
+        found = self.published_by_term @ multipliers[:n]
+        found += self.known.rmatvec(multipliers[n:])
+        return found
+
+    def absolute_rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
+        """Compute |A|' multipliers, one number a term."""
+        n, known = self.n_published, self.known
+        of_class = absolute(known.transposed) @ multipliers[n:]
+        return absolute(self.published_by_term) @ multipliers[:n] + of_class[known.of_term]
 
     def project_to_dual_cone(self, multipliers: np.ndarray) -> np.ndarray:
         """Set to 0 the multipliers m > 0 of rows without a low side, and m < 0 of rows without a high side.
@@ -244,8 +304,9 @@ class LinearForm:
         return np.clip(multipliers, least, most)
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
-        """Compute log x for the primal point x = w exp(A' m - 1) of some multipliers, from the raw rows."""
-        exponent = self.matrix.T @ multipliers - 1
+        """Compute log x for the primal point x = w exp(A' m - 1) of some multipliers."""
+        exponent = self.rmatvec(multipliers)
+        exponent -= 1
         return exponent + np.log(self.weights) if self.is_weighted else exponent
 
     @cached_property
@@ -261,7 +322,7 @@ class LinearForm:
         high = np.where(subtracts, np.inf, self.high[: self.n_published])
         return least_by_row(high[by_term.indices] / np.abs(by_term.data), by_term)
 
-    @cached_property
+    @property
     def count_scale(self) -> np.ndarray:
         """The magnitude that the roundoff of each term is relative to, records: its upper bound, but at least one."""
         return np.where(np.isfinite(self.upper_bound), np.maximum(self.upper_bound, 1.0), 1.0)
@@ -274,7 +335,7 @@ class LinearForm:
 
     def missed(self, counts: np.ndarray) -> np.ndarray:
         """By how much each row is missed, whether it is hard or soft; records, >= 0."""
-        value = exact_matvec(self.matrix, counts)
+        value = self.exact_matvec(counts)
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
 
     def costs(self, counts: np.ndarray) -> np.ndarray:

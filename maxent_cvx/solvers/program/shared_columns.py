@@ -1,36 +1,90 @@
 """A sparse matrix with many identical columns: each distinct column is stored once.
 
 A statement about all men has the same coefficient on every term of a man. Storing the distinct columns makes a product
-with the matrix cost one pass over the terms and one over the entries of the distinct columns.
+with the matrix cost one pass over the terms and one over the entries of the distinct columns; and it takes little
+memory, whereas some hundreds of statements are about every term many times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..rows.sparse import canonical, compact, entry_rows
+
 __all__ = ["SharedColumns", "column_classes"]
 
+#: Up to so many numbers for each entry of a matrix are looked up in a table, which is faster than a search.
+MOST_DENSE = 16
 
-def column_classes(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct columns of a matrix: the class of every column, and one column of every class.
 
-    Columns are compared by their product with a random vector. Equal columns add up the same numbers in the same
-    order and always get the same class. Two different columns get the same class with probability about 1e-16; every
-    answer is checked against the full matrix, so that this would be noticed.
+def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarray, sp.csr_array]:
+    """Number the distinct columns of a matrix: the class of every column, one column of every class, and these columns.
+
+    Columns are compared by their product with a random vector: equal columns add up the same numbers in the same
+    order. Two different columns have the same product with probability about 1e-16. It is checked that none have:
+    otherwise another vector is taken.
+
+    Parameters
+    ----------
+    blocks : sequence of csr_array
+        The rows of the matrix, in as many blocks as they come in: they need not be stacked.
     """
-    hashes = matrix.T @ np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
-    of_column, classes = pd.factorize(hashes)
-    example = np.empty(len(classes), dtype=np.int64)
-    example[of_column] = np.arange(len(of_column))
-    return of_column, example
+    n_columns, seed = blocks[0].shape[1], 0
+    while True:
+        rng, hashes = np.random.default_rng(seed), np.zeros(n_columns)
+        for chunk in _chunks(blocks):
+            hashes += chunk.T @ rng.uniform(1, 2, chunk.shape[0])
+        of_column, classes = pd.factorize(hashes)
+        example = np.empty(len(classes), dtype=np.int64)
+        example[of_column] = np.arange(n_columns)
+        size, examples = np.bincount(of_column, minlength=len(classes)), []
+        for chunk in _chunks(blocks):
+            examples.append(sp.csr_array(chunk[:, example]))
+            examples[-1].sort_indices()
+            if not _repeats(chunk, examples[-1], of_column, size):
+                break
+        else:
+            return of_column, example, compact(sp.csr_array(sp.vstack(examples, format="csr")))
+        seed += 1
+
+
+def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
+    """Stack blocks until there are as many entries as columns, so that a pass over all columns is worth while."""
+    chunk: list[sp.csr_array] = []
+    for block in blocks:
+        chunk.append(block)
+        if sum(one.nnz for one in chunk) >= block.shape[1]:
+            yield chunk[0] if len(chunk) == 1 else sp.csr_array(sp.vstack(chunk, format="csr"))
+            chunk = []
+    if chunk:
+        yield chunk[0] if len(chunk) == 1 else sp.csr_array(sp.vstack(chunk, format="csr"))
+
+
+def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
+    """Whether every column of a block is, entry by entry, the example of its class; `size` is that of each class."""
+    if len(size) == len(of_column):
+        return True
+    if size[examples.indices].sum() != block.nnz:  # entries of rows are distinct, and none is 0
+        return False
+    table = examples.toarray() if np.prod(examples.shape, dtype=float) <= MOST_DENSE * block.nnz else examples
+    found = table[entry_rows(block), of_column[block.indices]]
+    return bool((np.asarray(found).ravel() == block.data).all())
 
 
 class SharedColumns:
     """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``.
+
+    Parameters
+    ----------
+    matrix : csr_array, or sequence of csr_array
+        Columns, some of which may be equal; or blocks of their rows.
+    of_term : ndarray of int, one a term, optional
+        Which of these columns each term has; by default every term has its own.
 
     Attributes
     ----------
@@ -40,14 +94,42 @@ class SharedColumns:
         The class of each term's column.
     """
 
-    def __init__(self, matrix: sp.csr_array) -> None:
-        self.of_term, example = column_classes(matrix)
-        if matrix.shape[0]:
-            self.transposed = sp.csr_array(matrix[:, example].T)
-            self.distinct = sp.csr_array(self.transposed.T)
-        else:
-            self.distinct = sp.csr_array((0, len(example)))
-            self.transposed = sp.csr_array((len(example), 0))
+    def __init__(self, matrix: sp.csr_array | Sequence[sp.csr_array], of_term: np.ndarray | None = None) -> None:
+        blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
+        of_column, _, self.distinct = column_classes([canonical(block) for block in blocks])
+        self.of_term = of_column if of_term is None else of_column[of_term]
+        self.transposed = sp.csr_array(self.distinct.T)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of terms."""
+        return self.distinct.shape[0], len(self.of_term)
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows of the matrix, with an entry for every term."""
+        found = sp.csr_array(self.distinct[numbers][:, self.of_term])
+        found.sort_indices()
+        return found
+
+    def select(self, rows: np.ndarray) -> SharedColumns:
+        """The matrix with some rows only, in the order given."""
+        if np.array_equal(rows, np.arange(self.shape[0])):
+            return self
+        return SharedColumns(sp.csr_array(self.distinct[rows]), self.of_term)
+
+    def columns(self, terms: np.ndarray) -> SharedColumns:
+        """The matrix with the columns of some terms only, by their numbers in the order given."""
+        of_term = self.of_term[terms]
+        left = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
+        if left.all():
+            return SharedColumns(self.distinct, of_term)
+        return SharedColumns(sp.csr_array(self.distinct[:, np.flatnonzero(left)]), (np.cumsum(left) - 1)[of_term])
+
+    def divided(self, by: np.ndarray) -> SharedColumns:
+        """The matrix with every row divided by a number."""
+        distinct = self.distinct
+        data = distinct.data / by[entry_rows(distinct)]
+        return SharedColumns(sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape), self.of_term)
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
         """Compute A x."""
@@ -60,6 +142,12 @@ class SharedColumns:
     def collect(self, x: np.ndarray) -> np.ndarray:
         """Sum x over the terms of each class of identical columns."""
         return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
+
+    @property
+    def pattern(self) -> sp.csr_array:
+        """The distinct columns with 1 in place of every coefficient."""
+        distinct = self.distinct
+        return sp.csr_array((np.ones(distinct.nnz), distinct.indices, distinct.indptr), shape=distinct.shape)
 
     @cached_property
     def squared(self) -> sp.csr_array:

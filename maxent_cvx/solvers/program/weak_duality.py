@@ -36,7 +36,7 @@ def _summands(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> tu
     of_rows, of_terms = np.zeros(form.shape[0]), np.zeros(form.shape[1])
     active = np.flatnonzero(d)
     of_rows[active] = d[active] * np.where(d[active] > 0, form.low[active], form.high[active])
-    reduced_cost = np.minimum(cost - form.matrix.T @ d, 0.0)
+    reduced_cost = np.minimum(cost - form.rmatvec(d), 0.0)
     negative = np.flatnonzero(reduced_cost)
     of_terms[negative] = reduced_cost[negative] * form.upper_bound[negative]
     return of_rows, of_terms

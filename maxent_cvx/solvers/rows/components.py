@@ -14,7 +14,7 @@ def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     links = sp.csr_array(matrix)
     links.eliminate_zeros()
     # Nodes are the rows and, after them, the terms; SciPy treats the graph as undirected.
-    starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz)])
+    starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz, dtype=links.indptr.dtype)])
     size = n_rows + n_terms
     graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
     component = sp.csgraph.connected_components(graph, directed=False)[1]

@@ -1,11 +1,70 @@
-"""Reductions over the entries of each row of a sparse matrix, and a choice of them."""
+"""Sparse matrices in little memory, reductions over the entries of each of their rows, and a choice of these."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["entry_rows", "least_by_row", "most_by_row", "with_entries_in"]
+__all__ = [
+    "absolute",
+    "canonical",
+    "compact",
+    "condensed",
+    "entry_rows",
+    "least_by_row",
+    "most_by_row",
+    "with_entries_in",
+    "with_ones_of",
+]
+
+
+def absolute(matrix: sp.csr_array) -> sp.csr_array:
+    """The absolute values of all coefficients; the matrix itself where none is negative."""
+    return abs(matrix) if (matrix.data < 0).any() else matrix
+
+
+def canonical(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with ascending columns in every row, each once, and without zeros; itself if it is so already."""
+    if matrix.has_canonical_format and matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def compact(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix with 32-bit indices if these suffice: SciPy keeps what it is given, and NumPy counts by 64."""
+    if (
+        matrix.indices.dtype == matrix.indptr.dtype == np.int32
+        or max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max
+    ):
+        return matrix
+    narrow = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((matrix.data, *narrow), shape=matrix.shape)
+
+
+def condensed(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix, to be kept: with 32-bit indices, and one number in place of coefficients that are all the same.
+
+    SciPy writes them out for as long as it computes with them. They cannot be written to.
+    """
+    matrix = compact(matrix)
+    if matrix.nnz < 2 or matrix.data.strides == (0,) or not (matrix.data == matrix.data[0]).all():
+        return matrix
+    if not matrix.has_canonical_format:  # SciPy would write to it later
+        return matrix
+    matrix = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    matrix.data = np.broadcast_to(matrix.data[0].copy(), matrix.nnz)
+    return matrix
+
+
+def with_ones_of(matrix: sp.csr_array, other: sp.csr_array) -> sp.csr_array:
+    """The matrix with the coefficients of another one in place of its own, if all are 1: they are held once then."""
+    enough = matrix.nnz <= other.nnz and matrix.data is not other.data
+    if enough and (matrix.data == 1).all() and (other.data[: matrix.nnz] == 1).all():
+        matrix.data = other.data[: matrix.nnz]
+    return matrix
 
 
 def entry_rows(matrix: sp.csr_array) -> np.ndarray:
@@ -32,5 +91,5 @@ def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
 def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:
     """The matrix, of the same shape, with the entries in the marked columns alone."""
     kept = columns[matrix.indices]
-    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)

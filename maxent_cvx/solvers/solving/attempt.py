@@ -75,6 +75,8 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
         If the backend returns no answer.
     """
     solved, answer, name = answered(problem, request, reduced, start)
+    if reduced.form is not problem.form:
+        reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
     certificate = _certified(problem, request, reduced, answer)
     return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
 

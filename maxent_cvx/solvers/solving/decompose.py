@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..answer import Answer, Status
 from ..backends.registry import Backend
@@ -53,6 +52,7 @@ def solve_by_components(
     monitor = monitor or Monitor()
     components = list(_components(form))
     if len(components) == 1:
+        del components  # numbers of every row and term, which the solve needs not hold
         return in_one_call(backend, form, start, monitor, **options)
     if (steps := getattr(backend, "steps", None)) is not None:
         begun = monitor.seconds
@@ -118,8 +118,7 @@ def _assembled(
 
 def _part(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> LinearForm:
     """The problem of one component."""
-    part = form.select(rows)
-    return replace(part, matrix=sp.csr_array(part.matrix[:, terms]), weights=form.weights[terms])
+    return form.select(rows).select_terms(terms)
 
 
 def _components(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:

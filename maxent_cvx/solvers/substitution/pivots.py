@@ -57,7 +57,7 @@ def equation_blocks(form: LinearForm) -> list[Equations]:
     found = []
     ends = np.empty(0, dtype=int) if form.origin is None else form.origin.starts
     for start, end in itertools.pairwise(ends[ends <= form.n_facts].tolist()):
-        matrix = sp.csr_array(form.matrix[start:end])
+        matrix = form.rows(np.arange(start, end))
         side = form.low[start:end]
         exact = (side == form.high[start:end]) & (np.rint(side) == side) & (form.side_error[start:end] == 0)
         of_term = np.full(form.shape[1], -1)

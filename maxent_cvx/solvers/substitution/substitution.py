@@ -46,7 +46,7 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
         upper = _bounds(form, n_records, uneven, blocks)
     except Infeasible:
         return form  # a solve will find the contradiction, and explain it
-    rows = left = sp.csr_array(form.matrix[uneven])
+    rows = left = form.rows(uneven)
     steps = []
     for equations in blocks * 2:  # twice, as one block may leave coefficients that an earlier one eliminates
         step = pivots(left, equations, upper)
@@ -76,7 +76,7 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
     A row may imply no bound before elimination, and a tight one after: that one of some people in a bucket has the
     income 10^10 implies no bound for any of them, but that none of the other people of the bucket has it.
     """
-    upper, rows = term_bounds(form.hard, n_records)[1], sp.csr_array(form.matrix[uneven])
+    upper, rows = term_bounds(form.hard, n_records)[1], form.rows(uneven)
     least = least_by_row(np.abs(rows.data), rows)
     for equations in blocks:
         pair, entry, _ = largest_terms(rows, equations, upper)
@@ -90,7 +90,7 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
         hard, knowledge = form.select(np.arange(form.n_facts)), form.select(uneven)
         tried = replace(
             form.select(np.concatenate([np.arange(form.n_facts), uneven])),
-            matrix=sp.csr_array(sp.vstack([hard.matrix, left], format="csr")),
+            coefficients=sp.csr_array(sp.vstack([hard.matrix, left], format="csr")),
             low=np.concatenate([hard.low, knowledge.low - value]),
             high=np.concatenate([hard.high, knowledge.high - value]),
             side_error=np.concatenate(

@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import MaxEntError
+from ...solvers.rows.sparse import compact
+from ...tables.coding import group_codes
 from ...tables.selection import Choice, written
 from ...terms.blocks.wording import decimal
 from ...terms.penalty import Penalty
@@ -265,18 +267,24 @@ class Statement(Source):
 
 def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tuple[Fraction, np.ndarray], ...]]:
     """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
-    places = np.column_stack([place for place, _, _ in events])
-    touched = np.flatnonzero(places.any(axis=1))  # a statement is about few of the terms: only these are sorted
-    patterns, pattern = np.unique(places[touched], axis=0, return_inverse=True)
-    pattern = pattern.ravel()
+    touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
+    # A statement is about few of the terms: only these are looked at.
+    places = [place[touched] for place, _, _ in events]
+    pattern = group_codes(places, [len(factors) for _, factors, _ in events])
+    example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
+    example[pattern] = np.arange(len(pattern))
     total = [
-        sum((a * factors[at] for (_, factors, a), at in zip(events, own, strict=True)), Fraction(0))
-        for own in patterns.tolist()
+        sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
+        for at in example.tolist()
     ]
-    typed = tuple((a, touched[pattern == i]) for i, a in enumerate(total) if a)
     data = np.array([float(a) for a in total], dtype=float)[pattern]
-    matrix = sp.csr_array((data, touched, [0, len(touched)]), shape=(1, n_terms))
-    matrix.eliminate_zeros()
+    matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, n_terms)))
+    terms = matrix.indices  # the same array, not a copy, where there is one coefficient
+    of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
+    typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
+    if not data.all():
+        matrix = matrix.copy()  # in place the terms would be written over
+        matrix.eliminate_zeros()
     return matrix, typed
 
 

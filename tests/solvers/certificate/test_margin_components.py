@@ -80,7 +80,7 @@ def test_what_else_restricts_terms_is_left_to_the_general_proof(seed: int):
     elif kind == "coefficient":
         matrix = form.matrix.copy()
         matrix.data[int(np.flatnonzero(matrix.indices == term)[0])] = 0.5
-        form = replace(form, matrix=matrix, low=matrix @ x, high=matrix @ x)
+        form = replace(form, coefficients=matrix, low=matrix @ x, high=matrix @ x)
     else:
         own = int(np.flatnonzero(form.matrix[:, [term]].toarray()[:, 0])[0])
         form = replace(form, high=np.where(np.arange(n) == own, form.high + 1, form.high))

@@ -43,7 +43,7 @@ def test_the_rows_of_two_kinds_as_by_elimination(seed: int):
     form = random_model(seed)[0].form
     left = np.flatnonzero(np.random.default_rng(seed).random(form.shape[1]) < 0.7)
     form = form.select(np.arange(form.n_published))
-    for some in (form, replace(form, matrix=form.matrix[:, left], weights=form.weights[left])):
+    for some in (form, replace(form, coefficients=form.matrix[:, left], weights=form.weights[left])):
         np.testing.assert_array_equal(dependent(some), dependent_by_elimination(some))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -43,9 +45,25 @@ def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
 def test_as_many_classes_as_different_columns(seed: int, n_rows: int, n_columns: int, n_different: int):
     """Equal columns are in one class, and different ones never are."""
     plain = draw(seed, n_rows, n_columns, n_different)
-    of_column, example = column_classes(sp.csr_array(plain))
+    of_column, example, distinct = column_classes([sp.csr_array(plain[:1]), sp.csr_array(plain[1:])])
     assert len(example) == len({tuple(column) for column in plain.T})
     np.testing.assert_array_equal(plain[:, example[of_column]], plain)
+    np.testing.assert_array_equal(distinct.toarray()[:, of_column], plain)
+
+
+def test_columns_with_the_same_product_are_told_apart():
+    """Where two different columns have the same product with the first random vector, another vector is taken."""
+
+    class Ones:
+        def uniform(self, low: float, high: float, size: int) -> np.ndarray:
+            return np.ones(size)
+
+    usual, plain = np.random.default_rng, np.array([[1.0, 0.0, 1.0, 0.5], [0.0, 1.0, 0.0, 0.5], [1.0, 1.0, 1.0, 1.0]])
+    with mock.patch.object(np.random, "default_rng", lambda seed: usual(seed) if seed else Ones()):
+        for blocks in (sp.csr_array(plain), [sp.csr_array(plain[:1]), sp.csr_array(plain[1:])]):
+            shared = SharedColumns(blocks)
+            np.testing.assert_array_equal(shared.rows(np.arange(3)).toarray(), plain)
+            assert shared.distinct.shape == (3, 3)
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])

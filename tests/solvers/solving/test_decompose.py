@@ -33,7 +33,7 @@ def side_by_side(forms: list[LinearForm]) -> LinearForm:
     published = np.concatenate([np.arange(form.shape[0]) < form.n_published for form in forms])
     form = replace(LinearForm.plain(matrix, low, high, weights), n_published=len(published))
     order = np.argsort(~published, kind="stable")
-    return replace(form.select(order), matrix=matrix[order], n_published=int(published.sum()))
+    return replace(form.select(order), coefficients=matrix[order], n_published=int(published.sum()))
 
 
 def forms(seed: int, n: int) -> list[LinearForm]:
