@@ -23,6 +23,7 @@ import numpy as np
 from ..parameters.size_limits import NEWTON_COSTS
 from ..program.linear_form import LinearForm
 from .block_factor import BlockFactor
+from .schur_complement import forming_cost
 from .schur_preconditioner import SchurComplement
 
 __all__ = ["BlockSystem"]
@@ -64,7 +65,7 @@ class BlockSystem:
         Costs are in multiplications of a dense product: forming S is one, a product with S is bound by memory.
         """
         k, terms, cost = self.n_known, len(self.known.of_term), NEWTON_COSTS
-        forming = float(self.bucket_blocks.n_slots) * k * (k + cost.forming_overhead) + k**3
+        forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows) + k**3
         product = cost.per_term * terms + cost.per_entry * self.known.distinct.nnz + cost.per_pair * k**2
         return int(np.clip(cost.forming_share * forming / product, cost.least_products, cost.most_products))
 
