@@ -9,7 +9,7 @@ published rows P first and the rows of knowledge K last,
 
 A soft row adds the second derivative of its conjugate to its diagonal element of C.
 
-A product with S takes a few passes over the terms; forming S costs hundreds of times as much. Conjugate gradients
+A product with S takes a few passes over the terms; forming S costs up to hundreds of times as much. Conjugate gradients
 therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
 It then preconditions the systems at later x, until these take too many products in turn (:mod:`.block_factor`).
 """
@@ -62,7 +62,7 @@ class BlockSystem:
     def affordable_products(self) -> int:
         """How many products with S one solution may take before S is formed: a share of what that costs.
 
-        Costs are in multiplications of a dense product: forming S is one, a product with S is bound by memory.
+        Costs are in multiplications of a dense product; a product with S is bound by memory.
         """
         k, terms, cost = self.n_known, len(self.known.of_term), NEWTON_COSTS
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows) + k**3
