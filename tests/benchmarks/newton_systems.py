@@ -5,6 +5,7 @@ is a model with constants (``NEWTON_COSTS``, ``solvers/parameters/size_limits.py
 product:
 
     forming S     slots k (k + forming_overhead) + k^3           slots: rows of all blocks, padding included
+                  or, where that is less, by sparse products (``forming_cost``): then no overhead is measured
     a product     per_term terms + per_entry entries + per_pair k^2
 
 Prints, for each number of rows, what each constant would be in this run. The unit is the time of one multiplication in
@@ -22,6 +23,7 @@ import pandas as pd
 
 from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
 from maxent_cvx.solvers.linear_algebra.cholesky import regularized_cholesky
+from maxent_cvx.solvers.linear_algebra.schur_complement import forming_cost
 from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
 from maxent_cvx.solvers.program.linear_form import LinearForm
 
@@ -56,7 +58,8 @@ def measure(form: LinearForm, times: int) -> dict[str, float]:
     entries = timed(lambda: (known.transposed @ v, known.distinct @ collected), 20 * times)[0]
     terms, nnz = form.shape[1], known.distinct.nnz
     cost = NEWTON_COSTS
-    model_forming = slots * k * (k + cost.forming_overhead) + k**3
+    model_forming = forming_cost(system.bucket_blocks, known.distinct, system.bucket_blocks.rows)
+    is_dense = model_forming == slots * k * (k + cost.forming_overhead)
     model_product = cost.per_term * terms + cost.per_entry * nnz + cost.per_pair * k**2
     return {
         "k": k, "terms": terms, "entries": nnz, "slots": slots,
@@ -64,10 +67,10 @@ def measure(form: LinearForm, times: int) -> dict[str, float]:
         "per_term": (product - entries) / (unit * terms),
         "per_entry": entries / (unit * nnz),
         "per_pair": preconditioning / (unit * k**2),
-        "forming_overhead": forming / (unit * slots * k) - k,
+        "forming_overhead": forming / (unit * slots * k) - k if is_dense else np.nan,
         "factoring_k3": factoring / (unit * k**3),
         "ratio": (forming + factoring) / (product + preconditioning),
-        "model_ratio": model_forming / model_product,
+        "model_ratio": (model_forming + k**3) / model_product,
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from .dual import Dual, Point
 __all__ = ["line_search"]
 
 
-def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, bool]:
+def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, float, bool]:
     """Backtrack along a step until the dual function decreases enough, or lengthen it while the function decreases.
 
     A term that is zero in every solution shrinks by a factor e in every Newton step, so that Newton's method never
@@ -20,8 +20,10 @@ def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | Non
     -------
     trial : Point or None
         None if no multiple of the step decreases the function enough.
-    lengthened : bool
-        Whether more than the whole step was taken.
+    length : float
+        The multiple of the step that was taken.
+    falls_beyond : bool
+        Whether the function still decreased at the end of the whole step, so that a longer one was tried.
     """
     length, slope = 1.0, dual.directional_derivative(point, step)
     first = first_kink(dual, point, step)
@@ -32,17 +34,17 @@ def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | Non
         # The function is smooth up to the first kink. A step that ends there makes that inequality inactive.
         length = first if length / 2 < first < length else min(length / 2, cap)
         if length < LINE_SEARCH.shortest * cap or not slope < 0:
-            return None, False
+            return None, 0.0, False
         trial = trial_point(dual, point, step, length)
     is_flat = slope >= -LINE_SEARCH.flat * point.rounding
     if length < 1 or is_flat or slope_at_trial(dual, point, trial, step) >= LINE_SEARCH.steep * slope:
-        return trial, False
+        return trial, length, False
     while length < LINE_SEARCH.longest:
         further = trial_point(dual, point, step, 2 * length)
         if not slope_at_trial(dual, point, further, step) < 0:
             break
         trial, length = further, 2 * length
-    return trial, True
+    return trial, length, True
 
 
 def _decreases_enough(dual: Dual, point: Point, trial: Point) -> bool:

@@ -61,7 +61,8 @@ def newton_steps(
     system, dual = newton_system(form), Dual(form)
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
-    status = Status.LIMIT
+    next_search, pause = 0, 1  # the iteration from which on zeros are looked for, and how long not to, once in vain
+    status, is_damped = Status.LIMIT, False
     for iteration in range(max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
@@ -79,15 +80,18 @@ def newton_steps(
         precision = max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest))
         last_residual = residual
         for ridge in NEWTON.ridges:
-            step, active = newton_direction(dual, point, system, ridge, precision)
-            trial, lengthened = line_search(dual, point, step)
+            step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)
+            trial, length, falls_beyond = line_search(dual, point, step)
             if trial is not None:
                 break
         else:  # no step decreases the dual function by more than its rounding error
             status = Status.OPTIMAL if best <= NEWTON.stalled * tolerance else Status.FAILED
             break
-        if lengthened and max(dual.residual_and_gap(trial)) > tolerance:
+        is_damped |= length < 1
+        if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
             proof = recession_direction(dual, point, step, system, active)
+            pause = 1 if proof is not None else 2 * pause
+            next_search = iteration + pause
             if proof is not None:
                 dual.remove_zeros(proof)
                 trial = dual.at(trial.m)
@@ -110,17 +114,19 @@ def forcing_term(reduction: float, iteration: int) -> float:
 
 
 def newton_direction(
-    dual: Dual, point: Point, system: System, ridge: float, precision: float
+    dual: Dual, point: Point, system: System, ridge: float, precision: float, *, is_damped: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton's direction over the equations and the active inequalities, and which rows of knowledge are active.
 
     An inequality whose multiplier is 0 and would get the wrong sign, and a soft row whose multiplier would exceed the
-    slope of its cost, are made inactive, and the system is solved again.
+    slope of its cost, are made inactive, and the system is solved again. A
+    damped step changes terms that have nearly vanished less.
     """
     active, sign = dual.active_set(point)
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
-    weights = np.maximum(point.counts, np.where(dual.removed, 0.0, NEWTON.floor * residual * min(residual, 1.0)))
+    floor = NEWTON.floor * residual * (1.0 if is_damped else min(residual, 1.0))
+    weights = np.maximum(point.counts, np.where(dual.removed, 0.0, floor))
     factor = system.at(weights, ridge, point.curvature)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])

@@ -50,7 +50,7 @@ def recession_direction(
     if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
-    factor = system.at(others, VANISHING_TERMS.ridge, point.curvature)
+    of_newton, factor = system.schur, system.at(others, VANISHING_TERMS.ridge, point.curvature)
     direction, largest_allowed = step, VANISHING_TERMS.most_moved * np.abs(change).max()
     for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)
@@ -60,4 +60,5 @@ def recession_direction(
         largest_allowed = 0.1 * largest
         direction = direction - factor.solve(form.matvec(others * rest), active, VANISHING_TERMS.precision)
         change = np.where(alive, form.rmatvec(direction), 0.0)
+    system.schur = of_newton or system.schur  # one that was formed here preconditions Newton's own systems badly
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None

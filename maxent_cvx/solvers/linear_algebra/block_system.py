@@ -9,7 +9,7 @@ published rows P first and the rows of knowledge K last,
 
 A soft row adds the second derivative of its conjugate to its diagonal element of C.
 
-A product with S takes a few passes over the terms; forming S costs hundreds of times as much. Conjugate gradients
+A product with S takes a few passes over the terms; forming S costs up to hundreds of times as much. Conjugate gradients
 therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
 It then preconditions the systems at later x, until these take too many products in turn (:mod:`.block_factor`).
 """
@@ -23,6 +23,7 @@ import numpy as np
 from ..parameters.size_limits import NEWTON_COSTS
 from ..program.linear_form import LinearForm
 from .block_factor import BlockFactor
+from .schur_complement import forming_cost
 from .schur_preconditioner import SchurComplement
 
 __all__ = ["BlockSystem"]
@@ -62,10 +63,10 @@ class BlockSystem:
     def affordable_products(self) -> int:
         """How many products with S one solution may take before S is formed: a share of what that costs.
 
-        Costs are in multiplications of a dense product: forming S is one, a product with S is bound by memory.
+        Costs are in multiplications of a dense product; a product with S is bound by memory.
         """
         k, terms, cost = self.n_known, len(self.known.of_term), NEWTON_COSTS
-        forming = float(self.bucket_blocks.n_slots) * k * (k + cost.forming_overhead) + k**3
+        forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows) + k**3
         product = cost.per_term * terms + cost.per_entry * self.known.distinct.nnz + cost.per_pair * k**2
         return int(np.clip(cost.forming_share * forming / product, cost.least_products, cost.most_products))
 

@@ -9,6 +9,7 @@ With a block as in :mod:`..program.bucket_blocks`, eliminating its single rows l
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..parameters.dual_methods import NEWTON_SYSTEM
 from ..program.bucket_blocks import BlockEntries, BucketBlocks
@@ -105,12 +106,28 @@ class BucketInverse:
         single = single[:, batch].T if self.blocks.narrow else single[batch]
         return first / single[:, :, None] - scaled.transpose(0, 2, 1) @ others, others
 
+    def root(self, across: sp.csr_array) -> sp.csr_array:
+        """The sparse V with V'V = B D^-1 B', for a sparse B' that has a row a slot; V has as many."""
+        single, others = self.blocks.slots
+        scaled, inverse = self._of(slice(0, self.blocks.n_blocks))
+        first, second, own = across[: self._n], across[self._n :], others - self._n
+        n = own.size
+        half = second - _block_matrix(scaled, own, single, (n, self._n)) @ first
+        halves = sp.diags_array(1 / np.sqrt(self.single)) @ first, _block_matrix(inverse, own, own, (n, n)) @ half
+        return sp.csr_array(sp.vstack(halves, format="csr"))
+
     def _of(self, batch: slice) -> tuple[np.ndarray, np.ndarray]:
         """N' and L^-1 of some blocks, block after block."""
         if not self.blocks.narrow:
             return self._scaled[batch].transpose(0, 2, 1), self._inverse[batch]
         scaled, inverse = self._scaled[..., batch].transpose(2, 1, 0), self._inverse[..., batch].transpose(2, 0, 1)
         return np.ascontiguousarray(scaled), np.ascontiguousarray(inverse)
+
+
+def _block_matrix(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    """A sparse matrix of dense blocks, (blocks, height, width), whose rows and columns are given for every block."""
+    row, column = (np.broadcast_to(one, blocks.shape).ravel() for one in (rows[:, :, None], columns[:, None, :]))
+    return sp.csr_array((blocks.ravel(), (row, column)), shape=shape)
 
 
 def _inverse_cholesky(matrices: np.ndarray) -> np.ndarray:

@@ -41,15 +41,15 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
     while ridge < 1:
         diagonal += ridge
         try:
-            factor = np.linalg.cholesky(scaled)
+            # Transposed, as LAPACK reads it in column-major order: then it copies the matrix only once.
+            factor = scipy.linalg.cholesky(scaled.T, lower=True, check_finite=False)
         except np.linalg.LinAlgError:  # the rounding error was larger than the ridge
             ridge *= 100
             continue
         if not is_inverted or len(size) > NEWTON_COSTS.most_inverted:
-            # In column-major order, as LAPACK reads it. In single precision there would be half as much to read, but
-            # the preconditioner would fail where terms tend to zero and rows are nearly redundant.
-            ordered = np.asfortranarray(factor)
-            return lambda right: root * scipy.linalg.cho_solve((ordered, True), root * right, check_finite=False)
+            # In single precision there would be half as much to read, but the preconditioner would fail where terms
+            # tend to zero and rows are nearly redundant.
+            return lambda right: root * scipy.linalg.cho_solve((factor, True), root * right, check_finite=False)
         inverse = np.linalg.inv(factor)
         return lambda right: root * (inverse.T @ (inverse @ (root * right)))
     return lambda right: right / size

@@ -58,7 +58,7 @@ class Newton:
     floor: float = 1e-6
     """Records, times the residual and, where that is less than one, times its square: the least count of a term in the
     Hessian. A step through terms that are nearly zero would raise some beyond all bounds (Levenberg 1944, Marquardt
-    1963)."""
+    1963). Once that has shortened a step, times the residual only."""
     loosest: float = 0.2
     """Loosest relative precision of a step: that is the square of the residual's last reduction (Eisenstat, Walker)."""
     tightest: float = 1e-6

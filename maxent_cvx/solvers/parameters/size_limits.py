@@ -64,10 +64,17 @@ class NewtonCosts:
     """Products that are always tried before the Schur complement is formed."""
     checks: tuple[int, ...] = (16, 32, 64, 128, 256)
     """Products after which conjugate gradients estimate how many more they need."""
-    forming_share: float = 0.07
+    forming_share: float = 0.04
     """Share of the cost of forming the Schur complement that products may take before: it serves later systems, too."""
     forming_overhead: int = 350
     """Rows of knowledge: forming the Schur complement of k rows costs k (k + this) multiplications a row of a block."""
+    fewest_columns: int = 64
+    """Columns of the Schur complement that are formed at a time, at least, from sparse products."""
+    per_pair_of_terms: float = 150.0
+    """What a pair of terms of one block costs in sparse products, for each other row of a block and each row of
+    knowledge that a term is in on average."""
+    per_sparse_product: float = 25.0
+    """What an entry of the distinct columns costs there for each row of knowledge, half of S being formed."""
     per_term: float = 150.0
     """What one term costs in a product with the Schur complement, which is bound by memory."""
     per_entry: float = 30.0
@@ -123,7 +130,8 @@ class AttemptSizes:
     largest_unreduced: int = 100_000
     """Terms up to which a problem is solved again without presolve, which may take minutes."""
     much_knowledge: int = 2_000
-    """Rows of knowledge from which on a linear program for each component of them saves more than it costs."""
+    """Rows of knowledge from which on a linear program for each component of them saves more than it costs, and from
+    which on a certified answer is not sought once more from the beginning."""
     most_components: int = 16
     """Problems into which one is divided: the largest independent components by themselves, the others together."""
 

@@ -55,6 +55,8 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
     limited = first.solved.status is Status.LIMIT  # a user who limits iterations does not want linear programs, either
     if request.presolve and not first.holds and not limited:
         yield from _without_proved_zeros(problem, request, first)
+    if first.holds and problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge:
+        return  # to begin once more would take as long as all of this
     if problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options:
         yield from _with_strict_zeros(problem, request.at_full_precision())
 

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, P
+from maxent_cvx.solvers.linear_algebra import schur_complement
 from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
 from maxent_cvx.solvers.linear_algebra.bucket_inverse import BucketInverse
 from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_gradients
@@ -266,3 +267,26 @@ def test_several_right_sides_together(seed: int, narrow: bool):
     found = inverse.solutions(*(right[side[batch]] for side in blocks.slots), batch)
     for side, part in zip(blocks.slots, found, strict=True):
         np.testing.assert_allclose(part, expected[side[batch]], rtol=1e-6, atol=1e-6)
+
+
+@examples(60)
+@given(seed=seeds, narrow=st.booleans(), by_classes=st.booleans(), columns=st.sampled_from([1, 2, 64]))
+def test_formed_schur_complement(seed: int, narrow: bool, by_classes: bool, columns: int):
+    """S is formed in either way as by dense linear algebra, over any active rows, a few columns at a time."""
+    rng, form = np.random.default_rng(seed), random_form(seed)
+    n = form.n_published
+    active = np.flatnonzero(rng.random(form.shape[0] - n) < 0.7)
+    assume(n and len(active))
+    # The way that is not wanted is made to cost more than any other.
+    dear = {"forming_overhead": 10**12} if by_classes else {"per_sparse_product": 1e12, "per_pair_of_terms": 1e12}
+    hasty = replace(NEWTON_COSTS, narrow=10**6 if narrow else 0, batch=1, fewest_columns=columns, **dear)
+    x, ridge = rng.uniform(0.1, 2.0, form.shape[1]), 1e-3
+    with (
+        mock.patch.object(bucket_blocks, "NEWTON_COSTS", hasty),
+        mock.patch.object(schur_complement, "NEWTON_COSTS", hasty),
+    ):
+        found = BlockSystem(form).at(x, ridge).form_schur(active)
+    matrix = hessian(form, x, active)[1]
+    matrix[:n, :n] += ridge * np.diag(np.diag(matrix)[:n])
+    expected = matrix[n:, n:] - matrix[n:, :n] @ np.linalg.solve(matrix[:n, :n], matrix[:n, n:])
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(matrix).max())
