@@ -18,6 +18,7 @@ from tests.benchmarks import (
     larger,
     newton_systems,
     phases,
+    quantification,
     questions,
     rules,
     saving,
@@ -117,6 +118,14 @@ def test_questions():
     assert list(table["rows"]) == [6, 0, 6]
     assert (table["intervals"][1:] > 0).all()
     assert (table["width"] >= 0).all()
+
+
+def test_quantification(capsys):
+    """Warm and cold scores of a curve are of the same answers, in one process and in two."""
+    table = quantification.main(["--records", "500", "--known", "2", "4", "--curves", "K+", "both", "--jobs", "2"])
+    assert list(table["curve"]) == ["K+", "K+", "both", "both"]
+    assert (table["difference"] < 1e-6).all()
+    assert "n_jobs=2" in capsys.readouterr().out
 
 
 def test_rules():
