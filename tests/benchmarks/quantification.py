@@ -1,7 +1,7 @@
 """Scores over growing knowledge of Adult, warm, cold and in parallel: ``python -m tests.benchmarks.quantification``.
 
-Cold and warm are processor seconds of a bound behind no knowledge, and behind the bounds of its curve. ``--jobs 2`` then
-scores all curves at once in so many processes, and in one, by the clock.
+Cold and warm are processor seconds of a bound behind no knowledge, and behind the bounds of its curve. ``--jobs 2``
+then scores all curves at once in so many processes, and in one, by the clock.
 """
 
 from __future__ import annotations

@@ -172,7 +172,8 @@ def test_equivocation():
 
 def test_worlds():
     """Groups and a small release; the release by similar linkage is as robust as it was to be."""
-    one, two = worlds.main(["--sizes", "3", "4", "--times", "1", "--records", "600", "--r", "2", "--known", "sex"])
+    small = ["--whole", "30", "--l", "3", "--times", "1", "--records", "600", "--r", "2", "--known", "sex"]
+    one, two = worlds.main(["--sizes", "3", "4", *small])
     assert list(one["tuples"]) == [3, 4]
     assert (two["seconds"] > 0).all()
     assert two.attrs["r"][1] >= 2 - 1e-9
