@@ -55,12 +55,14 @@ def sweep(
         Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
     measure : callable, or dict or list of callables, optional
         From a posterior to a number, or to several by name; a column each, "name" or "name[label]".
-    solver, options
-        As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
+    solver : str
+        As of :meth:`maxent_cvx.MaxEnt.solve`.
     n_jobs : int, optional
         Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
     time_limit : float
         Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
+    options
+        As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
 
     Returns
     -------
