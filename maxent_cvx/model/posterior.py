@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -203,7 +204,9 @@ class Posterior(TermDistribution):
         index = pd.Index(names, dtype=object, name="statement")
         return pd.Series(form.costs(self.counts), index=index, name="penalty", dtype=float)
 
-    def prices(self, leave_one_out: bool = False, measure: Measure | None = None) -> pd.DataFrame:
+    def prices(
+        self, leave_one_out: bool = False, measure: Measure | None = None, *, time_limit: float = math.inf
+    ) -> pd.DataFrame:
         """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
 
         A statement with a price of 0 says nothing that the others do not; the larger the price, the more a small change
@@ -215,6 +218,8 @@ class Posterior(TermDistribution):
             Solve again without each statement, too.
         measure : callable, or dict or list of callables, optional
             With `leave_one_out`: from a posterior to a number, or to several by name; by default the entropy.
+        time_limit : float
+            Seconds for each solve without a statement, as of :meth:`MaxEnt.solve`.
 
         Returns
         -------
@@ -226,7 +231,8 @@ class Posterior(TermDistribution):
             each other share a price.
             With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
             a prior rules out, which is no statement that can be left out. Of several numbers these are
-            "without[label]" and so on, of several measures "without name". With a prior it is the entropy relative to
+            "without[label]" and so on, of several measures "without name". Where a solve fails they are NaN, and
+            `message` says why. With a prior it is the entropy relative to
             it that prices are of. With soft statements it is the objective per record, entropy less the costs divided
             by N; the price of a soft statement is the slope of its cost, where the answer misses it, divided by N.
 
@@ -235,7 +241,12 @@ class Posterior(TermDistribution):
         StatementError
             If the posterior was loaded from a file, which does not hold its knowledge.
         Inaccurate, SolverError
-            If the answer has no multipliers to the precision that is needed, or a constraint is not linear.
+            If the answer has no multipliers to the precision that is needed, or a constraint is not linear; if each
+            solve without a statement fails, the first one's error.
+
+        Notes
+        -----
+        An interrupt, or an error of a measure, has what is measured until then in its attribute ``finished``.
 
         Examples
         --------
@@ -243,13 +254,14 @@ class Posterior(TermDistribution):
         >>> hospital = mx.datasets.load_hospital()
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
         >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25")
-        >>> print(model.solve().prices(leave_one_out=True).round(3))
+        >>> prices = model.solve().prices(leave_one_out=True)
+        >>> print(prices[["side", "price", "without", "change"]].round(3))
                                         side  price  without  change
         statement
         P(HIV | Degree=college) >= 0.25   >= -1.072    3.222   0.065
         P(Flu | Gender=male) <= 0.25      <=  0.783    3.182   0.026
         """
-        return price_table(self, leave_one_out, measure)
+        return price_table(self, leave_one_out, measure, time_limit)
 
     def certain(
         self, progress: bool | None = None, *, integer: bool = False, time_limit: float | None = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import pandas as pd
 
 from ..errors import StatementError, arguments, shown, whole
 from ..measures.equivocation.areas import widths_asked
+from ..system.parallel import in_parallel, jobs_asked
 from ..system.progress import progress_bar
 from ..tables.columns import names
 from ..tables.numbers import as_list
@@ -110,20 +110,16 @@ def experiment(
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
         raise StatementError(f"progress={shown(progress)}: True, False or None is expected")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(n_jobs) > MOST_RUNS):
-        raise StatementError(f"n_jobs={shown(n_jobs)}: a number of processes is expected, or -1 for all there are")
+    jobs_asked(n_jobs)
+    whole(seed, "seed", 0)
     tasks = [
-        (name, make, strength, repetition)
+        (name, make, strength, [seed, repetition])
         for name, make, strengths in _named(techniques)
         for strength in strengths
         for repetition in range(repetitions)
     ]
     intruders = Intruders(table, confidential, attributes, wanted, targets, draw, eps)
-    whole(seed, "seed", 0)
-    from joblib import Parallel, delayed  # takes a while to load, which no other part needs
-
-    calls = (delayed(intruders.read)(name, make, strength, [seed, i]) for name, make, strength, i in tasks)
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
+    results = in_parallel(intruders.read, tasks, n_jobs)
     return pd.concat(progress_bar(results, "experiment", progress, total=len(tasks)), ignore_index=True)
 
 

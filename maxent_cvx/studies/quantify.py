@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,15 +17,19 @@ from ..measures import overall_divergence, term_divergence
 from ..model.maxent import MaxEnt
 from ..model.measure import Measure, Measures, can_be_called, own_name
 from ..model.posterior import Posterior
+from ..model.solved_rows import solved_rows
 from ..sources import StrongestAssociations
-from ..system.progress import progress_bar
+from ..system.parallel import jobs_asked
+from ..tables.associations import Associations
 from ..tables.mining import mine_associations
 from ..views import Release
 
 __all__ = ["quantify"]
 
 #: The columns of every bound, beside the score.
-COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence")
+COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence", "status", "message")
+#: Those that come last.
+ACCOUNT = ["status", "message"]
 
 
 def quantify(
@@ -35,9 +41,14 @@ def quantify(
     attributes: int | Iterable[int] | None = None,
     measure: Measure = overall_divergence,
     progress: bool | None = None,
+    n_jobs: int | None = None,
+    time_limit: float = math.inf,
     **solve: Any,
 ) -> pd.DataFrame:
     """Score a release under bounds (K+, K-) on the adversary's knowledge.
+
+    Bounds of which each knows all that the one before it does are solved one after another, each begun with the answer
+    before it; of such curves there may be several, which `n_jobs` processes share.
 
     Parameters
     ----------
@@ -56,15 +67,20 @@ def quantify(
         ``functools.partial(mx.measures.term_divergence, original=table)``.
     progress : bool, optional
         Show a progress bar; None shows it on terminals only.
+    n_jobs : int, optional
+        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+    time_limit : float
+        Seconds for each bound, as of :meth:`MaxEnt.solve`.
     **solve
-        Passed to :meth:`MaxEnt.solve`.
+        Passed to :meth:`MaxEnt.solve`, but for ``warm_start``.
 
     Returns
     -------
     DataFrame
         K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
         solver took, and term_divergence (bits) if `original` has the bucket column. In the place of the score, several
-        numbers are "score[label]"; several measures have a column each, by name.
+        numbers are "score[label]"; several measures have a column each, by name. Last, the `status`, that of the
+        answer, or "infeasible" or "failed" where there is none, and the `message`, why; such a row has NaN elsewhere.
 
     Raises
     ------
@@ -73,8 +89,8 @@ def quantify(
         that was published; or if a measure is not called as ``measure(post)``, or does not return a number.
     UnknownName, TableError
         If `original` has not the release's columns.
-    Infeasible, Inaccurate, SolverError
-        As of :meth:`MaxEnt.solve`.
+    Inaccurate, SolverError
+        As of :meth:`MaxEnt.solve`, if no bound has an answer; the first one's.
 
     Warns
     -----
@@ -84,6 +100,9 @@ def quantify(
     Notes
     -----
     Privacy-MaxEnt, sections 4.3 and 4.4.
+
+    Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
+    ``finished``, in a notebook ``sys.last_value.finished``; of several processes, those of finished curves.
 
     Examples
     --------
@@ -103,30 +122,71 @@ def quantify(
     arguments.table(original, "original")
     knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
     arguments.optional_flag(progress, "progress")
+    jobs_asked(n_jobs)
     score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
+    if "warm_start" in solve:
+        raise StatementError("quantify begins each solve with the one before; leave warm_start out")
     mined = mine_associations(
         original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
     )
-    rows = []
-    for positive, negative in progress_bar(knowledge, "bounds", progress):
-        model = MaxEnt(release)
+    for positive, negative in knowledge:
+        list(mined.top(positive, negative))  # raises, before anything is solved
+    bounds = [(positive, negative) for positive, negative in knowledge]
+    cases = _Bounds(release, original, bounds, mined, score, {"time_limit": time_limit, **solve})
+    table = pd.DataFrame(solved_rows(cases, _curves(bounds), "bounds", n_jobs, progress))
+    return table[[*(name for name in table if name not in ACCOUNT), *(name for name in table if name in ACCOUNT)]]
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The adversaries of a table, by number: a bound each, on what they know of one release."""
+
+    release: Release
+    original: pd.DataFrame
+    bounds: Sequence[tuple[int | None, int | None]]
+    mined: Associations
+    score: Callable[[Posterior, str], dict[str, Any]]
+    solve: Mapping[str, Any]
+
+    def about(self, i: int) -> dict[str, Any]:
+        """The bound."""
+        return dict(zip(("K+", "K-"), self.bounds[i], strict=True))
+
+    def solved(self, i: int, before: Posterior | None) -> Posterior:
+        """What this adversary infers."""
+        positive, negative = self.bounds[i]
+        model = MaxEnt(self.release)
         if positive != 0 or negative != 0:
-            model.add(StrongestAssociations(mined, positive, negative))
-        post = model.solve(**solve)
+            model.add(StrongestAssociations(self.mined, positive, negative))
+        return model.solve(warm_start=before, **self.solve)
+
+    def measured(self, i: int, post: Posterior) -> dict[str, Any]:
+        """Score it."""
+        positive, negative = self.bounds[i]
         row = {
-            "K+": positive,
-            "K-": negative,
-            **score(post, f"with K+ = {positive}, K- = {negative}"),
+            **self.score(post, f"with K+ = {positive}, K- = {negative}"),
             "entropy": post.entropy,
             "certified_error": post.certificate.bound,
             "seconds": post.compile_seconds + post.solve_seconds,
         }
-        if set(release.columns) <= set(original.columns):
-            row["term_divergence"] = term_divergence(post, original)
-        rows.append(row)
-    return pd.DataFrame(rows)
+        if set(self.release.columns) <= set(self.original.columns):
+            row["term_divergence"] = term_divergence(post, self.original)
+        return row
+
+
+def _curves(bounds: Sequence[tuple[int | None, int | None]]) -> list[list[int]]:
+    """Divide bounds into curves, along each of which nothing is forgotten; each bound follows the nearest it can."""
+    known = [tuple(math.inf if k is None else k for k in bound) for bound in bounds]
+    curves: list[list[int]] = []
+    for i in sorted(range(len(known)), key=lambda i: sum(known[i])):
+        below = [curve for curve in curves if all(k <= n for k, n in zip(known[curve[-1]], known[i], strict=True))]
+        if below:
+            max(below, key=lambda curve: sum(known[curve[-1]])).append(i)
+        else:
+            curves.append([i])
+    return curves
 
 
 def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str], dict[str, Any]]:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import Infeasible, StatementError, number, shown
+from ..errors import StatementError, number, shown
 from ..model.maxent import MaxEnt
 from ..model.measure import Measure, Measures
+from ..model.posterior import Posterior
+from ..model.solved_rows import solved_rows
 from ..sources import Probability, Source, Statement, read_probability
-from ..system.progress import progress_bar
+from ..system.parallel import jobs_asked
 
 __all__ = ["sweep"]
 
 #: The columns of every sweep, beside the measures.
-COLUMNS = ("value", "eps", "status", "probability", "entropy")
+COLUMNS = ("value", "eps", "status", "probability", "entropy", "message")
+#: Solves of which each begins with the answer before it; the next begins anew, so that processes can share a sweep.
+LONGEST_CHAIN = 4
 
 
 def sweep(
@@ -29,11 +35,13 @@ def sweep(
     eps: float | Sequence[float] = 0.0,
     measure: Measure | None = None,
     solver: str = "auto",
+    n_jobs: int | None = None,
+    time_limit: float = math.inf,
     **options: Any,
 ) -> pd.DataFrame:
     """Solve a model for every value that a probability is stated to have, and for every vagueness.
 
-    Each solve is warm-started from the one before. The model itself stays as it is.
+    Most solves are warm-started from the one before. The model itself stays as it is.
 
     Parameters
     ----------
@@ -47,14 +55,21 @@ def sweep(
         Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
     measure : callable, or dict or list of callables, optional
         From a posterior to a number, or to several by name; a column each, "name" or "name[label]".
-    solver, options
+    solver : str
+        As of :meth:`maxent_cvx.MaxEnt.solve`.
+    n_jobs : int, optional
+        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+    time_limit : float
+        Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
+    options
         As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
 
     Returns
     -------
     DataFrame
-        A row a solve, values outermost: `value`, `eps`, `status` ("optimal" or "infeasible"), `probability`, that
-        the posterior gives, `entropy`, nats, and what is measured. NaN where the value contradicts the rest.
+        A row a solve, values outermost: `value`, `eps`, `status` (that of the answer, mostly "optimal"; "infeasible"
+        where the value contradicts the rest; "failed"), `probability`, that the posterior gives, `entropy`, nats, what
+        is measured, and the `message`, why there is no answer; such a row has NaN elsewhere.
 
     Raises
     ------
@@ -62,6 +77,13 @@ def sweep(
         If no value is given and the model holds none; or a measure does not return a number.
     BadProbability
         If a value cannot be that of the probability.
+    Inaccurate, SolverError
+        As of :meth:`maxent_cvx.MaxEnt.solve`, if that is so of every solve; the first one's.
+
+    Notes
+    -----
+    Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
+    ``finished``, in a notebook ``sys.last_value.finished``.
 
     Examples
     --------
@@ -86,6 +108,7 @@ def sweep(
     asked = read_probability(probability) if isinstance(probability, str) else probability
     if not isinstance(asked, Probability):
         raise StatementError(f"a sweep is of a probability such as P('Flu'), not of {shown(asked)}")
+    jobs_asked(n_jobs)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=COLUMNS)
     factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
     own = {name: factor for name, factor in factors.items() if factor is not None}
@@ -94,19 +117,41 @@ def sweep(
     for name in own:
         base.remove(name)
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
-    rows, before = [], None
-    for v, e in progress_bar(list(itertools.product(values, _numbers(eps, "eps"))), "sweep"):
-        statement = asked.about(v, e) if e else asked == v
-        try:
-            post = base.copy().add(statement, label=label).solve(solver, warm_start=before, **options)
-        except Infeasible:
-            rows.append({"value": v, "eps": e, "status": "infeasible"})
-            continue
-        found = {"value": v, "eps": e, "status": str(post.status), "probability": post.prob(asked)}
-        rows.append(found | {"entropy": post.entropy} | measures(post, f"with value = {v:g}, eps = {e:g}"))
-        before = post
+    points = list(itertools.product(values, _numbers(eps, "eps")))
+    said = [asked.about(v, e) if e else asked == v for v, e in points]  # raises, before anything is solved
+    given = {"solver": solver, "time_limit": time_limit, **options}
+    cases = _Points(base, asked, label, points, said, measures, given)
+    chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
+    rows = solved_rows(cases, chains, "sweep", n_jobs)
     measured = dict.fromkeys(key for row in rows for key in row if key not in COLUMNS)
-    return pd.DataFrame(rows, columns=[*COLUMNS, *(measured or measures.functions)])
+    return pd.DataFrame(rows, columns=[*COLUMNS[:-1], *(measured or measures.functions), COLUMNS[-1]])
+
+
+@dataclass(frozen=True)
+class _Points:
+    """The statements of a sweep, by number: a value and its vagueness each, added to one model."""
+
+    base: MaxEnt
+    asked: Probability
+    label: str
+    points: Sequence[tuple[float, float]]
+    statements: Sequence[Statement]
+    measures: Measures
+    solve: Mapping[str, Any]
+
+    def about(self, i: int) -> dict[str, Any]:
+        """The value and eps."""
+        return dict(zip(COLUMNS, self.points[i], strict=False))
+
+    def solved(self, i: int, before: Posterior | None) -> Posterior:
+        """What is inferred from the statement, and all else that is known."""
+        model = self.base.copy().add(self.statements[i], label=self.label)
+        return model.solve(warm_start=before, **self.solve)
+
+    def measured(self, i: int, post: Posterior) -> dict[str, Any]:
+        """Measure it."""
+        found = {"probability": post.prob(self.asked), "entropy": post.entropy}
+        return found | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
 
 
 def _numbers(given: object, what: str) -> list[float]:

@@ -1,1 +1,1 @@
-"""What surrounds the mathematics: files that are written as a whole, and progress bars."""
+"""What surrounds the mathematics: files that are written as a whole, progress bars, and several processes."""

@@ -1,4 +1,7 @@
-"""Possible worlds of groups of growing size, and of releases of Adult: ``python -m tests.benchmarks.worlds``."""
+"""Possible worlds of groups of growing size, and of releases of Adult: ``python -m tests.benchmarks.worlds``.
+
+``--whole 1000`` asks what all whole assignments of a series of two releases of so many people agree on.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
+
+from .series import adult_series
 
 
 def timed(question: Callable[[], Any], times: int = 1) -> tuple[float, Any]:
@@ -66,6 +71,20 @@ def published(
         return None
 
 
+def whole(people: list[int], l: int, seconds: float) -> pd.DataFrame:
+    """What all whole assignments agree on: how long that takes, and how much of it is decided."""
+    rows = []
+    for n in people:
+        post = mx.MaxEnt(adult_series(n, round(5 / 6 * n), 2, l)).solve()
+        begun, processor = time.perf_counter(), time.process_time()
+        certain = post.certain(integer=True, time_limit=seconds)
+        taken = time.perf_counter() - begun, time.process_time() - processor
+        found = certain[certain["decided"]]
+        hidden = (found["posterior"] - found["probability"]).abs() > 1e-3
+        rows.append((n, *taken, len(certain), int(certain["decided"].sum()), int(hidden.sum())))
+    return pd.DataFrame(rows, columns=["people", "seconds", "processor", "listed", "decided", "hidden"])
+
+
 def main(arguments: list[str] | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Measure groups, and a release."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -75,7 +94,14 @@ def main(arguments: list[str] | None = None) -> tuple[pd.DataFrame, pd.DataFrame
     parser.add_argument("--r", type=int, default=3)
     parser.add_argument("--known", nargs="+", default=["sex,race"], help="attribute sets, as sex,race")
     parser.add_argument("--condition", default="sound", help="of similar linkage")
+    parser.add_argument("--whole", type=int, nargs="+", default=[], help="people of series in whole assignments")
+    parser.add_argument("--l", type=int, default=5, help="of these series")
+    parser.add_argument("--seconds", type=float, default=60.0, help="that each of them is given")
     options = parser.parse_args(arguments)
+    if options.whole:
+        certain = whole(options.whole, options.l, options.seconds)
+        print("hidden: certain, and not in linear rows")
+        print(certain.to_string(index=False, float_format=lambda x: f"{x:.3g}"), end="\n\n")
     one = groups(options.sizes, options.times)
     print(one.to_string(index=False, float_format=lambda x: f"{x:.3g}"))
     two = releases(options.records, options.r, [known.split(",") for known in options.known], options.condition)

@@ -18,6 +18,7 @@ from tests.benchmarks import (
     larger,
     newton_systems,
     phases,
+    quantification,
     questions,
     rules,
     saving,
@@ -119,6 +120,14 @@ def test_questions():
     assert (table["width"] >= 0).all()
 
 
+def test_quantification(capsys):
+    """Warm and cold scores of a curve are of the same answers, in one process and in two."""
+    table = quantification.main(["--records", "500", "--known", "2", "4", "--curves", "K+", "both", "--jobs", "2"])
+    assert list(table["curve"]) == ["K+", "K+", "both", "both"]
+    assert (table["difference"] < 1e-6).all()
+    assert "n_jobs=2" in capsys.readouterr().out
+
+
 def test_rules():
     """Rules are mined, and their model is made and solved, with thresholds and with exact confidences."""
     table = rules.main(["--records", "1000", "--support", "0.2", "--confidence", "0.7", "--times", "1"])
@@ -163,7 +172,8 @@ def test_equivocation():
 
 def test_worlds():
     """Groups and a small release; the release by similar linkage is as robust as it was to be."""
-    one, two = worlds.main(["--sizes", "3", "4", "--times", "1", "--records", "600", "--r", "2", "--known", "sex"])
+    small = ["--whole", "30", "--l", "3", "--times", "1", "--records", "600", "--r", "2", "--known", "sex"]
+    one, two = worlds.main(["--sizes", "3", "4", *small])
     assert list(one["tuples"]) == [3, 4]
     assert (two["seconds"] > 0).all()
     assert two.attrs["r"][1] >= 2 - 1e-9

@@ -31,6 +31,14 @@ WIDER = {
     "polish=False, time_limit=inf, callback=None, **options)",
     "mx.Posterior.certain(self, progress=None, *, integer=False, time_limit=60.0)": "mx.Posterior.certain(self, "
     "progress=None, *, integer=False, time_limit=None)",
+    "mx.Posterior.prices(self, leave_one_out=False, measure=None)": "mx.Posterior.prices(self, leave_one_out=False, "
+    "measure=None, *, time_limit=inf)",
+    "mx.quantify(release, original, knowledge=((0, 0), (50, 50), (200, 200)), *, min_support=3, attributes=None, "
+    "measure=overall_divergence, progress=None, **solve)": "mx.quantify(release, original, knowledge=((0, 0), "
+    "(50, 50), (200, 200)), *, min_support=3, attributes=None, measure=overall_divergence, progress=None, n_jobs=None, "
+    "time_limit=inf, **solve)",
+    "mx.sweep(model, probability, *, value=None, eps=0.0, measure=None, solver='auto', **options)": "mx.sweep(model, "
+    "probability, *, value=None, eps=0.0, measure=None, solver='auto', n_jobs=None, time_limit=inf, **options)",
     "mx.compare_solvers(model, solvers=None, *, presolve=True, options=None)": "mx.compare_solvers(model, "
     "solvers=None, *, presolve=True, options=None, time_limit=inf)",
     "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support, confidence, strict=False, complete=False, separator='_', "

@@ -132,8 +132,7 @@ def _forced_by_one(
     because: dict[int, np.ndarray] = {}
     of = np.repeat(np.arange(len(found)), [len(inference.terms) for inference in found])
     terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in found)])
-    for row in known if found else ():
-        zeros = zeros_by_bounds(form, np.array([row]), n_records)
+    for row, zeros in zeros_by_bounds(form, known, n_records) if found else ():
         for forced in np.flatnonzero(np.bincount(of, ~zeros[terms]) == 0):
             because.setdefault(int(forced), np.array([row]))
     return because

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,16 +13,19 @@ import pandas as pd
 from ...errors import Inaccurate, SolverError, StatementError, arguments
 from ...solvers.diagnosis.multipliers import multipliers_from_counts
 from ...solvers.program.linear_form import LinearForm
-from ...system.progress import progress_bar
 from ..measure import Measure, Measures
+from ..solved_rows import solved_rows
 from .solved import Solved, model_of, solved_without
 
 __all__ = ["price_table"]
 
 
-def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> pd.DataFrame:
+def price_table(
+    post: Solved, leave_one_out: bool, measure: Measure | None, time_limit: float = math.inf
+) -> pd.DataFrame:
     """List the statements with their prices, see :meth:`maxent_cvx.Posterior.prices`."""
     arguments.flag(leave_one_out, "leave_one_out")
+    arguments.seconds(time_limit, "time_limit")
     entropy = Measures({"entropy": lambda posterior: posterior.entropy}, is_one=True)
     measures = entropy if measure is None else Measures.of(measure)
     model = model_of(post)
@@ -42,7 +47,7 @@ def price_table(post: Solved, leave_one_out: bool, measure: Measure | None) -> p
     names = [form.name(row) for row in known.tolist()]
     table = pd.DataFrame({"side": side, "price": price}, index=pd.Index(names, name="statement", dtype=object))
     if leave_one_out:
-        table = table.assign(**_left_out(post, known, names, measures))
+        table = table.assign(**_left_out(post, known, names, measures, time_limit))
     order = np.argsort(-np.abs(price), kind="stable")
     return table.iloc[order]
 
@@ -59,19 +64,43 @@ def _multipliers(post: Solved, form: LinearForm) -> np.ndarray:
     return soft
 
 
-def _left_out(post: Solved, known: np.ndarray, names: list[str], measures: Measures) -> dict[str, np.ndarray]:
-    """Measure without each statement in turn, and how that differs from with it."""
+@dataclass(frozen=True)
+class _Without:
+    """What is solved again, by the number of the row that is left out."""
+
+    post: Solved
+    names: dict[int, str]
+    measures: Measures
+    time_limit: float
+
+    def about(self, i: int) -> dict[str, Any]:
+        """The statement."""
+        return {"statement": self.names[i]}
+
+    def solved(self, i: int, before: Any) -> Any:
+        """What is inferred without it, begun with what is inferred with it."""
+        return solved_without(self.post, i, self.time_limit)
+
+    def measured(self, i: int, post: Any) -> dict[str, Any]:
+        """Measure it."""
+        return {"found": self.measures(post, f"without {self.names[i]!r}")}
+
+
+def _left_out(
+    post: Solved, known: np.ndarray, names: list[str], measures: Measures, time_limit: float
+) -> dict[str, np.ndarray]:
+    """Measure without each statement in turn, and how that differs from with it; say where it could not be solved."""
     held, ruled_out = measures(post, "of all that is known"), model_of(post).ruled_out
-    left = [
-        {}  # what a prior rules out is no statement that can be left out
-        if row in ruled_out
-        else measures(solved_without(post, int(row)), f"without {name!r}")
-        for row, name in zip(progress_bar(known, "without"), names, strict=True)
-    ]
+    of_row = dict(zip(known.tolist(), names, strict=True))
+    asked = [row for row in of_row if row not in ruled_out]  # what a prior rules out cannot be left out
+    cases = _Without(post, of_row, measures, time_limit)
+    solved = dict(zip(asked, solved_rows(cases, [[row] for row in asked], "without"), strict=True))
+    left = [solved.get(row, {}).get("found", {}) for row in of_row]
     columns = {}
     for key in dict.fromkeys([*held, *itertools.chain(*left)]):
         without = np.array([found.get(key, np.nan) for found in left])
         columns[measures.heading(key, "without")] = without
         with np.errstate(invalid="ignore"):  # what is infinite with and without a statement has not changed by a number
             columns[measures.heading(key, "change")] = without - held.get(key, np.nan)
+    columns["message"] = np.array([solved.get(row, {}).get("message", "") for row in of_row], dtype=object)
     return columns

@@ -42,8 +42,8 @@ class Solved(Protocol):
 class Solvable(Protocol):
     """A model that can be solved, as :class:`~maxent_cvx.MaxEnt`, which imports explanations, is one."""
 
-    def solve(self, *, warm_start: Any) -> Any:
-        """Find the maximum-entropy distribution, beginning with the multipliers of another one."""
+    def solve(self, *, warm_start: Any, time_limit: float) -> Any:
+        """Find the maximum-entropy distribution in some seconds, beginning with the multipliers of another one."""
         ...
 
 
@@ -60,8 +60,8 @@ def model_of(post: Solved) -> Adversary:
     return post.model
 
 
-def solved_without(post: Solved, row: int) -> Any:
+def solved_without(post: Solved, row: int, time_limit: float) -> Any:
     """Solve the model of a posterior again without one row of its knowledge, by its number in the form."""
     model = model_of(post).without_row(row)
     assert isinstance(model, Solvable)
-    return model.solve(warm_start=post)
+    return model.solve(warm_start=post, time_limit=time_limit)

@@ -47,32 +47,45 @@ class ForcingSets:
 
     def __init__(self, form: LinearForm) -> None:
         self.form = form
-        self.found: list[tuple[np.ndarray, Support, list[Support]]] = []
+        self.found: list[np.ndarray] = []
+        self._supports: dict[tuple[int, ...], Support | None] = {}
 
     def add(self, rows: np.ndarray) -> None:
-        """Take note of a set, unless it is known or cannot be told.
+        """Take note of a set, unless it is known or has more than ``DIAGNOSIS.largest_set`` rows.
 
         Parameters
         ----------
         rows : ndarray of int
             Rows of knowledge, by their numbers in the form.
         """
-        if any(np.array_equal(rows, other) for other, *_ in self.found):
-            return
-        support = self._support(rows)
-        fewer = [self._support(rows[rows != row]) for row in rows]
-        if support is not None and None not in fewer:
-            self.found.append((rows, support, [one for one in fewer if one is not None]))
+        if len(rows) <= DIAGNOSIS.largest_set and not any(np.array_equal(rows, other) for other in self.found):
+            self.found.append(rows)
 
     def forcing(self, terms: np.ndarray) -> np.ndarray | None:
-        """A set that forces some terms to zero, of whose rows none can be spared; None if none is known."""
-        for rows, support, fewer in self.found:
-            if support.is_zero[terms].all() and all(one.counts[terms].sum() > DIAGNOSIS.supposed for one in fewer):
+        """A set that forces some terms to zero, of whose rows none can be spared; None if none is known.
+
+        Each problem is solved when it is first asked for.
+        """
+        for rows in self.found:
+            support = self._support(rows)
+            if support is not None and support.is_zero[terms].all() and self._needs_each(rows, terms):
                 return rows
         return None
 
+    def _needs_each(self, rows: np.ndarray, terms: np.ndarray) -> bool:
+        """Whether some terms can have records without any one row of a set."""
+        fewer = (self._support(rows[rows != row]) for row in rows)
+        return all(one is not None and one.counts[terms].sum() > DIAGNOSIS.supposed for one in fewer)
+
     def _support(self, rows: np.ndarray) -> Support | None:
         """What some rows force; None if the problem has no answer."""
+        key = tuple(rows.tolist())
+        if key not in self._supports:
+            self._supports[key] = self._solved(rows)
+        return self._supports[key]
+
+    def _solved(self, rows: np.ndarray) -> Support | None:
+        """Solve the maximum-entropy problem of some rows."""
         form = self.form.select_knowledge(rows)
         aggregation = aggregate(form)
         answer = newton(aggregation.form, monitor=Monitor(time_limit=seconds_left()))

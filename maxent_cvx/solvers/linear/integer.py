@@ -67,7 +67,9 @@ def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> t
 def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
     """Find the terms that are zero at every integer feasible point.
 
-    Each integer program maximises the sum of the terms that have been positive at none of the points so far.
+    Each integer program maximises the sum of the terms that have been positive at none of the points so far, and ends
+    at any point where that is positive: the best one may take minutes, and further programs follow anyway. Terms are
+    zero at every point if the bound on their sum is below 1.
 
     Parameters
     ----------
@@ -92,18 +94,22 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     for component, at in _components_with(form, terms):
         unfilled = terms[at].copy()
         while unfilled.any():
-            found = integer_minimum(component, -unfilled.astype(float), until - time.perf_counter())
+            objective, left = -unfilled.astype(float), until - time.perf_counter()
+            found = integer_minimum(component, objective, left, INTEGER.any_gap)
             filled = unfilled & (found.x > 0) if found.x is not None else np.zeros(len(unfilled), dtype=bool)
             if filled.any():
                 unfilled &= ~filled
                 continue
-            (empty if found.decided else undecided)[at[unfilled]] = True
+            (empty if found.bound > INTEGER.precision - 1 else undecided)[at[unfilled]] = True
             break
     return empty, undecided
 
 
-def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float) -> IntegerOptimum:
-    """Minimise over the integer feasible points; see :func:`integer_bounds` for what is raised."""
+def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float, gap: float = 0.0) -> IntegerOptimum:
+    """Minimise over the integer feasible points; see :func:`integer_bounds` for what is raised.
+
+    It ends at a point whose value is within `gap`, relative to that value, of the bound; at a value of 0 it goes on.
+    """
     if seconds <= 0:
         return IntegerOptimum(-np.inf, None, False)
     scaled, is_wide = _scaled_to_integers(form)
@@ -115,7 +121,7 @@ def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float) -> 
         constraints=LinearConstraint(matrix, scaled.low, scaled.high),
         integrality=np.ones(len(objective), dtype=np.int64),
         bounds=Bounds(0, np.floor(upper + INTEGER.rounding)),
-        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+        options={"time_limit": seconds, "mip_rel_gap": gap},
     )
     if answer.status == 2 and is_wide:
         raise SolverError(
@@ -135,7 +141,9 @@ def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float) -> 
     x = np.rint(answer.x)
     if _is_violated(scaled, x):
         raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
-    return IntegerOptimum(float(objective @ x) if answer.status == 0 else bound, x, answer.status == 0)
+    attained = float(objective @ x)
+    decided = answer.status == 0 and (gap == 0 or bound >= attained - INTEGER.precision)
+    return IntegerOptimum(attained if decided else bound, x, decided)
 
 
 def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxent_cvx import MaxEnt, P, Release
 from maxent_cvx.solvers.diagnosis.forcing_sets import ForcingSets
+from maxent_cvx.solvers.parameters.tolerances import DIAGNOSIS
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.solving import examples
 
@@ -57,3 +59,12 @@ def test_two_statements_about_nested_groups(seed: int):
         missed += irreducible and sets.forcing(terms) is None
     assert found or not missed  # Newton's method may lack a proof; then the general search is asked
     assert sets.forcing(np.ones(form.shape[1], dtype=bool)) is None
+
+
+def test_large_sets_are_not_examined():
+    """A set of more rows than a problem for each is worth is not noted; the general search is then asked."""
+    sets = ForcingSets(LinearForm.plain(sp.csr_array(np.eye(60)), np.zeros(60), np.zeros(60)))
+    sets.add(np.arange(DIAGNOSIS.largest_set + 1))
+    assert not sets.found
+    sets.add(np.arange(DIAGNOSIS.largest_set))
+    assert len(sets.found) == 1

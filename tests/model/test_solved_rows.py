@@ -1,0 +1,214 @@
+"""Tables of many solves: warm in chains, parallel between them, and rows that fail leave the others as they are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import Inaccurate, MaxEnt, NotDecided, SolverError, StatementError
+from maxent_cvx.model.solved_rows import solved_rows
+from maxent_cvx.studies.quantify import _curves
+from support.helpers import refused
+
+#: As quantify's associations, each curve is a chain.
+BOUNDS = [(0, 0), (0, 3), (1, 1), (2, 0), (0, 5), (2, 3), (4, 1)]
+
+
+@dataclass
+class Told:
+    """A stand-in for a posterior, which tells where it began."""
+
+    number: int
+    began: int | None
+    status: str = "optimal"
+
+
+class Cases:
+    """Cases of which some fail."""
+
+    def __init__(self, **failing: Exception | type[BaseException]) -> None:
+        self.failing = {int(number.removeprefix("case")): error for number, error in failing.items()}
+
+    def about(self, i):
+        return {"case": i}
+
+    def solved(self, i, before):
+        if i in self.failing:
+            raise self.failing[i]
+        return Told(i, None if before is None else before.number)
+
+    def measured(self, i, post):
+        return {"began": post.began}
+
+
+def test_along_chains():
+    """Each case begins with the answer before it in its chain; rows are in the order of their numbers."""
+    for n_jobs in (1, 2):
+        with joblib.parallel_config(backend="threading"):
+            rows = solved_rows(Cases(), [[0, 2, 4], [3, 1]], "cases", n_jobs)
+        assert [row["case"] for row in rows] == [0, 1, 2, 3, 4]
+        assert [row["began"] for row in rows] == [None, 3, 0, None, 2]
+        assert [(row["status"], row["message"]) for row in rows] == [("optimal", "")] * 5
+
+
+def test_a_row_that_fails():
+    """It says why, and the next one begins with the last answer that there is."""
+    cases = Cases(case1=mx.Infeasible("cannot be"), case2=Inaccurate("not certified"))
+    rows = solved_rows(cases, [[0, 1, 2, 3]], "cases")
+    assert [row["status"] for row in rows] == ["optimal", "infeasible", "failed", "optimal"]
+    assert [row["message"] for row in rows] == ["", "cannot be", "not certified", ""]
+    assert rows[3]["began"] == 0
+    assert "began" not in rows[1]
+
+
+def test_all_rows_fail():
+    """Where none comes to an end there is no table, but the first error; infeasible is an answer."""
+    with refused(NotDecided, "late"):
+        solved_rows(Cases(case0=NotDecided("late"), case1=SolverError("other")), [[0, 1]], "cases")
+    rows = solved_rows(Cases(case0=mx.Infeasible("no"), case1=SolverError("other")), [[0, 1]], "cases")
+    assert [row["status"] for row in rows] == ["infeasible", "failed"]
+    assert solved_rows(Cases(), [], "cases") == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ZeroDivisionError("of a measure"), StatementError("wrong")])
+def test_an_interrupt(error):
+    """Whatever ends a table early has the rows that are finished; where there are none it stays as it is."""
+    with pytest.raises(type(error)) as raised:
+        solved_rows(Cases(case2=error), [[1], [0], [2, 3]], "cases")
+    pd.testing.assert_frame_equal(
+        raised.value.finished, pd.DataFrame(solved_rows(Cases(), [[0], [1]], "cases")), check_dtype=False
+    )
+    assert "2 rows are finished" in raised.value.__notes__[-1]
+    with pytest.raises(type(error)) as raised:
+        solved_rows(Cases(case0=type(error)()), [[0]], "cases")
+    assert not hasattr(raised.value, "finished")
+
+
+def test_curves():
+    """Along a curve both numbers grow, every bound is on one, and the nearest smaller one is before it."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 30):
+        bounds = [(None if k > 9 else int(k), int(m)) for k, m in rng.integers(0, 11, (n, 2))]
+        curves = _curves(bounds)
+        assert sorted(i for curve in curves for i in curve) == list(range(n))
+        number = [tuple(math.inf if k is None else k for k in bound) for bound in bounds]
+        for curve in curves:
+            for i, j in itertools.pairwise(curve):
+                assert all(a <= b for a, b in zip(number[i], number[j], strict=True))
+    three = [bound for k in (10, 50) for bound in ((k, 0), (0, k), (k // 2, k // 2))]
+    assert sorted(map(sorted, _curves(three))) == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_two_processes(hospital, release):
+    """Scores and sweeps are the same to the last digit, whoever computes them."""
+    score = lambda post: 2 * post.entropy  # noqa: E731
+    tables = [
+        mx.quantify(release, hospital, BOUNDS, min_support=1, measure=score, n_jobs=n).drop(columns="seconds")
+        for n in (None, 2)
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert (tables[0]["status"] == "optimal").all()
+    values = [0.0, 0.1, 0.2, 0.3, 0.9, 0.4]
+    tables = [
+        mx.sweep(MaxEnt(release), "P(HIV | Gender=male)", value=values, eps=[0, 0.05], measure=score, n_jobs=n)
+        for n in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert tables[0]["status"].tolist().count("infeasible") == 4  # two of six men have HIV
+    for wrong in (0, "two", 1.5):
+        with refused(StatementError, "n_jobs=", "a number of processes is expected"):
+            mx.quantify(release, hospital, BOUNDS, n_jobs=wrong)
+        with refused(StatementError, "n_jobs=", "a number of processes is expected"):
+            mx.sweep(MaxEnt(release), "P(Flu)", value=0.3, n_jobs=wrong)
+
+
+def test_bounds_begin_warm(hospital, release):
+    """A bound that is asked for twice is an answer the second time, and scores are those of bounds alone."""
+    found = mx.quantify(release, hospital, BOUNDS, min_support=1)
+    for i, bound in enumerate(BOUNDS):
+        alone = mx.quantify(release, hospital, [bound], min_support=1)
+        for name in ("score", "entropy", "term_divergence"):
+            assert found[name][i] == pytest.approx(alone[name].item(), abs=1e-6)
+    iterations = []
+    mx.quantify(
+        release, hospital, [(0, 3), (0, 3)], min_support=1, measure=lambda p: iterations.append(p.iterations) or 0
+    )
+    assert iterations[1] < iterations[0]
+
+
+def test_rows_keep_their_places(hospital, release, monkeypatch):
+    """A solve that fails leaves a row that says why, and all others are there; alone it is an error."""
+    right = MaxEnt.solve
+
+    def solve(self, *given, **options):
+        if "Top-(0, 3) strongest associations" in self.knowledge:
+            raise Inaccurate("not certified")
+        return right(self, *given, **options)
+
+    monkeypatch.setattr(MaxEnt, "solve", solve)
+    found = mx.quantify(release, hospital, BOUNDS, min_support=1)
+    assert found["status"].tolist() == ["optimal", "failed", *["optimal"] * 5]
+    assert found.loc[1, ["score", "entropy", "certified_error", "term_divergence"]].isna().all()
+    assert found["message"][1] == "not certified"
+    assert found["score"].drop(1).notna().all()
+    assert list(found.columns[:2]) == ["K+", "K-"]
+    assert list(found.columns[-2:]) == ["status", "message"]
+    with refused(Inaccurate, "not certified"):
+        mx.quantify(release, hospital, [(0, 3)], min_support=1)
+
+
+def test_what_cannot_be_asked_is_told_first(hospital, release):
+    """Bounds and values that cannot be are refused before anything is solved."""
+
+    def never(post):
+        raise AssertionError("solved")
+
+    with refused(StatementError, "only", "have a support"):
+        mx.quantify(release, hospital, [(0, 0), (10_000, 0)], measure=never)
+    with refused(StatementError, "leave warm_start out"):
+        mx.quantify(release, hospital, [(0, 0)], warm_start=None)
+    with refused(mx.BadProbability, "cannot be 1.5"):
+        mx.sweep(MaxEnt(release), "P(Flu | Gender=male)", value=[0.3, 1.5], measure=never)
+
+
+def test_no_time(hospital, release):
+    """Without any time a row is no answer, unless there is nothing to solve."""
+    model = MaxEnt(release).add("P(HIV | Gender=male) = 0.2")
+    found = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1, time_limit=0)
+    assert found["status"].tolist() == ["optimal", "failed"]
+    assert "time" in found["message"][1]
+    with refused(Inaccurate, "stopped by its time limit"):
+        mx.sweep(model, "P(Flu | Gender=male)", value=[0.3, 0.31], time_limit=0)
+    two = model.add("P(Flu | Gender=male) = 0.35").solve()
+    with refused(Inaccurate, "stopped by its time limit"):
+        two.prices(leave_one_out=True, time_limit=0)
+    for call in (two.prices, lambda time_limit: mx.quantify(release, hospital, [(0, 0)], time_limit=time_limit)):
+        with refused(mx.BadProbability, "time_limit=-1"):
+            call(time_limit=-1)
+
+
+def test_without_a_statement_that_is_needed(release, monkeypatch):
+    """A solve without a statement that fails is NaN in that row, with the reason."""
+    post = MaxEnt(release).add("P(HIV | Gender=male) = 0.2", "P(Flu | Gender=male) = 0.35").solve()
+    whole = post.prices(leave_one_out=True)
+    assert (whole["message"] == "").all()
+    right = MaxEnt.solve
+
+    def solve(self, *given, **options):
+        if list(self.knowledge) == ["P(Flu | Gender=male) = 0.35"]:
+            raise Inaccurate("not certified")
+        return right(self, *given, **options)
+
+    monkeypatch.setattr(MaxEnt, "solve", solve)
+    found = post.prices(leave_one_out=True)
+    failed = "P(HIV | Gender=male) = 0.2"
+    assert found.loc[failed, ["without", "change"]].isna().all()
+    assert found.loc[failed, "message"] == "not certified"
+    pd.testing.assert_frame_equal(found.drop(failed), whole.drop(failed))
