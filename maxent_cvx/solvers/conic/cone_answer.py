@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import cvxpy.settings as s
@@ -38,6 +39,10 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswe
     """
     if not program.n_exp:
         raise SolverError(f"there is no entropy in the problem: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
+    if (row := program.contradiction) is not None:
+        return _refuted_by(program, row)
+    if len(free := program.unlimited):
+        return _without_limit(program, free, options)
     try:
         if program.P is not None:
             raise SolverError(f"the objective is quadratic. {TAKES}")
@@ -48,6 +53,26 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswe
             raise SolverError(f"the interior-point method found no answer, and {refusal}") from None
         return answer
     return solve_entropy_program(entropy, options)
+
+
+def _refuted_by(program: ConeProgram, row: int) -> ConeAnswer:
+    """The answer to a program with a row without variables that does not hold: the row itself is the proof."""
+    z, dual = np.zeros(len(program.c)), np.zeros(len(program.b))
+    dual[row] = -np.sign(program.b[row])
+    return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
+
+
+def _without_limit(program: ConeProgram, columns: np.ndarray, options: Mapping[str, Any]) -> ConeAnswer:
+    """The answer to a program with columns that have a cost and no limit: unbounded, unless rows contradict each other.
+
+    To know that, it is solved without these costs.
+    """
+    direction, costs = np.zeros(len(program.c)), program.c.copy()
+    direction[columns], costs[columns] = -np.sign(costs[columns]), 0.0
+    answer = solve_program(replace(program, c=costs), options)
+    if answer.status not in (s.OPTIMAL, s.OPTIMAL_INACCURATE):
+        return answer
+    return answer._replace(status=s.UNBOUNDED, z=direction)
 
 
 def solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:

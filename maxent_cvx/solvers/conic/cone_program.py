@@ -108,6 +108,23 @@ class ConeProgram:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
         return self._triples[place]
 
+    @cached_property
+    def contradiction(self) -> int | None:
+        """The first equation or inequality without variables that does not hold, such as 0 = 1."""
+        sides, is_equation = self.b[self.linear], np.arange(self.linear.stop) < self.n_zero
+        is_empty = np.diff(self.A.indptr)[self.linear] == 0
+        wrong = np.flatnonzero(is_empty & np.where(is_equation, sides != 0, sides < 0))
+        return int(wrong[0]) if len(wrong) else None
+
+    @cached_property
+    def unlimited(self) -> np.ndarray:
+        """Columns that have a cost and stand in no row, and in no quadratic term."""
+        is_free = self.c != 0
+        is_free[self.A.indices] = False
+        if self.P is not None:
+            is_free[self.P.indices] = False
+        return np.flatnonzero(is_free)
+
     def value(self, z: np.ndarray) -> float:
         """The objective."""
         return float(self.c @ z) + (0.0 if self.P is None else float(z @ (self.P @ z)) / 2)

@@ -205,6 +205,8 @@ class Interior:
     """Rounds of equilibration."""
     widest: float = 1e4
     """Largest factor of one round."""
+    largest_side: float = 1e6
+    """Right-hand sides beyond this, after equilibration, are made 1 by another unit of x."""
     longest: float = 0.99
     """Share of the way to the boundary that a step goes."""
     shortest: float = 1e-5

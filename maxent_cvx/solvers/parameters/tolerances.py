@@ -252,6 +252,8 @@ class ConicProgram:
     0 at an optimum of 0."""
     rounding: float = 1e-14
     """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
+    proof: float = 1e-4
+    """A proof that there is no solution refutes those that are less than about 1 / `proof` units large."""
     contradiction: float = 1e-6
     """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
 
