@@ -36,7 +36,7 @@ class Distance:
         The largest violation of any row, and of any of the dual conditions, relative to the largest of all their
         summands, as solvers of general cone programs measure it.
     relative_gap : float
-        The gap divided by the sum of the absolute values of its summands and of the objective's.
+        The gap, and what residuals of the dual conditions add to it, divided by the sum of the absolute values of its summands and of the objective's.
     """
 
     primal: float
@@ -156,10 +156,7 @@ class ConeProgram:
         with np.errstate(over="ignore"):
             gap = product.sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
             summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
-            sides = np.abs(np.where(finite, self.b, 0))
-            summands += sides @ np.abs(dual) + CONIC_PROGRAM.share * sides.max(initial=0.0) * np.abs(dual).max(
-                initial=0.0
-            )
+            summands += np.abs(np.where(finite, self.b, 0)) @ np.abs(dual)
         everywhere = np.full(len(scale), float(scale.max(initial=0.0)))
         dual_size = float(np.abs(dual).max(initial=0.0)) + TINY
         largest = max(
@@ -168,7 +165,8 @@ class ConeProgram:
             self.outside(dual).max(initial=0.0) / dual_size,
         )
         with np.errstate(over="ignore"):
-            relative, relative_gap = gap / (-p @ np.abs(u) + TINY), gap / (summands + TINY)
+            unbalanced = balance @ self._reach(size, size @ np.abs(z) + np.abs(np.where(finite, self.b, 0)), z)
+            relative, relative_gap = gap / (-p @ np.abs(u) + TINY), (gap + unbalanced) / (summands + TINY)
         return Distance(
             self._violation(slack, scale),
             max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual)),
@@ -176,6 +174,19 @@ class ConeProgram:
             float(largest),
             float(relative_gap),
         )
+
+    def _reach(self, size: sp.csr_array, scale: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """How far each column can move, at least as far as it is from 0, before it exceeds all other summands of a row.
+
+        What residuals of the dual conditions are multiplied by is what they change the objective by, in any unit. Rows
+        of one column without a side do not say how large it is.
+        """
+        length = np.diff(size.indptr)
+        told = np.repeat((length > 1) | (self.b != 0), length)
+        room = np.repeat(scale, length)[told] / size.data[told]
+        reach = np.full(len(z), np.inf)
+        np.minimum.at(reach, size.indices[told], room)
+        return np.where(np.isfinite(reach), np.maximum(reach, np.abs(z)), np.abs(z))
 
     def outside(self, dual: np.ndarray) -> np.ndarray:
         """By how much dual values are not in K*, in their own unit."""

@@ -247,9 +247,6 @@ class ConicProgram:
     """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
     nearly: float = 1e-5
     """The same, and of violations, of an answer that is returned as inaccurate."""
-    share: float = 1e-2
-    """Share of the largest right-hand side times the largest dual value that counts as a summand, as all others may be
-    0 at an optimum of 0."""
     rounding: float = 1e-14
     """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
     proof: float = 1e-4
