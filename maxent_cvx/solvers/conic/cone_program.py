@@ -36,7 +36,8 @@ class Distance:
         The largest violation of any row, and of any of the dual conditions, relative to the largest of all their
         summands, as solvers of general cone programs measure it.
     relative_gap : float
-        The gap, and what residuals of the dual conditions add to it, divided by the sum of the absolute values of its summands and of the objective's.
+        The gap, and what residuals of the dual conditions add to it, divided by the sum of the absolute values of its
+        summands and of the objective's.
     """
 
     primal: float

@@ -89,7 +89,7 @@ def test_infeasible():
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["soft", "log", "exp", "constraint"])
 def test_large_units_are_not_infeasible(name: str, seed: int, unit: float):
-    """A problem with a feasible point is not infeasible in other units, and if it is optimal the optimum is the same."""
+    """A problem with a feasible point is not infeasible in other units; if it is optimal, the optimum is the same."""
     rng = np.random.default_rng(seed)
     at, c, w = rng.random(5), rng.normal(size=5), rng.random(5) + 0.1
     found = []
