@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,9 @@ from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
 from ..separable.newton import solve_separable
+from ..separable.primal_dual import MixedAnswer, solve_mixed
 from .cone_program import ConeProgram, Distance
-from .entropy_program import EntropyProgram
+from .entropy_program import Bounded, EntropyProgram
 from .interior_answer import ConeAnswer, refuse_rounding_errors, solve_cone_program
 from .reading import TAKES, read
 
@@ -44,8 +45,6 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswe
     if len(free := program.unlimited):
         return _without_limit(program, free, options)
     try:
-        if program.P is not None:
-            raise SolverError(f"the objective is quadratic. {TAKES}")
         entropy = read(program)
     except SolverError as refusal:
         answer = solve_cone_program(program, options)
@@ -82,8 +81,10 @@ def solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any]) -
     one where many terms are at bounds. The first answer that is optimal counts, or else the one nearest to it.
     """
     ways = [_in_logarithms, _as_linear_form, _as_cone_program]
-    if entropy.bounded is not None and len(entropy.bounded.bounds):
-        ways = [_in_logarithms, _as_cone_program, _as_linear_form]
+    if len(entropy.cost):
+        ways = [_primal_dual, _as_cone_program]
+    elif entropy.bounded is not None and len(entropy.bounded.bounds):
+        ways = [_primal_dual, _as_cone_program, _as_linear_form]
     found: list[ConeAnswer] = []
     error: SolverError | None = None
     for way in ways:
@@ -112,24 +113,46 @@ def _as_cone_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> Con
 
 
 def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
-    """Solve with bounds as bounds; None if there is no y > 0 between the bounds."""
+    """Solve rows without bounds by Newton's method on the dual."""
+
+    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
+        status, counts, m, iterations = solve_separable(bounded.program, **options)
+        return MixedAnswer(status, counts, np.empty(0), m, iterations)
+
+    return _with_bounds(entropy, solve, options)
+
+
+def _primal_dual(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
+    """Solve with bounds as bounds and with other variables; None if there is no y > 0 between the bounds."""
+
+    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
+        return solve_mixed(entropy.mixed(bounded), **options)
+
+    return _with_bounds(entropy, solve, options)
+
+
+def _with_bounds(
+    entropy: EntropyProgram, solve: Callable[[EntropyProgram, Bounded], MixedAnswer], options: Mapping[str, Any]
+) -> ConeAnswer | None:
+    """Solve, a second time in other units if an average count is small, and judge."""
     bounded = entropy.bounded
     if bounded is None:
         return None
-    status, counts, m, iterations = solve_separable(bounded.program, **options)
-    mean = float(counts.mean())
-    if status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
+    answer = solve(entropy, bounded)
+    iterations, mean = answer.iterations, float(answer.y.mean())
+    if answer.status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
         entropy = entropy.scaled(1 / mean)
-        assert entropy.bounded is not None
         bounded = entropy.bounded
-        status, counts, m, taken = solve_separable(bounded.program, **options)
-        iterations += taken
-    m = entropy.multipliers(bounded, counts, m)
-    z, dual = entropy.restore(counts, m)
+        assert bounded is not None
+        answer = solve(entropy, bounded)
+        iterations += answer.iterations
+    m = entropy.multipliers(bounded, answer.y, answer.multipliers)
+    z, dual = entropy.restore(answer.y, m, answer.others)
     distance = entropy.program.distance(z, dual)
+    holds = distance.holds and (not len(entropy.cost) or distance.is_optimal)
     is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
-    limited = status is Status.LIMIT and is_asked and not distance.holds and np.isfinite(distance.primal)
-    words = s.OPTIMAL if distance.holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
+    limited = answer.status is Status.LIMIT and is_asked and not holds and np.isfinite(distance.primal)
+    words = s.OPTIMAL if holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
     return ConeAnswer(words, z, dual, distance, iterations)
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "SEPARABLE_NEWTON",
-    "VANISHING_TERMS",
+    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PRIMAL_DUAL",
+    "SEPARABLE_NEWTON", "VANISHING_TERMS",
 ]  # fmt: skip
 
 
@@ -192,6 +192,28 @@ class SeparableNewton:
 
 
 @dataclass(frozen=True)
+class PrimalDual:
+    """The interior-point method for entropies with bounds and variables without entropy, where an average term is 1."""
+
+    longest: float = 0.995
+    """Share of the way to the boundary that a step goes."""
+    largest_correction: float = 2.0
+    """Nats: the largest second-order term of a logarithm that is taken for true."""
+    improves: float = 0.9
+    """An iteration that leaves more than this share of the error is without improvement."""
+    patience: int = 12
+    """Iterations without improvement after which the method ends."""
+    stalled: float = 1e2
+    """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
+    rounding: float = 1e-13
+    """Relative to the largest right-hand side: the smallest violation that is asked for."""
+    gap: float = 1e-10
+    """Nats a term: the largest gap by residuals of rows whose multipliers are large, at which to stop."""
+    summed: float = 2e-15
+    """The same relative to the products of right-hand sides and multipliers, for its rounding error."""
+
+
+@dataclass(frozen=True)
 class Interior:
     """The interior-point method for what is more than entropies; the values are those of Goulart and Chen (2024)."""
 
@@ -231,6 +253,7 @@ DUAL_FUNCTION = DualFunction()
 NEWTON_SYSTEM = NewtonSystem()
 SEPARABLE_NEWTON = SeparableNewton()
 NEWTON = Newton()
+PRIMAL_DUAL = PrimalDual()
 INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
