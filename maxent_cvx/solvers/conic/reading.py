@@ -63,10 +63,11 @@ def read(program: ConeProgram) -> EntropyProgram:
     is_equation = number < n_kept + len(others) + program.n_zero
     matrix, right, kept, per_row = _rows(matrix, out.right, is_equation, n_terms)
     P = sp.csc_array((len(others), len(others))) if program.P is None else program.P[others][:, others]
-    first_part, last_part = (matrix, matrix[:, :0]) if not len(others) else (matrix[:, :n_terms], matrix[:, n_terms:])
+    of_terms = matrix[:, :n_terms] if len(others) else matrix
+    rows = SeparableProgram(sp.csr_array(of_terms), right, is_equation[kept], log_v)
     unscaled = EntropyProgram(
-        program, SeparableProgram(sp.csr_array(first_part), right, is_equation[kept], log_v), 1.0, number[kept], per_row,
-        out, term, share, weight, factor, total, sp.csr_array(last_part), out.cost[n_kept:], sp.csc_array(P),
+        program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
+        sp.csr_array(matrix[:, n_terms:]), out.cost[n_kept:], sp.csc_array(P),
     )  # fmt: skip
     return unscaled.scaled(1 / _average(unscaled.rows))
 

@@ -145,12 +145,8 @@ class SeparableNewton:
     """By what factor it falls at most."""
     steps_aimed_at: float = 4.0
     """Newton steps at one temperature: with fewer the temperature falls faster, with more slower."""
-    softened: tuple[float, ...] = (0.1, 0.0)
-    """How strongly bounds repel at the last temperature, one after another; before, it is 1."""
     loose: float = 0.05
     """Relative to the sum of all right-hand sides: the sum of violations at which the next temperature follows."""
-    loose_at_bounds: float = 1e-3
-    """The same where terms have upper bounds, near which the tangent does not reach far."""
     strayed: float = 1.0
     """Relative to the sum of all right-hand sides: the largest sum of violations right after the temperature fell."""
     slowest: float = 1.01
@@ -195,6 +191,8 @@ class SeparableNewton:
 class PrimalDual:
     """The interior-point method for entropies with bounds and variables without entropy, where an average term is 1."""
 
+    far: float = 10.0
+    """Slack of an upper bound, beyond which its first multiplier does not make up for costs."""
     longest: float = 0.995
     """Share of the way to the boundary that a step goes."""
     largest_correction: float = 2.0
@@ -208,9 +206,7 @@ class PrimalDual:
     rounding: float = 1e-13
     """Relative to the largest right-hand side: the smallest violation that is asked for."""
     gap: float = 1e-10
-    """Nats a term: the largest gap by residuals of rows whose multipliers are large, at which to stop."""
-    summed: float = 2e-15
-    """The same relative to the products of right-hand sides and multipliers, for its rounding error."""
+    """Nats a term: the largest gap by residuals of rows, times their multipliers, at which to stop."""
 
 
 @dataclass(frozen=True)

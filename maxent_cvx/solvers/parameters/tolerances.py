@@ -263,10 +263,6 @@ class Separable:
     """Relative ridge of the least-squares problem by which costs are centred."""
     rounding: float = 4 * EPS
     """Rounding error of the dual function, relative to the sum of the absolute values of its summands."""
-    rounds: int = 40
-    """Steps of Newton's method for one term below a repelling bound; five or six are taken."""
-    precise: float = 1e-14
-    """Relative change of a term at which they end."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ multipliers, as exp(c - 1 + M' m) between the bounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -76,30 +76,33 @@ def solve_mixed(
         Is told every iteration, and may stop the method.
     """
     monitor = monitor or Monitor()
-    terms, shift = program.terms.centred()
-    size = abs(program.others).max(axis=0).toarray().ravel() if program.others.shape[1] else np.empty(0)
-    per = np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 1.0)
-    by = sp.diags_array(per)
-    # A combination of the equations M y + N v = r that is taken from c is added to q: the rest of it is a constant.
-    cost = per * (program.cost + program.others.T @ shift)
-    scaled = MixedProgram(
-        terms, sp.csr_array(program.others @ by), cost, sp.csc_array(by @ program.curvature @ by)
-    )  # fmt: skip
+    scaled, per = _scaled(program)
+    scaled, shift = scaled.centred()
+    terms = scaled.terms
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        method = _Method(scaled, shift, tolerance)
+        method = _Method(scaled, tolerance)
         status, state, iterations = method.run(max_iterations, monitor)
         m = method.multipliers(state)
         y = terms.at(m).y
     return MixedAnswer(status, y, per * state.v, m - shift, iterations)
 
 
+def _scaled(program: MixedProgram) -> tuple[MixedProgram, np.ndarray]:
+    """Other variables in units in which their largest coefficients are 1, and these units."""
+    size = abs(program.others).max(axis=0).toarray().ravel() if program.others.shape[1] else np.empty(0)
+    per = np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 1.0)
+    by = sp.diags_array(per)
+    others, curvature = sp.csr_array(program.others @ by), sp.csc_array(by @ program.curvature @ by)
+    return MixedProgram(program.terms, others, per * program.cost, curvature), per
+
+
 class _Method:
     """The iterations."""
 
-    def __init__(self, program: MixedProgram, shift: np.ndarray, tolerance: float) -> None:
-        self.program, self.terms, self.shift = program, program.terms, shift
+    def __init__(self, program: MixedProgram, tolerance: float) -> None:
+        self.program, self.terms = program, program.terms
         terms = program.terms
-        largest = float(np.abs(terms.right).max(initial=0.0))
+        largest = float(np.abs(terms.right[terms.is_equation]).max(initial=0.0))
         self.tolerance = max(tolerance, PRIMAL_DUAL.rounding * largest)
         n_terms = len(terms.log_weights)
         self.least = np.zeros(n_terms) if terms.least is None else terms.least
@@ -111,15 +114,15 @@ class _Method:
         self.system = step_system(program)
 
     def start(self) -> _State:
-        """y is 1 or well between its bounds, and multipliers of bounds make up for costs."""
+        """Terms are 1 or well between their bounds, and multipliers of bounds make up for costs."""
         y = np.maximum(1.0, 2 * self.least)
         y[self.bounded] = np.minimum(y[self.bounded], (self.least[self.bounded] + self.most) / 2)
         slack = np.maximum(self.terms.right - self.terms.normal.matvec(y), 1.0)[self.loose]
         rows = np.zeros(len(self.terms.right))
         rows[self.loose] = 1.0
         pull = self.terms.exponent(-rows) - np.log(y)
-        above = np.maximum(pull[self.bounded], 0.0) + 1.0
         below, low, high = np.maximum(-pull, 0.0) + 1.0, y - self.least, self.most - y[self.bounded]
+        above = np.where(high <= PRIMAL_DUAL.far, np.maximum(pull[self.bounded], 0.0), 0.0) + 1 / high
         return _State(y, np.zeros(len(self.program.cost)), rows, slack, below, low, above, high)
 
     def run(self, max_iterations: int, monitor: Monitor) -> tuple[Status, _State, int]:
@@ -128,7 +131,9 @@ class _Method:
         best, least, waited = state, np.inf, 0
         for iteration in range(max_iterations + 1):
             residuals, mu = self.residuals(state), self.mu(state)
-            violation = float(np.abs(residuals[2]).max(initial=0.0))
+            lacking = np.abs(residuals[2])
+            lacking[self.loose] /= 1 + state.slack  # of which the rounding error is no violation
+            violation = float(lacking.max(initial=0.0))
             balance = max(float((state.y * np.abs(residuals[0])).max()), float(np.abs(residuals[1]).max(initial=0.0)))
             gap = mu * self.degree / len(state.y)
             error = max(violation, balance, gap)
@@ -153,14 +158,13 @@ class _Method:
         return np.where(self.terms.is_equation, -state.rows, np.minimum(-state.rows, 0.0))
 
     def is_precise(self, state: _State) -> bool:
-        """Whether residuals of the terms that multipliers say, times the multipliers as posed, are a small gap."""
+        """Whether rows hold at the terms that multipliers say, and what they lack, times multipliers, is a small gap."""
         m = self.multipliers(state)
         point, others = self.terms.at(m), self.program.others @ state.v
         violation = np.abs(point.excess + others)
         violation[self.loose] = np.maximum(point.excess + others, 0.0)[self.loose]
-        size = np.abs(m - self.shift)
-        limit = PRIMAL_DUAL.gap * float(point.y.sum()), PRIMAL_DUAL.summed * float(size @ np.abs(self.terms.right))
-        return float(size @ violation) <= max(limit)
+        is_small = float(violation.max(initial=0.0)) <= self.tolerance
+        return is_small and float(np.abs(m) @ violation) <= PRIMAL_DUAL.gap * float(point.y.sum())
 
     def mu(self, state: _State) -> float:
         """The mean product of slacks and multipliers."""
