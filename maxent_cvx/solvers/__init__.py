@@ -12,6 +12,7 @@ from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton
+    from .conic.derivatives import Derivatives, derivatives
     from .conic.registration import register_with_cvxpy
 
 __all__ = [
@@ -19,11 +20,13 @@ __all__ = [
     "SOLVERS",
     "Answer",
     "Certificate",
+    "Derivatives",
     "DualNewton",
     "Iteration",
     "Solution",
     "Status",
     "available",
+    "derivatives",
     "find",
     "register",
     "register_with_cvxpy",
@@ -36,6 +39,10 @@ def __getattr__(name: str) -> Any:
         from .conic.conic_solver import DualNewton
 
         return DualNewton
+    if name in ("Derivatives", "derivatives"):
+        from .conic import derivatives
+
+        return getattr(derivatives, name)
     if name == "register_with_cvxpy":
         from .conic.registration import register_with_cvxpy
 

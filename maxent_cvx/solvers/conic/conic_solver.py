@@ -25,7 +25,7 @@ from .cone_program import ConeProgram
 from .interior_answer import ConeAnswer
 from .reading import TAKES
 
-__all__ = ["DualNewton"]
+__all__ = ["DualNewton", "refusing"]
 
 
 class Refused(SolverError, cvxpy.error.SolverError):
@@ -37,7 +37,7 @@ class UnknownOption(UnknownName, cvxpy.error.SolverError):
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def refusing() -> Iterator[None]:
     """Turn errors of this package into ones that are CVXPY's as well."""
     try:
         yield
@@ -220,7 +220,7 @@ class DualNewton(ConicSolver):
         ('optimal', 1.613581)
         """
         begun = time.perf_counter()
-        with _refusing():
+        with refusing():
             program, answer = self._answer(data, solver_opts, verbose)
         dims = data[self.DIMS]
         return {
@@ -241,14 +241,37 @@ class DualNewton(ConicSolver):
         options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
         monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
         BACKEND.check(options)
+        program = self.program(data)
+        return program, solve_program(program, {**options, "monitor": monitor})
+
+    def program(self, data: Mapping[str, Any]) -> ConeProgram:
+        """Read CVXPY's data as a cone program.
+
+        Parameters
+        ----------
+        data : dict
+            What ``apply`` made of a problem.
+
+        Returns
+        -------
+        ConeProgram
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> solver = mx.solvers.DualNewton()
+        >>> x = cp.Variable(6)
+        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+        >>> solver.program(problem.get_problem_data(solver)[0]).n_exp
+        6
+        """
         dims = data[self.DIMS]
         matrix = sp.csr_array(data[s.A])
         matrix.eliminate_zeros()
         where = _column_namer(data[s.PARAM_PROB])
         curved = data.get(s.P)
         P = sp.csc_array(curved) if curved is not None and curved.nnz else None
-        program = ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
-        return program, solve_program(program, {**options, "monitor": monitor})
+        return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
         """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.

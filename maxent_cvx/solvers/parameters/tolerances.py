@@ -251,6 +251,14 @@ class ConicProgram:
     """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
     proof: float = 1e-4
     """A proof that there is no solution refutes those that are less than about 1 / `proof` units large."""
+    strict: float = 1e-7
+    """Relative to the largest: a multiplier, or a slack, that is not 0. Where both are less there is no derivative."""
+    derivative: float = 1e-7
+    """Relative residual of the system of derivatives."""
+    derivative_ridge: float = 1e-11
+    """Its relative ridge, with which rows that repeat others do not matter; refinement takes it away again."""
+    derivative_rounds: int = 10
+    """Rounds of refinement."""
     contradiction: float = 1e-6
     """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
 

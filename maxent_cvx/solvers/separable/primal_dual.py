@@ -158,7 +158,7 @@ class _Method:
         return np.where(self.terms.is_equation, -state.rows, np.minimum(-state.rows, 0.0))
 
     def is_precise(self, state: _State) -> bool:
-        """Whether rows hold at the terms that multipliers say, and what they lack, times multipliers, is a small gap."""
+        """Whether rows hold at the terms that multipliers say; what they lack, times multipliers, is a gap."""
         m = self.multipliers(state)
         point, others = self.terms.at(m), self.program.others @ state.v
         violation = np.abs(point.excess + others)
