@@ -12,7 +12,7 @@ from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton
-    from .conic.derivatives import Derivatives, derivatives
+    from .conic.derivatives import derivatives
     from .conic.registration import register_with_cvxpy
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "SOLVERS",
     "Answer",
     "Certificate",
-    "Derivatives",
     "DualNewton",
     "Iteration",
     "Solution",
@@ -39,10 +38,10 @@ def __getattr__(name: str) -> Any:
         from .conic.conic_solver import DualNewton
 
         return DualNewton
-    if name in ("Derivatives", "derivatives"):
-        from .conic import derivatives
+    if name == "derivatives":
+        from .conic.derivatives import derivatives
 
-        return getattr(derivatives, name)
+        return derivatives
     if name == "register_with_cvxpy":
         from .conic.registration import register_with_cvxpy
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cvxpy.settings as s
@@ -14,6 +15,7 @@ from ..answer import Answer, Status
 from ..backends.registry import SOLVERS
 from ..certificate.projection import project
 from ..linear.elastic import elastic_relaxation
+from ..parameters.dual_methods import SEPARABLE_NEWTON
 from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
@@ -30,8 +32,12 @@ __all__ = ["BACKEND", "solve_program"]
 BACKEND = SOLVERS["DUAL_NEWTON"]
 
 
-def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswer:
-    """Solve a cone program, as an entropy program if it is one.
+#: Which rows an entropy program has, and their multipliers.
+Start = tuple[np.ndarray, np.ndarray]
+
+
+def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
+    """Solve a cone program, as an entropy program if it is one, from the multipliers of the last one if it is alike.
 
     Raises
     ------
@@ -51,6 +57,8 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswe
         if answer.status == s.SOLVER_ERROR:
             raise SolverError(f"the interior-point method found no answer, and {refusal}") from None
         return answer
+    if start is not None and not len(entropy.cost) and np.array_equal(start[0], entropy.kept):
+        return solve_entropy_program(entropy, options, start[1])
     return solve_entropy_program(entropy, options)
 
 
@@ -74,17 +82,21 @@ def _without_limit(program: ConeProgram, columns: np.ndarray, options: Mapping[s
     return answer._replace(status=s.UNBOUNDED, z=direction)
 
 
-def solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
+def solve_entropy_program(
+    entropy: EntropyProgram, options: Mapping[str, Any], start: np.ndarray | None = None
+) -> ConeAnswer:
     """Solve in the logarithmic domain, and if that fails otherwise; measure the distance from optimality.
 
     The other ways are the linear form, whose method proves zeros, and the interior-point method, which is the better
     one where many terms are at bounds. The first answer that is optimal counts, or else the one nearest to it.
     """
-    ways = [_in_logarithms, _as_linear_form, _as_cone_program]
+    ways: list[Callable[..., ConeAnswer | None]] = [_in_logarithms, _as_linear_form, _as_cone_program]
     if len(entropy.cost):
         ways = [_primal_dual, _as_cone_program]
     elif entropy.bounded is not None and len(entropy.bounded.bounds):
         ways = [_primal_dual, _as_cone_program, _as_linear_form]
+    if start is not None:
+        ways = [partial(_from_multipliers, start=start), *ways]
     found: list[ConeAnswer] = []
     error: SolverError | None = None
     for way in ways:
@@ -122,6 +134,23 @@ def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeA
     return _with_bounds(entropy, solve, options)
 
 
+def _from_multipliers(entropy: EntropyProgram, options: Mapping[str, Any], start: np.ndarray) -> ConeAnswer | None:
+    """Solve by Newton's method on the dual, bounds as bounds, from multipliers near those of the solution."""
+    few = {
+        **options,
+        "max_iterations": min(options.get("max_iterations", SEPARABLE_NEWTON.warm), SEPARABLE_NEWTON.warm),
+    }
+
+    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
+        status, counts, m, iterations = solve_separable(bounded.program, start=start[bounded.rows], **few)
+        return MixedAnswer(status, counts, np.empty(0), m, iterations)
+
+    answer = _with_bounds(entropy, solve, options)
+    if answer is None or answer.status == s.OPTIMAL:
+        return answer
+    return answer._replace(status=s.SOLVER_ERROR)  # the limit was that of a first attempt
+
+
 def _primal_dual(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
     """Solve with bounds as bounds and with other variables; None if there is no y > 0 between the bounds."""
 
@@ -153,7 +182,7 @@ def _with_bounds(
     is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
     limited = answer.status is Status.LIMIT and is_asked and not holds and np.isfinite(distance.primal)
     words = s.OPTIMAL if holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
-    return ConeAnswer(words, z, dual, distance, iterations)
+    return ConeAnswer(words, z, dual, distance, iterations, (entropy.kept, m))
 
 
 def _as_linear_form(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:

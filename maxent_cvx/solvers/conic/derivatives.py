@@ -15,10 +15,10 @@ from cvxpy.reductions.solvers.solving_chain import SolvingChain
 from .conic_solver import DualNewton, refusing
 from .sensitivity import Sensitivity
 
-__all__ = ["Derivatives", "derivatives"]
+__all__ = ["SolutionDerivatives", "derivatives"]
 
 
-class Derivatives:
+class SolutionDerivatives:
     """The derivatives at a solution; made by :func:`derivatives`.
 
     Parameters
@@ -179,7 +179,7 @@ def _through(reductions: Any, step: str, values: dict[int, np.ndarray]) -> dict[
     return values
 
 
-def derivatives(problem: cp.Problem, **options: Any) -> Derivatives:
+def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     """Solve a problem and differentiate its solution with respect to its parameters, dx = -(dF/dx)^-1 (dF/dp) dp.
 
     F = 0 are the conditions of optimality, in which the inequalities that hold with equality go on to do so (the
@@ -196,7 +196,7 @@ def derivatives(problem: cp.Problem, **options: Any) -> Derivatives:
 
     Returns
     -------
-    Derivatives
+    SolutionDerivatives
         With ``derivative()``, ``backward()``, as ``cvxpy.Problem`` has them, and ``jacobian(variable, parameter)``.
 
     Raises
@@ -226,4 +226,4 @@ def derivatives(problem: cp.Problem, **options: Any) -> Derivatives:
     with refusing():
         dual = np.concatenate([answer["eq_dual"], answer["ineq_dual"]])
         sensitivity = Sensitivity(solver.program(data), answer["primal"], dual)
-    return Derivatives(problem, chain, data["param_prob"], sensitivity)
+    return SolutionDerivatives(problem, chain, data["param_prob"], sensitivity)

@@ -34,6 +34,8 @@ class ConeAnswer(NamedTuple):
     dual : ndarray, one a row
     distance : Distance
     iterations : int
+    start : (ndarray, ndarray), optional
+        Of an entropy program, which rows it has and their multipliers: where the next one can begin.
     """
 
     status: str
@@ -41,6 +43,7 @@ class ConeAnswer(NamedTuple):
     dual: np.ndarray
     distance: Distance
     iterations: int
+    start: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def solve_cone_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswer:

@@ -108,8 +108,9 @@ class Sensitivity:
             if np.abs(rest).max(initial=0.0) <= CONIC_PROGRAM.derivative * size:
                 return found
         raise SolverError(
-            f"the solution has no derivative: the system of derivatives is solved to "
-            f"{np.abs(rest).max() / size:.0e} only, and {CONIC_PROGRAM.derivative:.0e} is expected. It may not be unique"
+            f"the solution has no derivative: the system of derivatives is solved to {np.abs(rest).max() / size:.0e} "
+            f"only, and {CONIC_PROGRAM.derivative:.0e} is expected. The solution may not be unique, or data contradict"
+            " each other if these parameters move"
         )
 
     def right(self, gradient: sp.sparray, slack: sp.sparray) -> np.ndarray:

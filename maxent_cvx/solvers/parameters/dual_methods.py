@@ -155,6 +155,8 @@ class SeparableNewton:
     """Longest multiple of a step."""
     steep: float = 0.1
     """Share of the slope at the start of a step: it is doubled if the slope at its end is this or more."""
+    warm: int = 10
+    """Newton steps from the multipliers of an earlier problem, after which the method begins anew."""
     is_sum: float = 1e-9
     """Relative: equations determine the sum of all terms if a combination of them is a row of ones to this."""
     rounding: float = 1e-13

@@ -31,8 +31,9 @@ class SeparableAnswer(NamedTuple):
 
 
 def solve_separable(
-    program: SeparableProgram, *, tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None
-) -> SeparableAnswer:
+    program: SeparableProgram, *, tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None,
+    start: np.ndarray | None = None,
+) -> SeparableAnswer:  # fmt: skip
     """Maximise sum y (c - log y) over the rows and bounds of a program.
 
     Parameters
@@ -44,10 +45,13 @@ def solve_separable(
     max_iterations : int
     monitor : Monitor, optional
         Is told every iteration, and may stop the method.
+    start : ndarray, one a row, optional
+        Multipliers near those of the solution: the temperature is then that of the problem from the beginning.
     """
     monitor = monitor or Monitor()
     centred, shift = program.centred()
-    steps = _Path(centred, shift, tolerance).steps()
+    path = _Path(centred, shift, tolerance)
+    steps = path.steps() if start is None else path.steps_from(start + shift)
     iteration, stop = 0, False
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # multipliers may diverge
         line = next(steps)
@@ -106,6 +110,15 @@ class _Path:
                 )
             )
             point, growth = self.predict(point, growth)
+        _, status, point = yield from self.correct(point, last=True)
+        return status, point
+
+    def steps_from(self, m: np.ndarray) -> Generator[dict[str, float], bool, tuple[Status, Point]]:
+        """The same from multipliers near those of the solution."""
+        self.t = 1.0
+        point = self.at(np.where(self.program.is_equation, m, np.minimum(m, 0.0)))
+        if not np.isfinite(point.value):
+            yield {"residual": np.inf, "gap": 0.0, "dual": np.inf, "dropped": 0, "products": 0}
         _, status, point = yield from self.correct(point, last=True)
         return status, point
 

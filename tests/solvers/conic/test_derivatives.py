@@ -130,7 +130,7 @@ def test_no_derivative():
 
 
 def test_refusals():
-    """Of a problem that is not DPP, that has no solution, or whose data contradict each other if they move: in words."""
+    """A problem that is not DPP, that has no solution, or whose data contradict each other if they move."""
     x, p, q = cp.Variable(3), cp.Parameter(value=1.0, nonneg=True), cp.Parameter(value=1.0, nonneg=True)
     entropy = cp.sum(cp.entr(x))
     with pytest.raises(cp.error.SolverError, match="not DPP"):
