@@ -76,7 +76,7 @@ class SolutionDerivatives:
         deltas = {p.id: np.zeros(p.shape) if p.delta is None else np.asarray(p.delta) for p in self._parameters}
         found = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
         for variable in self._problem.variables():
-            variable.delta = found[variable.id]
+            variable.delta = found[variable.id]  # type: ignore[assignment]
 
     def backward(self) -> None:
         """Set every parameter's `gradient` to that of a function whose gradient by variables is their `gradient`.
@@ -114,7 +114,7 @@ class SolutionDerivatives:
         }
         found = _through(reversed(self._chain.reductions), "param_backward", found)
         for parameter in self._parameters:
-            parameter.gradient = found[parameter.id]
+            parameter.gradient = found[parameter.id]  # type: ignore[assignment]
 
     def jacobian(self, variable: cp.Variable, parameter: cp.Parameter) -> np.ndarray:
         """Every derivative of a variable's entries by a parameter's.

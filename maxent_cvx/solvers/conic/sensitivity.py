@@ -113,17 +113,16 @@ class Sensitivity:
             " each other if these parameters move"
         )
 
-    def right(self, gradient: sp.sparray, slack: sp.sparray) -> np.ndarray:
+    def right(self, gradient: sp.csr_array, slack: sp.csr_array) -> np.ndarray:
         """The right-hand sides, one a column, for changes of the gradient and of the slacks at the solution held fixed.
 
         Parameters
         ----------
-        gradient : sparse array, shape (columns of A, directions)
+        gradient : csr_array, shape (columns of A, directions)
             dc + dP z + dA' dual.
-        slack : sparse array, shape (rows of A, directions)
+        slack : csr_array, shape (rows of A, directions)
             db - dA z.
         """
-        moved = sp.csr_array(slack)
-        curved = moved[self.rows]
+        curved = slack[self.rows]
         first = -gradient - self.curved.T @ (self.hessian @ curved)
-        return sp.vstack([first, moved[self.active], self.gradient @ curved]).toarray()
+        return sp.vstack([first, slack[self.active], self.gradient @ curved]).toarray()

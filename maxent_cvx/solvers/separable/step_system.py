@@ -45,11 +45,12 @@ class _OfRows:
     def __init__(self, program: MixedProgram) -> None:
         self.normal = program.terms.normal
         self.rows = np.arange(len(program.terms.right))
-        self.x, self.factored = np.empty(0), None
+        self.x = np.empty(0)
+        self.factored: Solve | None = None
 
     def update(self, d: np.ndarray, w: np.ndarray) -> None:
         self.x = 1 / d
-        self.factored: Solve | None = self.normal.factor(self.x, self.rows, SEPARABLE.ridge, w)
+        self.factored = self.normal.factor(self.x, self.rows, SEPARABLE.ridge, w)
 
     def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> Parts:
         assert self.factored is not None
