@@ -177,7 +177,7 @@ def _with_bounds(
         iterations += answer.iterations
     m = entropy.multipliers(bounded, answer.y, answer.multipliers)
     z, dual = entropy.restore(answer.y, m, answer.others)
-    distance = entropy.program.distance(z, dual)
+    distance = entropy.program.distance(z, dual, of_entropies=not len(entropy.cost))
     holds = distance.holds and (not len(entropy.cost) or distance.is_optimal)
     is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
     limited = answer.status is Status.LIMIT and is_asked and not holds and np.isfinite(distance.primal)

@@ -134,7 +134,7 @@ def _proves_unbounded(program: ConeProgram, z: np.ndarray) -> bool:
 
 def refuse_rounding_errors(program: ConeProgram) -> None:
     """Refuse to call a program infeasible that has rows of coefficients like 1e-16 beside others like 1."""
-    A = program.A[program.linear]
+    A = program.linear_rows
     size = np.abs(A.data)
     of_column = np.zeros(A.shape[1])
     np.maximum.at(of_column, program.A.indices, np.abs(program.A.data))

@@ -64,10 +64,11 @@ def read(program: ConeProgram) -> EntropyProgram:
     matrix, right, kept, per_row = _rows(matrix, out.right, is_equation, n_terms)
     P = sp.csc_array((len(others), len(others))) if program.P is None else program.P[others][:, others]
     of_terms = matrix[:, :n_terms] if len(others) else matrix
+    of_others = matrix[:, n_terms:] if len(others) else (len(right), 0)
     rows = SeparableProgram(sp.csr_array(of_terms), right, is_equation[kept], log_v)
     unscaled = EntropyProgram(
         program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
-        sp.csr_array(matrix[:, n_terms:]), out.cost[n_kept:], sp.csc_array(P),
+        sp.csr_array(of_others), out.cost[n_kept:], sp.csc_array(P),
     )  # fmt: skip
     return unscaled.scaled(1 / _average(unscaled.rows))
 
@@ -86,7 +87,7 @@ def _eliminate(
     program: ConeProgram, ties: tuple[sp.csr_array, np.ndarray]
 ) -> tuple[Elimination, np.ndarray, np.ndarray]:
     """Eliminate all columns but those in quadratic terms, and those that no row determines, which are returned."""
-    linear, right = program.A[program.linear], program.b[program.linear].copy()
+    linear, right = program.linear_rows, program.b[program.linear].copy()
     unconstrained = right == np.inf
     if unconstrained.any():
         right[unconstrained] = 0.0
