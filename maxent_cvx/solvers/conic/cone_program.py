@@ -184,6 +184,7 @@ class ConeProgram:
         with np.errstate(over="ignore"):
             summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
             summands += np.abs(np.where(finite, self.b, 0)) @ np.abs(dual)
+            summands += CONIC_PROGRAM.share * np.abs(self.c).max(initial=0.0)
             relative_gap = (gap + balance @ self._reach(size, of_row, z)) / (summands + TINY)
         return replace(found, largest=float(largest), relative_gap=float(relative_gap))
 

@@ -247,6 +247,9 @@ class ConicProgram:
     """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
     nearly: float = 1e-5
     """The same, and of violations, of an answer that is returned as inaccurate."""
+    share: float = 0.1
+    """Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0:
+    it is what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does."""
     rounding: float = 1e-14
     """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
     proof: float = 1e-4
