@@ -67,6 +67,8 @@ class EntropyProgram:
         y divided by the argument of the term: the sum of a times `share` over the cones of the term.
     others : csr_array, shape (rows, variables)
         Coefficients of the variables v that have no entropy and that no row determines.
+    unit : float
+        v divided by the variables of the program.
     cost, curvature : ndarray, csc_array
         q' v + v' P v / 2 is subtracted from the objective.
     """
@@ -83,6 +85,7 @@ class EntropyProgram:
     factor: np.ndarray
     total: np.ndarray
     others: sp.csr_array
+    unit: float
     cost: np.ndarray
     curvature: sp.csc_array
 
@@ -98,7 +101,7 @@ class EntropyProgram:
             argument = counts / (self.scale * self.total)
             u = self.share * argument[self.term]
             heights = u * np.log(self.weight) - xlogy(u, u)
-            v = np.empty(0) if others is None else others / self.scale
+            v = np.empty(0) if others is None else others / (self.scale * self.unit)
             z = self.out.constant + self.out.matrix @ np.concatenate([heights, argument, v])
             exponent = self.rows.matrix.T @ multipliers + self.rows.log_weights - 1
             log_argument = exponent - np.log(self.scale * self.total)

@@ -57,7 +57,8 @@ def read(program: ConeProgram) -> EntropyProgram:
     total = np.bincount(term, factor * share, n_terms)
     mean = np.bincount(term, factor * share * (np.log(weight) - np.log(share)), n_terms)
     log_v = np.log(total) + (mean - out.cost[n_cones:n_kept]) / total
-    per_term = np.concatenate([np.ones(n_cones), total, np.ones(len(others))])
+    unit = float(total.mean())  # of the variables without entropy, so that their coefficients are like those of y
+    per_term = np.concatenate([np.ones(n_cones), total, np.full(len(others), unit)])
     data = out.rows.data if (total == 1).all() else out.rows.data / per_term[out.rows.indices]
     matrix = sp.csr_array((data, out.rows.indices - n_cones, out.rows.indptr), (len(out.right), n_terms + len(others)))
     is_equation = number < n_kept + len(others) + program.n_zero
@@ -68,7 +69,7 @@ def read(program: ConeProgram) -> EntropyProgram:
     rows = SeparableProgram(sp.csr_array(of_terms), right, is_equation[kept], log_v)
     unscaled = EntropyProgram(
         program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
-        sp.csr_array(of_others), out.cost[n_kept:], sp.csc_array(P),
+        sp.csr_array(of_others), unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
     )  # fmt: skip
     return unscaled.scaled(1 / _average(unscaled.rows))
 

@@ -128,7 +128,7 @@ class _Method:
     def run(self, max_iterations: int, monitor: Monitor) -> tuple[Status, _State, int]:
         """Iterate; the status, the best point, and the iterations."""
         state = self.start()
-        best, least, waited = state, np.inf, 0
+        best, least, waited, is_last = state, np.inf, 0, False
         for iteration in range(max_iterations + 1):
             residuals, mu = self.residuals(state), self.mu(state)
             lacking = np.abs(residuals[2])
@@ -143,7 +143,11 @@ class _Method:
             line = {"residual": max(violation, balance), "gap": gap, "dual": 0.0, "dropped": 0, "products": 0}
             stop = monitor.tell({"iteration": iteration, "parts": 1, **line, "seconds": monitor.seconds})
             if error <= self.tolerance and self.is_precise(state):
-                return Status.OPTIMAL, state, iteration
+                if is_last or iteration == max_iterations:
+                    return Status.OPTIMAL, state, iteration
+                is_last = True  # one more step, as large constants in costs will multiply what rows lack
+            elif is_last:
+                return Status.OPTIMAL, best, iteration
             if stop or iteration == max_iterations:
                 return Status.LIMIT, best, iteration
             trial = None if waited > PRIMAL_DUAL.patience else self.step(state, residuals, mu)

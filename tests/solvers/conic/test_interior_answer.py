@@ -109,6 +109,7 @@ def test_large_units_are_not_infeasible(name: str, seed: int, unit: float):
     assert found == pytest.approx([found[0]] * len(found), rel=1e-5 if problem.status == cp.OPTIMAL else 0.1, abs=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("n", [1, 3])
 def test_nothing_is_left(n: int):
     """If rows force all variables to be 0, the optimum is 0."""
@@ -116,7 +117,7 @@ def test_nothing_is_left(n: int):
     for rows in ([cp.sum(x) == 0], [cp.sum(x) == 0, x <= 1.5]):
         problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
         assert problem.solve(solver=DualNewton()) == pytest.approx(0, abs=1e-8)
-        assert problem.status == cp.OPTIMAL
+        assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)  # dual values tend to infinity
         np.testing.assert_allclose(x.value, 0, atol=1e-9)
 
 
