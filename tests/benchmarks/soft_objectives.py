@@ -30,9 +30,7 @@ def problems(n: int, k: int) -> dict[str, cp.Problem]:
         "sum_squares": 5 * cp.sum_squares(missed), "huber": 5 * cp.sum(cp.huber(missed, 0.05)),
         "conditional value at risk": s + 2 * cp.sum(cp.pos(c - s)) / n,
     }  # fmt: skip
-    return {
-        name: cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - cost), [cp.sum(x) == 1]) for name, cost in costs.items()
-    }
+    return {name: cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - cost), [cp.sum(x) == 1]) for name, cost in costs.items()}
 
 
 def least_seconds(function: Callable[[], Any], runs: int = 5) -> tuple[float, Any]:
