@@ -5,11 +5,13 @@ As :mod:`.conic_solver`, this module depends on CVXPY's internals: its compiled,
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
+from cvxpy.reductions.reduction import Reduction
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 
 from .conic_solver import DualNewton, refusing
@@ -173,9 +175,9 @@ class SolutionDerivatives:
 
 
 def _through(reductions: Any, step: str, values: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """Changes taken through CVXPY's reductions; older releases have none that change them."""
+    """Changes taken through CVXPY's reductions."""
     for reduction in reductions:
-        values = getattr(reduction, step, lambda same: same)(values)
+        values = getattr(reduction, step)(values)
     return values
 
 
@@ -202,8 +204,8 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     Raises
     ------
     SolverError
-        If the problem is not DPP, is refused, has no optimal solution, or one that is not differentiable; also CVXPY's
-        ``SolverError``.
+        If CVXPY is older than 1.9, or if the problem is not DPP, is refused, has no optimal solution, or one that is
+        not differentiable; also CVXPY's ``SolverError``.
 
     Examples
     --------
@@ -215,6 +217,8 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     >>> round(float(mx.solvers.derivatives(die).jacobian(x, mean)[5]), 4)
     0.1429
     """
+    if len(inspect.signature(Reduction.var_forward).parameters) != 2:
+        raise cp.error.SolverError(f"derivatives need CVXPY 1.9 or later, and this is {cp.__version__}; upgrade it")
     if not problem.is_dpp():
         raise cp.error.SolverError("the problem is not DPP, so that its data are not linear in its parameters")
     solver = DualNewton()
