@@ -49,6 +49,7 @@ toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `M
 RETURNED = [  # by public functions; nobody imports them
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
+    "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",
     "maxent_cvx.tables.associations.Associations",
     "maxent_cvx.terms.people.People",

@@ -12,6 +12,7 @@ from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .conic.conic_solver import DualNewton
+    from .conic.derivatives import derivatives
     from .conic.registration import register_with_cvxpy
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Solution",
     "Status",
     "available",
+    "derivatives",
     "find",
     "register",
     "register_with_cvxpy",
@@ -36,6 +38,10 @@ def __getattr__(name: str) -> Any:
         from .conic.conic_solver import DualNewton
 
         return DualNewton
+    if name == "derivatives":
+        from .conic.derivatives import derivatives
+
+        return derivatives
     if name == "register_with_cvxpy":
         from .conic.registration import register_with_cvxpy
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cvxpy.settings as s
@@ -13,12 +15,14 @@ from ..answer import Answer, Status
 from ..backends.registry import SOLVERS
 from ..certificate.projection import project
 from ..linear.elastic import elastic_relaxation
+from ..parameters.dual_methods import SEPARABLE_NEWTON
 from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
 from ..separable.newton import solve_separable
+from ..separable.primal_dual import MixedAnswer, solve_mixed
 from .cone_program import ConeProgram, Distance
-from .entropy_program import EntropyProgram
+from .entropy_program import Bounded, EntropyProgram
 from .interior_answer import ConeAnswer, refuse_rounding_errors, solve_cone_program
 from .reading import TAKES, read
 
@@ -28,8 +32,12 @@ __all__ = ["BACKEND", "solve_program"]
 BACKEND = SOLVERS["DUAL_NEWTON"]
 
 
-def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswer:
-    """Solve a cone program, as an entropy program if it is one.
+#: Which rows an entropy program has, and their multipliers.
+Start = tuple[np.ndarray, np.ndarray]
+
+
+def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
+    """Solve a cone program, as an entropy program if it is one, from the multipliers of the last one if it is alike.
 
     Raises
     ------
@@ -38,27 +46,57 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswe
     """
     if not program.n_exp:
         raise SolverError(f"there is no entropy in the problem: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
+    if (row := program.contradiction) is not None:
+        return _refuted_by(program, row)
+    if len(free := program.unlimited):
+        return _without_limit(program, free, options)
     try:
-        if program.P is not None:
-            raise SolverError(f"the objective is quadratic. {TAKES}")
         entropy = read(program)
     except SolverError as refusal:
         answer = solve_cone_program(program, options)
         if answer.status == s.SOLVER_ERROR:
             raise SolverError(f"the interior-point method found no answer, and {refusal}") from None
         return answer
+    if start is not None and not len(entropy.cost) and np.array_equal(start[0], entropy.kept):
+        return solve_entropy_program(entropy, options, start[1])
     return solve_entropy_program(entropy, options)
 
 
-def solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
+def _refuted_by(program: ConeProgram, row: int) -> ConeAnswer:
+    """The answer to a program with a row without variables that does not hold: the row itself is the proof."""
+    z, dual = np.zeros(len(program.c)), np.zeros(len(program.b))
+    dual[row] = -np.sign(program.b[row])
+    return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
+
+
+def _without_limit(program: ConeProgram, columns: np.ndarray, options: Mapping[str, Any]) -> ConeAnswer:
+    """The answer to a program with columns that have a cost and no limit: unbounded, unless rows contradict each other.
+
+    To know that, it is solved without these costs.
+    """
+    direction, costs = np.zeros(len(program.c)), program.c.copy()
+    direction[columns], costs[columns] = -np.sign(costs[columns]), 0.0
+    answer = solve_program(replace(program, c=costs), options)
+    if answer.status not in (s.OPTIMAL, s.OPTIMAL_INACCURATE):
+        return answer
+    return answer._replace(status=s.UNBOUNDED, z=direction)
+
+
+def solve_entropy_program(
+    entropy: EntropyProgram, options: Mapping[str, Any], start: np.ndarray | None = None
+) -> ConeAnswer:
     """Solve in the logarithmic domain, and if that fails otherwise; measure the distance from optimality.
 
     The other ways are the linear form, whose method proves zeros, and the interior-point method, which is the better
     one where many terms are at bounds. The first answer that is optimal counts, or else the one nearest to it.
     """
-    ways = [_in_logarithms, _as_linear_form, _as_cone_program]
-    if entropy.bounded is not None and len(entropy.bounded.bounds):
-        ways = [_in_logarithms, _as_cone_program, _as_linear_form]
+    ways: list[Callable[..., ConeAnswer | None]] = [_in_logarithms, _as_linear_form, _as_cone_program]
+    if len(entropy.cost):
+        ways = [_primal_dual, _as_cone_program]
+    elif entropy.bounded is not None and len(entropy.bounded.bounds):
+        ways = [_primal_dual, _as_cone_program, _as_linear_form]
+    if start is not None:
+        ways = [partial(_from_multipliers, start=start), *ways]
     found: list[ConeAnswer] = []
     error: SolverError | None = None
     for way in ways:
@@ -87,25 +125,64 @@ def _as_cone_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> Con
 
 
 def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
-    """Solve with bounds as bounds; None if there is no y > 0 between the bounds."""
+    """Solve rows without bounds by Newton's method on the dual."""
+
+    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
+        status, counts, m, iterations = solve_separable(bounded.program, **options)
+        return MixedAnswer(status, counts, np.empty(0), m, iterations)
+
+    return _with_bounds(entropy, solve, options)
+
+
+def _from_multipliers(entropy: EntropyProgram, options: Mapping[str, Any], start: np.ndarray) -> ConeAnswer | None:
+    """Solve by Newton's method on the dual, bounds as bounds, from multipliers near those of the solution."""
+    few = {
+        **options,
+        "max_iterations": min(options.get("max_iterations", SEPARABLE_NEWTON.warm), SEPARABLE_NEWTON.warm),
+    }
+
+    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
+        status, counts, m, iterations = solve_separable(bounded.program, start=start[bounded.rows], **few)
+        return MixedAnswer(status, counts, np.empty(0), m, iterations)
+
+    answer = _with_bounds(entropy, solve, options)
+    if answer is None or answer.status == s.OPTIMAL:
+        return answer
+    return answer._replace(status=s.SOLVER_ERROR)  # the limit was that of a first attempt
+
+
+def _primal_dual(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
+    """Solve with bounds as bounds and with other variables; None if there is no y > 0 between the bounds."""
+
+    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
+        return solve_mixed(entropy.mixed(bounded), **options)
+
+    return _with_bounds(entropy, solve, options)
+
+
+def _with_bounds(
+    entropy: EntropyProgram, solve: Callable[[EntropyProgram, Bounded], MixedAnswer], options: Mapping[str, Any]
+) -> ConeAnswer | None:
+    """Solve, a second time in other units if an average count is small, and judge."""
     bounded = entropy.bounded
     if bounded is None:
         return None
-    status, counts, m, iterations = solve_separable(bounded.program, **options)
-    mean = float(counts.mean())
-    if status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
+    answer = solve(entropy, bounded)
+    iterations, mean = answer.iterations, float(answer.y.mean())
+    if answer.status is Status.OPTIMAL and CONIC_PROGRAM.vanished_average < mean < CONIC_PROGRAM.small_average:
         entropy = entropy.scaled(1 / mean)
-        assert entropy.bounded is not None
         bounded = entropy.bounded
-        status, counts, m, taken = solve_separable(bounded.program, **options)
-        iterations += taken
-    m = entropy.multipliers(bounded, counts, m)
-    z, dual = entropy.restore(counts, m)
-    distance = entropy.program.distance(z, dual)
+        assert bounded is not None
+        answer = solve(entropy, bounded)
+        iterations += answer.iterations
+    m = entropy.multipliers(bounded, answer.y, answer.multipliers)
+    z, dual = entropy.restore(answer.y, m, answer.others)
+    distance = entropy.program.distance(z, dual, of_entropies=not len(entropy.cost))
+    holds = distance.holds and (not len(entropy.cost) or distance.is_optimal)
     is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
-    limited = status is Status.LIMIT and is_asked and not distance.holds and np.isfinite(distance.primal)
-    words = s.OPTIMAL if distance.holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
-    return ConeAnswer(words, z, dual, distance, iterations)
+    limited = answer.status is Status.LIMIT and is_asked and not holds and np.isfinite(distance.primal)
+    words = s.OPTIMAL if holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
+    return ConeAnswer(words, z, dual, distance, iterations, (entropy.kept, m))
 
 
 def _as_linear_form(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:

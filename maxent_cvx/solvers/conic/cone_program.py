@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,7 +36,8 @@ class Distance:
         The largest violation of any row, and of any of the dual conditions, relative to the largest of all their
         summands, as solvers of general cone programs measure it.
     relative_gap : float
-        The gap divided by the sum of the absolute values of its summands and of the objective's.
+        The gap, and what residuals of the dual conditions add to it, divided by the sum of the absolute values of its
+        summands and of the objective's.
     """
 
     primal: float
@@ -108,15 +109,41 @@ class ConeProgram:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
         return self._triples[place]
 
+    @cached_property
+    def contradiction(self) -> int | None:
+        """The first equation or inequality without variables that does not hold, such as 0 = 1."""
+        sides, is_equation = self.b[self.linear], np.arange(self.linear.stop) < self.n_zero
+        is_empty = np.diff(self.A.indptr)[self.linear] == 0
+        wrong = np.flatnonzero(is_empty & np.where(is_equation, sides != 0, sides < 0))
+        return int(wrong[0]) if len(wrong) else None
+
+    @cached_property
+    def unlimited(self) -> np.ndarray:
+        """Columns that have a cost and stand in no row, and in no quadratic term."""
+        is_free = self.c != 0
+        is_free[self.A.indices] = False
+        if self.P is not None:
+            is_free[self.P.indices] = False
+        return np.flatnonzero(is_free)
+
     def value(self, z: np.ndarray) -> float:
         """The objective."""
         return float(self.c @ z) + (0.0 if self.P is None else float(z @ (self.P @ z)) / 2)
 
-    def distance(self, z: np.ndarray, dual: np.ndarray) -> Distance:
+    @cached_property
+    def linear_rows(self) -> sp.csr_array:
+        """The rows of A that are equations and inequalities; they come first, and nothing is copied."""
+        n_rows = self.linear.stop
+        indptr = self.A.indptr[: n_rows + 1]
+        n_entries = indptr[-1]
+        return sp.csr_array((self.A.data[:n_entries], self.A.indices[:n_entries], indptr), (n_rows, self.A.shape[1]))
+
+    def distance(self, z: np.ndarray, dual: np.ndarray, *, of_entropies: bool = False) -> Distance:
         """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
 
         The residual of a row is relative to the sum of the absolute values of its summands, which includes an average
-        argument of the entropies: x = 0 holds if x is small compared with other variables.
+        argument of the entropies: x = 0 holds if x is small compared with other variables. Of an answer to an entropy
+        program that holds, the measures that other programs are judged by are left out.
         """
         if not (np.isfinite(z).all() and np.isfinite(dual).all()):
             return Distance(np.inf, np.inf, np.inf)
@@ -126,7 +153,8 @@ class ConeProgram:
         is_argument[self.triple(1)[0].indices] = True
         average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
         size = abs(self.A)
-        scale = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0)) + most_by_row(size.data, size) * average + TINY
+        of_row = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0))
+        scale = of_row + most_by_row(size.data, size) * average + TINY
         p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
         t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
         sizes = np.abs(dual)
@@ -138,11 +166,14 @@ class ConeProgram:
         product = np.where(finite[:m], np.abs(np.where(finite[:m], slack[:m], 0.0) * dual[:m]), 0.0)
         with np.errstate(over="ignore"):
             gap = product.sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
-            summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
-            sides = np.abs(np.where(finite, self.b, 0))
-            summands += sides @ np.abs(dual) + CONIC_PROGRAM.share * sides.max(initial=0.0) * np.abs(dual).max(
-                initial=0.0
-            )
+            relative = gap / (-p @ np.abs(u) + TINY)
+        found = Distance(
+            self._violation(slack, scale),
+            max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual)),
+            float(relative),
+        )
+        if of_entropies and found.holds:
+            return found
         everywhere = np.full(len(scale), float(scale.max(initial=0.0)))
         dual_size = float(np.abs(dual).max(initial=0.0)) + TINY
         largest = max(
@@ -151,14 +182,24 @@ class ConeProgram:
             self.outside(dual).max(initial=0.0) / dual_size,
         )
         with np.errstate(over="ignore"):
-            relative, relative_gap = gap / (-p @ np.abs(u) + TINY), gap / (summands + TINY)
-        return Distance(
-            self._violation(slack, scale),
-            max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual)),
-            float(relative),
-            float(largest),
-            float(relative_gap),
-        )
+            summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
+            summands += np.abs(np.where(finite, self.b, 0)) @ np.abs(dual)
+            summands += CONIC_PROGRAM.share * np.abs(self.c).max(initial=0.0)
+            relative_gap = (gap + balance @ self._reach(size, of_row, z)) / (summands + TINY)
+        return replace(found, largest=float(largest), relative_gap=float(relative_gap))
+
+    def _reach(self, size: sp.csr_array, scale: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """How far each column can move, at least as far as it is from 0, before it exceeds all other summands of a row.
+
+        What residuals of the dual conditions are multiplied by is what they change the objective by, in any unit. Rows
+        of one column without a side do not say how large it is.
+        """
+        length = np.diff(size.indptr)
+        told = np.repeat((length > 1) | (self.b != 0), length)
+        room = np.repeat(scale, length)[told] / size.data[told]
+        reach = np.full(len(z), np.inf)
+        np.minimum.at(reach, size.indices[told], room)
+        return np.where(np.isfinite(reach), np.maximum(reach, np.abs(z)), np.abs(z))
 
     def outside(self, dual: np.ndarray) -> np.ndarray:
         """By how much dual values are not in K*, in their own unit."""

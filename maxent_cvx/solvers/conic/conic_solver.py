@@ -20,12 +20,12 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ...errors import MaxEntError, SolverError, UnknownName
 from ..monitoring.monitor import Monitor
-from .cone_answer import BACKEND, solve_program
+from .cone_answer import BACKEND, Start, solve_program
 from .cone_program import ConeProgram
 from .interior_answer import ConeAnswer
 from .reading import TAKES
 
-__all__ = ["DualNewton"]
+__all__ = ["DualNewton", "refusing"]
 
 
 class Refused(SolverError, cvxpy.error.SolverError):
@@ -37,7 +37,7 @@ class UnknownOption(UnknownName, cvxpy.error.SolverError):
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def refusing() -> Iterator[None]:
     """Turn errors of this package into ones that are CVXPY's as well."""
     try:
         yield
@@ -71,7 +71,10 @@ class DualNewton(ConicSolver):
 
     Notes
     -----
-    Newton's method takes few iterations from any start, so ``warm_start`` has no effect.
+    A problem that is solved again begins with the multipliers of its last optimal solution, which is what is kept,
+    unless ``warm_start=False``: with parameters (DPP) that moved a little, Newton's method then takes a few steps, and
+    begins anew after ten. Where many bounds are active these ten are often in vain. Problems with variables without
+    entropy, and those of the interior-point method, always begin anew.
 
     Examples
     --------
@@ -187,13 +190,13 @@ class DualNewton(ConicSolver):
         data : dict
             The cone program: costs, matrix, right-hand side and dimensions of the cones, by CVXPY's names.
         warm_start : bool
-            Has no effect.
+            Whether to begin with the multipliers that `solver_cache` has of a problem with the same rows.
         verbose : bool
             Print a line an iteration.
         solver_opts : dict
             `tolerance`, `max_iterations` and `time_limit`.
         solver_cache : dict, optional
-            Has no effect.
+            Where the multipliers are kept; CVXPY has one for each problem.
 
         Returns
         -------
@@ -220,8 +223,12 @@ class DualNewton(ConicSolver):
         ('optimal', 1.613581)
         """
         begun = time.perf_counter()
-        with _refusing():
-            program, answer = self._answer(data, solver_opts, verbose)
+        with refusing():
+            cache = solver_cache if solver_cache is not None else {}
+            start = cache.get(self.name()) if warm_start else None
+            program, answer = self._answer(data, solver_opts, verbose, start)
+        if answer.status == s.OPTIMAL and answer.start is not None:
+            cache[self.name()] = answer.start
         dims = data[self.DIMS]
         return {
             "status": answer.status,
@@ -235,20 +242,43 @@ class DualNewton(ConicSolver):
         }
 
     def _answer(
-        self, data: Mapping[str, Any], options: Mapping[str, Any], verbose: bool
+        self, data: Mapping[str, Any], options: Mapping[str, Any], verbose: bool, start: Start | None
     ) -> tuple[ConeProgram, ConeAnswer]:
         """Make a cone program of CVXPY's data, and solve it."""
         options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
         monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
         BACKEND.check(options)
+        program = self.program(data)
+        return program, solve_program(program, {**options, "monitor": monitor}, start)
+
+    def program(self, data: Mapping[str, Any]) -> ConeProgram:
+        """Read CVXPY's data as a cone program.
+
+        Parameters
+        ----------
+        data : dict
+            What ``apply`` made of a problem.
+
+        Returns
+        -------
+        ConeProgram
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> solver = mx.solvers.DualNewton()
+        >>> x = cp.Variable(6)
+        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+        >>> solver.program(problem.get_problem_data(solver)[0]).n_exp
+        6
+        """
         dims = data[self.DIMS]
         matrix = sp.csr_array(data[s.A])
         matrix.eliminate_zeros()
         where = _column_namer(data[s.PARAM_PROB])
         curved = data.get(s.P)
         P = sp.csc_array(curved) if curved is not None and curved.nnz else None
-        program = ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
-        return program, solve_program(program, {**options, "monitor": monitor})
+        return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
         """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.

@@ -18,6 +18,7 @@ from scipy.special import xlogy
 from ...errors import SolverError
 from ..parameters.tolerances import CONIC_PROGRAM
 from ..program.linear_form import LinearForm
+from ..separable.mixed_program import MixedProgram
 from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
 from .elimination import Elimination
@@ -64,6 +65,12 @@ class EntropyProgram:
         w, and the factor a of its entropy in the objective.
     total : ndarray, one a term
         y divided by the argument of the term: the sum of a times `share` over the cones of the term.
+    others : csr_array, shape (rows, variables)
+        Coefficients of the variables v that have no entropy and that no row determines.
+    unit : float
+        v divided by the variables of the program.
+    cost, curvature : ndarray, csc_array
+        q' v + v' P v / 2 is subtracted from the objective.
     """
 
     program: ConeProgram
@@ -77,8 +84,14 @@ class EntropyProgram:
     weight: np.ndarray
     factor: np.ndarray
     total: np.ndarray
+    others: sp.csr_array
+    unit: float
+    cost: np.ndarray
+    curvature: sp.csc_array
 
-    def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def restore(
+        self, counts: np.ndarray, multipliers: np.ndarray, others: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The solution z of the cone program, and the dual value of each of its rows, from those of the rows.
 
         On the boundary of a cone, t = u log(w / u), the dual value is a (-1, log(w / u) - 1, u / w).
@@ -88,7 +101,8 @@ class EntropyProgram:
             argument = counts / (self.scale * self.total)
             u = self.share * argument[self.term]
             heights = u * np.log(self.weight) - xlogy(u, u)
-            z = self.out.constant + self.out.matrix @ np.concatenate([heights, argument])
+            v = np.empty(0) if others is None else others / (self.scale * self.unit)
+            z = self.out.constant + self.out.matrix @ np.concatenate([heights, argument, v])
             exponent = self.rows.matrix.T @ multipliers + self.rows.log_weights - 1
             log_argument = exponent - np.log(self.scale * self.total)
             log_ratio = np.log(self.weight) - log_argument[self.term] - np.log(self.share)
@@ -100,27 +114,27 @@ class EntropyProgram:
                 factor * np.exp(-log_ratio),
             )
             # The rows of the elimination: t of each cone, u of each term, then the rows of the program.
-            first = len(factor) + len(self.total)
+            first = len(factor) + len(self.total) + len(v)
             real = self.kept >= first
             dual[self.kept[real] - first] = -multipliers[real] / self.per_row[real]
             own = self.out.used >= first
             if own.any():  # duals of eliminated rows: the reduced cost of a variable that a row determined is 0
                 rows, columns = self.out.used[own] - first, self.out.gives[own]
-                missing = -(program.c + program.A.T @ dual)[columns]
+                missing = -(program.c + program.A.T @ dual)[columns]  # none is in a quadratic term
                 dual[rows] = splu(sp.csc_matrix(program.A[rows][:, columns].T)).solve(missing)
         return z, dual
 
     def scaled(self, by: float) -> EntropyProgram:
         """The same in other units."""
         rows = replace(self.rows, right=self.rows.right * by, log_weights=self.rows.log_weights + np.log(by))
-        return replace(self, rows=rows, scale=self.scale * by)
+        return replace(self, rows=rows, scale=self.scale * by, curvature=sp.csc_array(self.curvature / by))
 
     @cached_property
     def bounded(self) -> Bounded | None:
         """The same with bounds in place of inequalities of one term; None if no y > 0 satisfies these."""
         rows = self.rows
         length = np.diff(rows.matrix.indptr)
-        single = np.flatnonzero((length == 1) & ~rows.is_equation)
+        single = np.flatnonzero((length == 1) & (np.diff(self.others.indptr) == 0) & ~rows.is_equation)
         if not len(single):
             return Bounded(rows, np.arange(len(length)), single, single)
         term, a = (part[rows.matrix.indptr[single]] for part in (rows.matrix.indices, rows.matrix.data))
@@ -139,6 +153,11 @@ class EntropyProgram:
             least=least if least.any() else None, most=most if np.isfinite(most).any() else None,
         )  # fmt: skip
         return Bounded(program, left, single[tightest], term[tightest])
+
+    def mixed(self, bounded: Bounded) -> MixedProgram:
+        """The same with bounds, and the variables that have no entropy."""
+        others = self.others[bounded.rows]
+        return MixedProgram(bounded.program, sp.csr_array(others), self.cost, self.curvature)
 
     def multipliers(self, bounded: Bounded, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of all rows from those of the rows that are no bounds: a bound's is log y less the exponent."""

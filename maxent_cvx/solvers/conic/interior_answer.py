@@ -34,6 +34,8 @@ class ConeAnswer(NamedTuple):
     dual : ndarray, one a row
     distance : Distance
     iterations : int
+    start : (ndarray, ndarray), optional
+        Of an entropy program, which rows it has and their multipliers: where the next one can begin.
     """
 
     status: str
@@ -41,6 +43,7 @@ class ConeAnswer(NamedTuple):
     dual: np.ndarray
     distance: Distance
     iterations: int
+    start: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def solve_cone_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswer:
@@ -106,11 +109,17 @@ def _status(program: ConeProgram, answer: InteriorAnswer, dual: np.ndarray, dist
 
 
 def _proves_infeasible(program: ConeProgram, dual: np.ndarray) -> bool:
-    """Whether dual values are in the dual cone, A' dual = 0 and b' dual < 0: then b - A z in K has no solution."""
+    """Whether dual values are in the dual cone, A' dual = 0 and b' dual < 0: then b - A z in K has no solution.
+
+    As z' A' dual <= b' dual for all solutions, a residual of A' dual refutes those that are not very large; the unit of
+    a column is the largest right-hand side divided by the column's largest coefficient.
+    """
     b = np.where(np.isfinite(program.b), program.b, 0.0)
-    balance, size = np.abs(program.A.T @ dual), abs(program.A).T @ np.abs(dual)
+    largest = np.zeros(program.A.shape[1])
+    np.maximum.at(largest, program.A.indices, np.abs(program.A.data))
+    units = np.abs(b).max(initial=0.0) / np.where(largest > 0, largest, np.inf)
     against = -float(b @ dual)
-    is_zero = balance.max(initial=0.0) <= CONIC_PROGRAM.residual * max(float(size.max(initial=0.0)), against)
+    is_zero = float(np.abs(program.A.T @ dual) @ units) <= CONIC_PROGRAM.proof * against
     outside = program.outside(dual).max(initial=0.0) / (np.abs(dual).max(initial=0.0) or 1.0)
     return bool(against > 0 and is_zero and outside <= CONIC_PROGRAM.residual)
 
@@ -125,7 +134,7 @@ def _proves_unbounded(program: ConeProgram, z: np.ndarray) -> bool:
 
 def refuse_rounding_errors(program: ConeProgram) -> None:
     """Refuse to call a program infeasible that has rows of coefficients like 1e-16 beside others like 1."""
-    A = program.A[program.linear]
+    A = program.linear_rows
     size = np.abs(A.data)
     of_column = np.zeros(A.shape[1])
     np.maximum.at(of_column, program.A.indices, np.abs(program.A.data))

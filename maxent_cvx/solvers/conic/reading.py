@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...errors import SolverError
 from ..parameters.tolerances import CONIC_PROGRAM
-from ..rows.sparse import least_by_row, most_by_row
+from ..rows.sparse import entry_rows, least_by_row, most_by_row
 from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
 from .elimination import Elimination
@@ -42,14 +42,9 @@ def read(program: ConeProgram) -> EntropyProgram:
     of_arguments = arguments[0][some] if n_terms < n_cones else arguments[0].copy()
     of_arguments.data /= np.repeat(per, np.diff(of_arguments.indptr))
     ties = sp.vstack([heights[0], of_arguments], format="csr"), np.concatenate([heights[1], arguments[1][some] / per])
-    linear, right = program.A[program.linear], program.b[program.linear].copy()
-    unconstrained = right == np.inf
-    if unconstrained.any():
-        right[unconstrained] = 0.0
-        linear = sp.csr_array(sp.diags_array(~unconstrained * 1.0) @ linear)
-        linear.eliminate_zeros()
-    out, number = eliminate_columns(ties, (linear, right), program.c, program.n_zero)
-    _refuse_undetermined(program, out)
+    out, number, others = _eliminate(program, ties)
+    if len(out.unbounded):
+        raise SolverError(f"no constraint limits {_name(program, out.unbounded)}: the problem is unbounded. {TAKES}")
     factor = -out.cost[:n_cones]
     heights_in_rows = out.rows.indices < n_cones
     constrained = np.unique(out.rows.indices[heights_in_rows]) if heights_in_rows.any() else np.empty(0, dtype=int)
@@ -61,17 +56,53 @@ def read(program: ConeProgram) -> EntropyProgram:
         )
     total = np.bincount(term, factor * share, n_terms)
     mean = np.bincount(term, factor * share * (np.log(weight) - np.log(share)), n_terms)
-    log_v = np.log(total) + (mean - out.cost[n_cones:]) / total
-    of_terms = out.rows.indices - n_cones
-    data = out.rows.data if (total == 1).all() else out.rows.data / total[of_terms]
-    matrix = sp.csr_array((data, of_terms, out.rows.indptr), (len(out.right), n_terms))
-    is_equation = number < n_kept + program.n_zero
-    rows, kept, per_row = _rows(matrix, out.right, is_equation, log_v)
+    log_v = np.log(total) + (mean - out.cost[n_cones:n_kept]) / total
+    unit = float(total.mean())  # of the variables without entropy, so that their coefficients are like those of y
+    per_term = np.concatenate([np.ones(n_cones), total, np.full(len(others), unit)])
+    data = out.rows.data if (total == 1).all() else out.rows.data / per_term[out.rows.indices]
+    matrix = sp.csr_array((data, out.rows.indices - n_cones, out.rows.indptr), (len(out.right), n_terms + len(others)))
+    is_equation = number < n_kept + len(others) + program.n_zero
+    matrix, right, kept, per_row = _rows(matrix, out.right, is_equation, n_terms)
+    P = sp.csc_array((len(others), len(others))) if program.P is None else program.P[others][:, others]
+    of_terms = matrix[:, :n_terms] if len(others) else matrix
+    of_others = matrix[:, n_terms:] if len(others) else (len(right), 0)
+    rows = SeparableProgram(sp.csr_array(of_terms), right, is_equation[kept], log_v)
     unscaled = EntropyProgram(
-        program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total
+        program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
+        sp.csr_array(of_others), unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
     )  # fmt: skip
-    mass = np.abs(rows.right).max(initial=0.0) or np.exp(min(_log_sum(log_v) - 1, CONIC_PROGRAM.largest_log_weight))
-    return unscaled.scaled(n_terms / mass)
+    return unscaled.scaled(1 / _average(unscaled.rows))
+
+
+def _average(rows: SeparableProgram) -> float:
+    """An estimate of the average y: the one that satisfies equations best if all y are equal, if it is positive."""
+    sums, n_terms = rows.matrix @ np.ones(rows.matrix.shape[1]), rows.matrix.shape[1]
+    of_equations = float(sums[rows.is_equation] @ rows.right[rows.is_equation])
+    if of_equations > 0:
+        return of_equations / float(sums[rows.is_equation] @ sums[rows.is_equation])
+    largest = np.abs(rows.right).max(initial=0.0)
+    return (largest or np.exp(min(_log_sum(rows.log_weights) - 1, CONIC_PROGRAM.largest_log_weight))) / n_terms
+
+
+def _eliminate(
+    program: ConeProgram, ties: tuple[sp.csr_array, np.ndarray]
+) -> tuple[Elimination, np.ndarray, np.ndarray]:
+    """Eliminate all columns but those in quadratic terms, and those that no row determines, which are returned."""
+    linear, right = program.linear_rows, program.b[program.linear].copy()
+    unconstrained = right == np.inf
+    if unconstrained.any():
+        right[unconstrained] = 0.0
+        linear = sp.csr_array(sp.diags_array(~unconstrained * 1.0) @ linear)
+        linear.eliminate_zeros()
+    others = np.empty(0, dtype=np.int64) if program.P is None else np.unique(program.P.indices)
+    while True:
+        n_columns, n_others = linear.shape[1], len(others)
+        own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
+        tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
+        out, number = eliminate_columns(tied, (linear, right), program.c, program.n_zero)
+        if not len(out.left):
+            return out, number, others
+        others = np.union1d(others, out.left)
 
 
 def _log_sum(logarithms: np.ndarray) -> float:
@@ -128,34 +159,21 @@ def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
 
 
 def _rows(
-    matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, log_v: np.ndarray
-) -> tuple[SeparableProgram, np.ndarray, np.ndarray]:
+    matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, n_terms: int
+) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray]:
     """The rows, each divided by its largest coefficient, without those that hold for any y > 0."""
     largest = most_by_row(np.abs(matrix.data), matrix)
     empty = largest == 0
     most = np.where(empty, 0.0, -least_by_row(-matrix.data, matrix))
+    if matrix.shape[1] > n_terms:
+        most[np.bincount(entry_rows(matrix), matrix.indices >= n_terms, len(most)) > 0] = np.inf
     always_holds = np.where(is_equation, empty & (right == 0), (most <= 0) & (right >= 0))
     kept = np.flatnonzero(~always_holds)
     per_row = np.where(empty, 1.0, largest)[kept]
     rows = matrix[kept] if len(kept) < len(right) else matrix
     data = rows.data if (per_row == 1).all() else rows.data / np.repeat(per_row, np.diff(rows.indptr))
     rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
-    return SeparableProgram(rows, right[kept] / per_row, is_equation[kept], log_v), kept, per_row
-
-
-def _refuse_undetermined(program: ConeProgram, out: Elimination) -> None:
-    """Refuse variables that have no entropy and are not determined by variables that have one."""
-    if len(out.unbounded):
-        raise SolverError(
-            f"{_name(program, out.unbounded)} is in the objective, and no constraint limits it: the problem is "
-            f"unbounded. {TAKES}"
-        )
-    if len(out.left):
-        raise SolverError(
-            f"{_name(program, out.left)} has no entropy in the objective, and no equation says what it is in terms of "
-            "what has one. (A name you do not know is that of a variable that CVXPY puts in for a function, such as "
-            f"max or norm1.) {TAKES}"
-        )
+    return rows, right[kept] / per_row, kept, per_row
 
 
 def _entropy_of(program: ConeProgram, cones: np.ndarray) -> str:

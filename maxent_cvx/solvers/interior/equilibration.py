@@ -24,6 +24,8 @@ class Equilibrated:
         x is `columns` times that of the scaled program; a row was multiplied by `rows`.
     cost : float
         By what the objective was multiplied.
+    unit : float
+        x and s are `unit` times those of the scaled program, beyond `columns` and `rows`; 1 if no side is very large.
     """
 
     P: sp.csc_array
@@ -33,6 +35,7 @@ class Equilibrated:
     columns: np.ndarray
     rows: np.ndarray
     cost: float
+    unit: float
 
 
 def equilibrated(P: sp.csc_array, q: np.ndarray, A: sp.csc_array, b: np.ndarray, n_linear: int) -> Equilibrated:
@@ -53,7 +56,9 @@ def equilibrated(P: sp.csc_array, q: np.ndarray, A: sp.csc_array, b: np.ndarray,
         size = max(mean, float(np.abs(q).max(initial=0.0)))
         by = float(np.clip(1 / size, 1 / INTERIOR.widest, INTERIOR.widest)) if size > 0 else 1.0
         P, q, cost = P * by, q * by, cost * by
-    return Equilibrated(P, q, A, b, columns, rows, cost)
+    unit = float(np.abs(b).max(initial=0.0))
+    unit = unit if unit > INTERIOR.largest_side else 1.0
+    return Equilibrated(P * unit, q, A, b / unit, columns, rows, cost, unit)
 
 
 def _largest(matrix: sp.csc_array, axis: int) -> np.ndarray:

@@ -89,7 +89,7 @@ def solve_interior(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         status, is_unbounded, point, iterations = method.run(tolerance, max_iterations, monitor)
     per = 1.0 if status is Status.INFEASIBLE or is_unbounded else point.tau
-    x, dual = scaled.columns * point.x / per, scaled.rows * point.z / (per * scaled.cost)
+    x, dual = scaled.unit * scaled.columns * point.x / per, scaled.rows * point.z / (per * scaled.cost)
     return InteriorAnswer(status, is_unbounded, x, dual, iterations)
 
 

@@ -41,14 +41,15 @@ class KktSystem:
         indptr = np.searchsorted(unique // (n + m), np.arange(n + m + 1))
         self.matrix = sp.csc_matrix((np.zeros(len(unique)), unique % (n + m), indptr), shape=(n + m, n + m))
         self.factor: qdldl.Solver | None = None
-        self.diagonal, self.blocks = np.empty(0), np.empty((0, 3, 3))
+        self.diagonal, self.blocks, self.curvature = np.empty(0), np.empty((0, 3, 3)), np.zeros(n)
 
-    def update(self, diagonal: np.ndarray, blocks: np.ndarray) -> None:
-        """Factor the system for another scaling."""
+    def update(self, diagonal: np.ndarray, blocks: np.ndarray, curvature: np.ndarray | None = None) -> None:
+        """Factor the system for another scaling, and with a diagonal added to P if there is one."""
         self.diagonal, self.blocks = diagonal, blocks
+        self.curvature = np.zeros(self.n) if curvature is None else curvature
         ridge = INTERIOR.ridge
         own = -blocks[:, self.upper[0], self.upper[1]] - ridge * (self.upper[0] == self.upper[1])
-        added = np.concatenate([np.full(self.n, ridge), -diagonal - ridge])
+        added = np.concatenate([self.curvature + ridge, -diagonal - ridge])
         data = np.concatenate([self.fixed, added, own.ravel()])
         self.matrix.data[:] = np.bincount(self.place, data, len(self.matrix.data))
         if self.factor is None:
@@ -75,7 +76,7 @@ class KktSystem:
         for _ in range(INTERIOR.refinements):
             trial = found + self.factor.solve(missing)
             x, z = trial[:n], trial[n:]
-            rest = np.concatenate([f - self.P @ x - self.A_t @ z, g - self.A @ x + self.scaled(z)])
+            rest = np.concatenate([f - self.P @ x - self.curvature * x - self.A_t @ z, g - self.A @ x + self.scaled(z)])
             off = float(np.abs(rest).max(initial=0.0))
             if not off < best:
                 break

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "SEPARABLE_NEWTON",
-    "VANISHING_TERMS",
+    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PRIMAL_DUAL",
+    "SEPARABLE_NEWTON", "VANISHING_TERMS",
 ]  # fmt: skip
 
 
@@ -145,12 +145,8 @@ class SeparableNewton:
     """By what factor it falls at most."""
     steps_aimed_at: float = 4.0
     """Newton steps at one temperature: with fewer the temperature falls faster, with more slower."""
-    softened: tuple[float, ...] = (0.1, 0.0)
-    """How strongly bounds repel at the last temperature, one after another; before, it is 1."""
     loose: float = 0.05
     """Relative to the sum of all right-hand sides: the sum of violations at which the next temperature follows."""
-    loose_at_bounds: float = 1e-3
-    """The same where terms have upper bounds, near which the tangent does not reach far."""
     strayed: float = 1.0
     """Relative to the sum of all right-hand sides: the largest sum of violations right after the temperature fell."""
     slowest: float = 1.01
@@ -159,6 +155,8 @@ class SeparableNewton:
     """Longest multiple of a step."""
     steep: float = 0.1
     """Share of the slope at the start of a step: it is doubled if the slope at its end is this or more."""
+    warm: int = 10
+    """Newton steps from the multipliers of an earlier problem, after which the method begins anew."""
     is_sum: float = 1e-9
     """Relative: equations determine the sum of all terms if a combination of them is a row of ones to this."""
     rounding: float = 1e-13
@@ -192,6 +190,28 @@ class SeparableNewton:
 
 
 @dataclass(frozen=True)
+class PrimalDual:
+    """The interior-point method for entropies with bounds and variables without entropy, where an average term is 1."""
+
+    far: float = 10.0
+    """Slack of an upper bound, beyond which its first multiplier does not make up for costs."""
+    longest: float = 0.995
+    """Share of the way to the boundary that a step goes."""
+    largest_correction: float = 2.0
+    """Nats: the largest second-order term of a logarithm that is taken for true."""
+    improves: float = 0.9
+    """An iteration that leaves more than this share of the error is without improvement."""
+    patience: int = 12
+    """Iterations without improvement after which the method ends."""
+    stalled: float = 1e2
+    """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
+    rounding: float = 1e-13
+    """Relative to the largest right-hand side: the smallest violation that is asked for."""
+    gap: float = 1e-10
+    """Nats a term: the largest gap by residuals of rows, times their multipliers, at which to stop."""
+
+
+@dataclass(frozen=True)
 class Interior:
     """The interior-point method for what is more than entropies; the values are those of Goulart and Chen (2024)."""
 
@@ -205,6 +225,8 @@ class Interior:
     """Rounds of equilibration."""
     widest: float = 1e4
     """Largest factor of one round."""
+    largest_side: float = 1e6
+    """Right-hand sides beyond this, after equilibration, are made 1 by another unit of x."""
     longest: float = 0.99
     """Share of the way to the boundary that a step goes."""
     shortest: float = 1e-5
@@ -229,6 +251,7 @@ DUAL_FUNCTION = DualFunction()
 NEWTON_SYSTEM = NewtonSystem()
 SEPARABLE_NEWTON = SeparableNewton()
 NEWTON = Newton()
+PRIMAL_DUAL = PrimalDual()
 INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()

@@ -251,11 +251,21 @@ class ConicProgram:
     """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
     nearly: float = 1e-5
     """The same, and of violations, of an answer that is returned as inaccurate."""
-    share: float = 1e-2
-    """Share of the largest right-hand side times the largest dual value that counts as a summand, as all others may be
-    0 at an optimum of 0."""
+    share: float = 0.1
+    """Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0:
+    it is what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does."""
     rounding: float = 1e-14
     """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
+    proof: float = 1e-4
+    """A proof that there is no solution refutes those that are less than about 1 / `proof` units large."""
+    strict: float = 1e-7
+    """Relative to the largest: a multiplier, or a slack, that is not 0. Where both are less there is no derivative."""
+    derivative: float = 1e-7
+    """Relative residual of the system of derivatives."""
+    derivative_ridge: float = 1e-11
+    """Its relative ridge, with which rows that repeat others do not matter; refinement takes it away again."""
+    derivative_rounds: int = 10
+    """Rounds of refinement."""
     contradiction: float = 1e-6
     """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
 
@@ -268,10 +278,6 @@ class Separable:
     """Relative ridge of the least-squares problem by which costs are centred."""
     rounding: float = 4 * EPS
     """Rounding error of the dual function, relative to the sum of the absolute values of its summands."""
-    rounds: int = 40
-    """Steps of Newton's method for one term below a repelling bound; five or six are taken."""
-    precise: float = 1e-14
-    """Relative change of a term at which they end."""
 
 
 @dataclass(frozen=True)

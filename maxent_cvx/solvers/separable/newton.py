@@ -31,8 +31,9 @@ class SeparableAnswer(NamedTuple):
 
 
 def solve_separable(
-    program: SeparableProgram, *, tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None
-) -> SeparableAnswer:
+    program: SeparableProgram, *, tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None,
+    start: np.ndarray | None = None,
+) -> SeparableAnswer:  # fmt: skip
     """Maximise sum y (c - log y) over the rows and bounds of a program.
 
     Parameters
@@ -44,10 +45,13 @@ def solve_separable(
     max_iterations : int
     monitor : Monitor, optional
         Is told every iteration, and may stop the method.
+    start : ndarray, one a row, optional
+        Multipliers near those of the solution: the temperature is then that of the problem from the beginning.
     """
     monitor = monitor or Monitor()
     centred, shift = program.centred()
-    steps = _Path(centred, shift, tolerance).steps()
+    path = _Path(centred, shift, tolerance)
+    steps = path.steps() if start is None else path.steps_from(start + shift)
     iteration, stop = 0, False
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # multipliers may diverge
         line = next(steps)
@@ -72,13 +76,7 @@ class _Path:
         self.total = float(sides.sum()) or 1.0
         spread = float(np.ptp(program.log_weights)) if len(program.log_weights) else 0.0
         self.t = min(1.0, SEPARABLE_NEWTON.first_spread / spread) if spread > 0 else 1.0
-        self.softness = 0.0
         self.solve: tuple[Solve, np.ndarray, np.ndarray] | None = None
-
-    @property
-    def is_posed(self) -> bool:
-        """Whether this is the problem as it was posed: at its temperature, with bounds that do not repel."""
-        return self.t == 1 and not self.softness
 
     def is_precise(self, point: Point, violation: np.ndarray) -> bool:
         """Whether residuals times multipliers, as the rows were posed, are a small gap, or one of rounding."""
@@ -100,8 +98,7 @@ class _Path:
 
     def steps(self) -> Generator[dict[str, float], bool, tuple[Status, Point]]:
         """Give a line of the log before each step, and be sent whether to stop; the status and the last point."""
-        growth, softened = SEPARABLE_NEWTON.growth, SEPARABLE_NEWTON.softened
-        self.softness = 1.0 if self.t < 1 and self.program.most is not None else 0.0
+        growth = SEPARABLE_NEWTON.growth
         point = self.at(self.start())
         while self.t < 1:
             taken, status, point = yield from self.correct(point, last=False)
@@ -113,18 +110,21 @@ class _Path:
                 )
             )
             point, growth = self.predict(point, growth)
-        for softness in softened if self.softness else ():
-            _, status, point = yield from self.correct(point, last=False)
-            if status is not Status.OPTIMAL:
-                return status, point
-            self.softness, self.solve = softness, None
-            point = self.at(point.m)
+        _, status, point = yield from self.correct(point, last=True)
+        return status, point
+
+    def steps_from(self, m: np.ndarray) -> Generator[dict[str, float], bool, tuple[Status, Point]]:
+        """The same from multipliers near those of the solution."""
+        self.t = 1.0
+        point = self.at(np.where(self.program.is_equation, m, np.minimum(m, 0.0)))
+        if not np.isfinite(point.value):
+            yield {"residual": np.inf, "gap": 0.0, "dual": np.inf, "dropped": 0, "products": 0}
         _, status, point = yield from self.correct(point, last=True)
         return status, point
 
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the dual function at this temperature."""
-        return self.program.at(m, self.t, self.softness)
+        return self.program.at(m, self.t)
 
     def predict(self, point: Point, growth: float) -> tuple[Point, float]:
         """Move along the tangent to a lower temperature, as far as rows are not violated by more than they hold."""
@@ -153,12 +153,12 @@ class _Path:
         """Newton's method at one temperature."""
         program, best, stalled, taken = self.program, (np.inf, point), 0.0, 0
         lowest = np.inf
-        loose = (SEPARABLE_NEWTON.loose_at_bounds if self.softness else SEPARABLE_NEWTON.loose) * self.total
+        loose = SEPARABLE_NEWTON.loose * self.total
         while True:
             violation = program.violation(point)
             residual, gap = float(violation.max(initial=0.0)), program.gap(point)
             error = max(residual, gap)
-            is_precise = error <= self.tolerance and self.is_posed and self.is_precise(point, violation)
+            is_precise = error <= self.tolerance and self.t == 1 and self.is_precise(point, violation)
             if not np.isfinite(point.value):
                 return taken, Status.FAILED, point
             stop = yield {"residual": residual, "gap": gap, "dual": point.value, "dropped": 0, "products": 0}
@@ -171,7 +171,7 @@ class _Path:
                 return taken, Status.OPTIMAL, point
             if stop:
                 return taken, Status.LIMIT, best[1]
-            if not self.is_posed and (error <= self.tolerance or (not last and violation.sum() + gap <= loose)):
+            if not last and (error <= self.tolerance or violation.sum() + gap <= loose):
                 return taken, Status.OPTIMAL, point
             near = best[0] <= SEPARABLE_NEWTON.stalled * self.tolerance
             if stalled >= (SEPARABLE_NEWTON.patience if near else SEPARABLE_NEWTON.long_patience):
@@ -250,9 +250,9 @@ class _Path:
         if not np.isfinite(change).all():
             return 1.0
         e = program.exponent(point.m, self.t)
-        limit = (
-            np.full(len(e), top) if program.log_most is None else np.where(np.isfinite(program.log_most), np.inf, top)
-        )
+        limit = np.full(len(e), top)
+        if program.log_most is not None:
+            limit[np.isfinite(program.log_most)] = np.inf
         room = np.maximum(limit - e, 1.0)
         with np.errstate(invalid="ignore"):
             return float(min(1.0, 1.0 / max(float(np.max(change / room, initial=0.0)), 1.0)))

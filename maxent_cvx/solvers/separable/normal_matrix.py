@@ -35,8 +35,11 @@ class NormalMatrix(Protocol):
         """Compute M' m."""
         ...
 
-    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float) -> Solve:
-        """Factor M diag(x) M' of some rows, in ascending order, its diagonal raised by a relative ridge."""
+    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float, added: np.ndarray | None = None) -> Solve:
+        """Factor M diag(x) M' of some rows, in ascending order, its diagonal raised by a relative ridge.
+
+        `added`, one a row of M, is added to the diagonal too; it is 0 for equations.
+        """
         ...
 
 
@@ -100,14 +103,15 @@ class Dense:
         """Compute M' m."""
         return m @ self.matrix
 
-    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float) -> Solve:
+    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float, added: np.ndarray | None = None) -> Solve:
         """Factor M diag(x) M' of some rows, its diagonal raised by a relative ridge."""
         some = self.matrix if len(rows) == len(self.matrix) else self.matrix[rows]
         hessian, step = np.zeros((len(rows), len(rows))), SEPARABLE_SIZES.batch
         for begin in range(0, len(x), step):  # batches that the processor's cache holds
             batch = some[:, begin : begin + step]
             hessian += (batch * x[begin : begin + step]) @ batch.T
-        return regularized_cholesky(hessian, ridge * hessian.diagonal(), is_inverted=False)
+        raised = ridge * hessian.diagonal() + (0.0 if added is None else added[rows])
+        return regularized_cholesky(hessian, raised, is_inverted=False)
 
 
 class Sparse:
@@ -124,10 +128,12 @@ class Sparse:
         """Compute M' m."""
         return self.by_term @ m
 
-    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float) -> Solve:
+    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float, added: np.ndarray | None = None) -> Solve:
         """Factor M diag(x) M' of some rows, its diagonal raised by a relative ridge."""
         some = self.matrix if len(rows) == self.matrix.shape[0] else self.matrix[rows]
         hessian = sp.csr_array(some @ sp.diags_array(x) @ some.T)
+        if added is not None:
+            hessian = sp.csr_array(hessian + sp.diags_array(added[rows]))
         if len(rows) <= SEPARABLE_SIZES.most_rest:
             dense = hessian.toarray()
             return regularized_cholesky(dense, ridge * dense.diagonal(), is_inverted=False)
@@ -156,7 +162,7 @@ class Arrow(Sparse):
         self.are_apart_too = n_terms == 0 or np.bincount(self.others.indices, minlength=n_terms).max(initial=0) <= 1
         self.owned = np.flatnonzero(self.owner >= 0)
 
-    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float) -> Solve:
+    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float, added: np.ndarray | None = None) -> Solve:
         """Factor M diag(x) M' of some rows, which include those that are apart."""
         n_apart, n_rest = len(self.apart), len(self.rest)
         diagonal = (1 + ridge) * np.bincount(self.owner[self.owned], (self.square * x)[self.owned], n_apart)
@@ -170,7 +176,7 @@ class Arrow(Sparse):
             own = np.diag(sp.csr_array((others.data**2, others.indices, others.indptr), others.shape) @ x)
         else:
             own = (others @ sp.diags_array(x) @ others.T).toarray()
-        raised = ridge * own.diagonal()
+        raised = ridge * own.diagonal() + (0.0 if added is None else added[self.rest[some]])
         own -= (between / diagonal) @ between.T
         solve = regularized_cholesky(own, raised, is_inverted=False)
 

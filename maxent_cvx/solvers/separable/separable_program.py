@@ -127,30 +127,22 @@ class SeparableProgram:
         e -= 1
         return e
 
-    def at(self, m: np.ndarray, inverse_temperature: float = 1.0, softness: float = 0.0) -> Point:
-        """Evaluate the dual function, and what its derivatives are made of.
-
-        Parameters
-        ----------
-        m : ndarray, one a row
-        inverse_temperature : float
-        softness : float
-            s: upper bounds repel, as if the distance to each had an entropy as well, with the factor s.
-        """
+    def at(self, m: np.ndarray, inverse_temperature: float = 1.0) -> Point:
+        """Evaluate the dual function, and what its derivatives are made of, at multipliers and a temperature."""
         e = self.exponent(m, inverse_temperature)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.log_most is None and self.log_least is None:
                 y = slope = np.exp(e, out=e)
                 total = size = float(y.sum())
             else:
-                y, slope, summands = self._bounded(e, softness)
+                y, slope, summands = self._bounded(e)
                 total, size = float(summands.sum()), float(np.abs(summands).sum())
             value = total - float(self.right @ m)
             size += float(np.abs(self.right) @ np.abs(m))
             excess = self.normal.matvec(y) - self.right if np.isfinite(size) else np.full(len(m), np.nan)
         return Point(m, value if np.isfinite(size) else np.inf, SEPARABLE.rounding * size, y, slope, excess)
 
-    def _bounded(self, e: np.ndarray, softness: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _bounded(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The terms y between their bounds, d y / d e, and what they add to the dual function."""
         log_y = e
         if self.log_most is not None:
@@ -162,15 +154,7 @@ class SeparableProgram:
             y = np.where(e >= self.log_most, self.most, y)  # exactly, by which terms at bounds are known
         if self.log_least is not None and self.least is not None:
             y = np.where(e <= self.log_least, self.least, y)
-        slope, summands = np.where(log_y == e, y, 0.0), y * (e + 1 - log_y)
-        if softness and self.most is not None and self.log_most is not None:
-            soft = np.isfinite(self.most) if self.least is None else np.isfinite(self.most) & (self.least == 0)
-            most = self.most[soft]
-            log_share, log_slack, ratio = shares_below_one(e[soft] - self.log_most[soft], softness)
-            y[soft] = most * np.exp(log_share)
-            slope[soft] = y[soft] / (1 + softness * ratio)
-            summands[soft] = (1 - softness) * y[soft] - softness * most * log_slack
-        return y, slope, summands
+        return y, np.where(log_y == e, y, 0.0), y * (e + 1 - log_y)
 
     def violation(self, point: Point) -> np.ndarray:
         """By how much each row is violated, >= 0."""
@@ -180,22 +164,3 @@ class SeparableProgram:
         """The complementarity gap of the inequalities."""
         slack = np.where(self.is_equation, 0.0, np.maximum(-point.excess, 0.0))
         return float(slack @ np.abs(point.m))
-
-
-def shares_below_one(exponent: np.ndarray, softness: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Solve log q - s log(1 - q) = exponent for 0 < q < 1 by Newton's method in z = log(q / (1 - q)).
-
-    Returns
-    -------
-    log_share, log_slack, ratio : ndarray
-        log q, log(1 - q) and q / (1 - q).
-    """
-    z = np.where(exponent < 0, exponent, exponent / softness)  # the two asymptotes of a concave, increasing function
-    for _ in range(SEPARABLE.rounds):
-        log_share, log_slack = -np.logaddexp(0, -z), -np.logaddexp(0, z)
-        missing = exponent - (log_share - softness * log_slack)
-        step = missing / (np.exp(log_slack) + softness * np.exp(log_share))
-        z = z + step
-        if np.abs(step).max(initial=0.0) <= SEPARABLE.precise * (1 + np.abs(z).max(initial=0.0)):
-            break
-    return -np.logaddexp(0, -z), -np.logaddexp(0, z), np.exp(np.minimum(z, 600.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -80,6 +82,61 @@ def test_infeasible():
         problem.solve(solver=DualNewton())
         assert problem.status == cp.INFEASIBLE
         assert problem.value == np.inf
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("unit", [1e8, 1e10, 1e12])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["soft", "log", "exp", "constraint"])
+def test_large_units_are_not_infeasible(name: str, seed: int, unit: float):
+    """A problem with a feasible point is not infeasible in other units; if it is optimal, the optimum is the same."""
+    rng = np.random.default_rng(seed)
+    at, c, w = rng.random(5), rng.normal(size=5), rng.random(5) + 0.1
+    found = []
+    for by in (1.0, unit):
+        x, s = cp.Variable(5), cp.Variable()
+        of_sum = cp.sum(cp.rel_entr(x, cp.sum(x) * np.ones(5))) / by
+        objective, row = {
+            "soft": (cp.sum(cp.rel_entr(x, by * w)) / by + 2 * cp.sum(cp.pos(cp.multiply(c, x) - s)) / by + s / by, []),
+            "log": (w.sum() * np.log(by) - w @ cp.log(x) + cp.abs(s) / by, [x[1] == by * at[1]]),
+            "exp": (cp.sum(cp.exp(cp.multiply(c, x) / by)) + cp.abs(s) / by, []),
+            "constraint": (of_sum + s / by, [cp.sum(cp.kl_div(x, by * (at + 1e-3))) <= 0.1 * by, s >= -by]),
+        }[name]
+        problem = cp.Problem(cp.Minimize(objective), [cp.sum(x) == by * at.sum(), c @ x + s == 2 * by, *row])
+        with suppress(SolverError):  # that it finds no answer it may say
+            found.append(problem.solve(solver=DualNewton()))
+            assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+    assert found == pytest.approx([found[0]] * len(found), rel=1e-5 if problem.status == cp.OPTIMAL else 0.1, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("n", [1, 3])
+def test_nothing_is_left(n: int):
+    """If rows force all variables to be 0, the optimum is 0."""
+    x = cp.Variable(n)
+    for rows in ([cp.sum(x) == 0], [cp.sum(x) == 0, x <= 1.5]):
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
+        assert problem.solve(solver=DualNewton()) == pytest.approx(0, abs=1e-8)
+        assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)  # dual values tend to infinity
+        np.testing.assert_allclose(x.value, 0, atol=1e-9)
+
+
+def test_row_without_variables():
+    """0 = 1 is infeasible also beside rows of 1e12."""
+    x = cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(x / 1e12))), [cp.sum(x) == 1e12, 0 * x[0] == 1])
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.INFEASIBLE
+
+
+def test_a_variable_without_limit():
+    """What has a cost and is in no constraint makes a problem unbounded, unless the constraints are contradictory."""
+    x, s = cp.Variable(3, bounds=[0, None]), cp.Variable()
+    for rows, status in (([cp.sum(x) == 1], cp.UNBOUNDED), ([cp.sum(x) == 1, x <= 0.1], cp.INFEASIBLE)):
+        for objective in (cp.sum(cp.entr(x)), cp.sum(cp.entr(x)) - cp.sum_squares(x), -cp.sum(cp.exp(x))):
+            problem = cp.Problem(cp.Maximize(objective + 1e-3 * s), rows)
+            problem.solve(solver=DualNewton())
+            assert problem.status == status
 
 
 def test_rounding_errors():

@@ -1,0 +1,233 @@
+"""Derivatives of the solution of a CVXPY problem with respect to its parameters.
+
+As :mod:`.conic_solver`, this module depends on CVXPY's internals: its compiled, parametrised cone program.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.reductions.reduction import Reduction
+from cvxpy.reductions.solvers.solving_chain import SolvingChain
+
+from .conic_solver import DualNewton, refusing
+from .sensitivity import Sensitivity
+
+__all__ = ["SolutionDerivatives", "derivatives"]
+
+
+class SolutionDerivatives:
+    """The derivatives at a solution; made by :func:`derivatives`.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    chain : cvxpy's SolvingChain
+        Which compiled it.
+    program : cvxpy's ParamConeProg
+        What it was compiled to.
+    sensitivity : Sensitivity
+    """
+
+    def __init__(self, problem: cp.Problem, chain: SolvingChain, program: Any, sensitivity: Sensitivity) -> None:
+        self._problem, self._chain, self._program, self._sensitivity = problem, chain, program, sensitivity
+        z, dual = sensitivity.z, sensitivity.dual
+        n, m = len(z), len(dual)
+        A, c = sp.coo_array(program.A), sp.coo_array(program.q)
+        # A column of CVXPY's tensor is a parameter's part of (-A, b), flattened by columns; the last one is constant.
+        self._n = program.A.shape[1] - 1
+        row, column = A.coords[0] % m, A.coords[0] // m
+        slack = sp.coo_array((A.data * np.append(z, 1.0)[column], (row, A.coords[1])), shape=(m, self._n + 1))
+        of_A = column < n
+        parts = [(-A.data[of_A] * dual[row[of_A]], column[of_A], A.coords[1][of_A])]
+        of_c = c.coords[0] < n
+        parts.append((c.data[of_c], c.coords[0][of_c], c.coords[1][of_c]))
+        if program.P is not None:
+            P = sp.coo_array(program.P)
+            parts.append((P.data * z[P.coords[0] // n], P.coords[0] % n, P.coords[1]))
+        data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+        gradient = sp.coo_array((data, (rows, columns)), shape=(n, self._n + 1))
+        with refusing():
+            self._right = sensitivity.right(sp.csr_array(gradient)[:, :-1], sp.csr_array(slack)[:, :-1])
+
+    def derivative(self) -> None:
+        """Set every variable's `delta` to how it moves if parameters move by their `delta`, 0 where it is None.
+
+        It is what ``cvxpy.Problem.derivative`` does.
+
+        Raises
+        ------
+        SolverError
+            If the solution has no derivative in this direction.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
+        >>> die = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == mean])
+        >>> moves = mx.solvers.derivatives(die)
+        >>> mean.delta = 0.1
+        >>> moves.derivative()
+        >>> x.delta.round(4).tolist()
+        [-0.0143, -0.0086, -0.0029, 0.0029, 0.0086, 0.0143]
+        """
+        deltas = {p.id: np.zeros(p.shape) if p.delta is None else np.asarray(p.delta) for p in self._parameters}
+        found = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
+        for variable in self._problem.variables():
+            variable.delta = found[variable.id]  # type: ignore[assignment]
+
+    def backward(self) -> None:
+        """Set every parameter's `gradient` to that of a function whose gradient by variables is their `gradient`.
+
+        It is what ``cvxpy.Problem.backward`` does; a gradient that is None is 1.
+
+        Raises
+        ------
+        SolverError
+            If the solution has no derivative.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
+        >>> die = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == mean])
+        >>> moves = mx.solvers.derivatives(die)
+        >>> x.gradient = [0, 0, 0, 0, 0, 1]                            # of P(6)
+        >>> moves.backward()
+        >>> round(float(mean.gradient), 4)
+        0.1429
+        """
+        gradients = {
+            v.id: np.ones(v.shape) if v.gradient is None else np.asarray(v.gradient, dtype=float)
+            for v in self._problem.variables()
+        }
+        gradients = _through(self._chain.reductions, "var_backward", gradients)
+        of_z = np.zeros(len(self._right))
+        of_z[: self._sensitivity.n] = self._program.split_adjoint(gradients)
+        with refusing():
+            of_entries = self._sensitivity.solve(of_z) @ self._right  # the system is symmetric
+        columns, by_id = self._program.param_id_to_col, self._program.id_to_param
+        found = {
+            p.id: of_entries[columns[p.id] : columns[p.id] + p.size].reshape(p.shape, order="F") for p in by_id.values()
+        }
+        found = _through(reversed(self._chain.reductions), "param_backward", found)
+        for parameter in self._parameters:
+            parameter.gradient = found[parameter.id]  # type: ignore[assignment]
+
+    def jacobian(self, variable: cp.Variable, parameter: cp.Parameter) -> np.ndarray:
+        """Every derivative of a variable's entries by a parameter's.
+
+        Parameters
+        ----------
+        variable : cvxpy.Variable
+        parameter : cvxpy.Parameter
+
+        Returns
+        -------
+        ndarray
+            Of the shape of the variable and that of the parameter, one after the other.
+
+        Raises
+        ------
+        SolverError
+            If the solution has no derivative.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
+        >>> die = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == mean])
+        >>> mx.solvers.derivatives(die).jacobian(x, mean).round(4).tolist()
+        [-0.1429, -0.0857, -0.0286, 0.0286, 0.0857, 0.1429]
+        """
+        found = np.empty((variable.size, parameter.size))
+        for entry in range(parameter.size):
+            deltas = {p.id: np.zeros(p.shape) for p in self._parameters}
+            deltas[parameter.id] = np.eye(1, parameter.size, entry).reshape(parameter.shape, order="F")
+            moved = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
+            found[:, entry] = np.ravel(moved[variable.id], order="F")
+        return found.reshape(variable.shape + parameter.shape, order="F")
+
+    @property
+    def _parameters(self) -> list[cp.Parameter]:
+        return list(self._problem.parameters())
+
+    def _vector(self, deltas: dict[int, np.ndarray]) -> np.ndarray:
+        """Changes of parameters as one vector, in the order of CVXPY's tensors."""
+        found = np.zeros(self._n)
+        for number, column in self._program.param_id_to_col.items():
+            if number in deltas:
+                delta = np.ravel(deltas[number], order="F")
+                found[column : column + len(delta)] = delta
+        return found
+
+    def _moved(self, entries: np.ndarray) -> dict[int, np.ndarray]:
+        """How variables move, by their ids, if entries of parameters move."""
+        with refusing():
+            found = self._sensitivity.solve(self._right @ entries)
+        parts = self._program.split_solution(found[: self._sensitivity.n])
+        parts = _through(reversed(self._chain.reductions), "var_forward", parts)
+        return {v.id: np.asarray(parts.get(v.id, np.zeros(v.shape))) for v in self._problem.variables()}
+
+
+def _through(reductions: Any, step: str, values: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """Changes taken through CVXPY's reductions."""
+    for reduction in reductions:
+        values = getattr(reduction, step)(values)
+    return values
+
+
+def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
+    """Solve a problem and differentiate its solution with respect to its parameters, dx = -(dF/dx)^-1 (dF/dp) dp.
+
+    F = 0 are the conditions of optimality, in which the inequalities that hold with equality go on to do so (the
+    implicit function theorem; Agrawal et al., 2019, "Differentiating through a cone program"). The solution is
+    differentiable where each of these has a multiplier other than 0, and where it is unique; elsewhere it is an error.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Of the kind that :class:`DualNewton` solves, with parameters that have values and obey CVXPY's rules for them
+        (DPP). It is solved, and its variables have their values afterwards.
+    **options
+        Of the solver. A `tolerance` of 1e-10 makes derivatives more precise than the default.
+
+    Returns
+    -------
+    SolutionDerivatives
+        With ``derivative()``, ``backward()``, as ``cvxpy.Problem`` has them, and ``jacobian(variable, parameter)``.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY is older than 1.9, or if the problem is not DPP, is refused, has no optimal solution, or one that is
+        not differentiable; also CVXPY's ``SolverError``.
+
+    Examples
+    --------
+    How much more probable a six is, if the mean of a die is a little larger:
+
+    >>> import cvxpy as cp, maxent_cvx as mx
+    >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
+    >>> die = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == mean])
+    >>> round(float(mx.solvers.derivatives(die).jacobian(x, mean)[5]), 4)
+    0.1429
+    """
+    if len(inspect.signature(Reduction.var_forward).parameters) != 2:
+        raise cp.error.SolverError(f"derivatives need CVXPY 1.9 or later, and this is {cp.__version__}; upgrade it")
+    if not problem.is_dpp():
+        raise cp.error.SolverError("the problem is not DPP, so that its data are not linear in its parameters")
+    solver = DualNewton()
+    data, chain, inverse = problem.get_problem_data(solver)
+    answer = solver.solve_via_data(data, warm_start=False, verbose=False, solver_opts=options)
+    problem.unpack_results(answer, chain, inverse)
+    if answer["status"] != cp.OPTIMAL:
+        raise cp.error.SolverError(f"the problem is {answer['status']}; an optimal solution has derivatives")
+    with refusing():
+        dual = np.concatenate([answer["eq_dual"], answer["ineq_dual"]])
+        sensitivity = Sensitivity(solver.program(data), answer["primal"], dual)
+    return SolutionDerivatives(problem, chain, data["param_prob"], sensitivity)

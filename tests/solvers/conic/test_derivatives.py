@@ -1,0 +1,142 @@
+"""Derivatives of solutions: those of closed forms, of central differences, and of diffcp where it is installed."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import SolverError
+from maxent_cvx.solvers import DualNewton
+
+N = 6
+
+
+def problems(seed: int) -> dict[str, tuple[cp.Variable, cp.Problem]]:
+    """Problems of many kinds with parameters in costs, in rows and in their sides."""
+    rng = np.random.default_rng(seed)
+    x = cp.Variable(N, name="x")
+    b, c, G = cp.Parameter(2, name="b"), cp.Parameter(N, name="c"), cp.Parameter((2, N), name="G")
+    k = cp.Parameter(nonneg=True, name="k")
+    B, at = rng.normal(size=(2, N)), rng.random(N) + 0.1
+    at /= at.sum()
+    c.value, G.value, k.value = rng.normal(size=N), rng.normal(size=(2, N)), 0.5
+    b.value = B @ at
+    entropy, one = cp.sum(cp.entr(x)), cp.sum(x) == 1
+    at_most = G @ x <= b + (G.value - B) @ at + 0.02
+    found = {
+        "equations": cp.Problem(cp.Maximize(entropy + c @ x), [one, B @ x == b]),
+        "inequalities": cp.Problem(cp.Maximize(entropy + c @ x), [one, at_most, x >= 0.02, x <= 0.6]),
+        "factors": cp.Problem(cp.Maximize(k * entropy + c @ x), [one]),
+        "norm1": cp.Problem(cp.Maximize(entropy + c @ x - 2 * cp.norm1(G @ x - b)), [one]),
+        "sum_squares": cp.Problem(cp.Maximize(entropy + c @ x - cp.sum_squares(G @ x - b)), [one]),
+        "logarithms": cp.Problem(cp.Maximize(at @ cp.log(x) + k * cp.sum(x) - cp.sum_squares(x)), []),
+        "a constraint": cp.Problem(cp.Maximize(c @ x), [one, cp.sum(cp.kl_div(x, at)) <= 0.1 * k]),
+        "log_sum_exp": cp.Problem(cp.Minimize(cp.log_sum_exp(G @ x - b) + cp.sum_squares(x - c)), []),
+    }
+    return {name: (x, problem) for name, problem in found.items()}
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", problems(0))
+def test_differences(name: str, seed: int):
+    """The Jacobian is that of central differences, whose own error is here 1e-6, and 1e-3 with cones."""
+    x, problem = problems(seed)[name]
+    moves = mx.solvers.derivatives(problem, tolerance=1e-10)
+    is_precise = name in ("equations", "inequalities", "factors", "norm1", "sum_squares")
+    h = 1e-3 if is_precise else 1e-2
+    for parameter in problem.parameters():
+        value = np.array(parameter.value, dtype=float)
+        jacobian, differences = moves.jacobian(x, parameter), np.empty((N, *value.shape))
+        for index in np.ndindex(value.shape):
+            ends = []
+            for moved in (h, -h):
+                other = value.copy()
+                other[index] += moved
+                parameter.value = other
+                problem.solve(solver=DualNewton(), tolerance=1e-10)
+                ends.append(x.value)
+            differences[(slice(None), *index)] = (ends[0] - ends[1]) / (2 * h)
+        parameter.value = value
+        atol = (2e-5 if is_precise else 2e-3) * (1 + np.abs(differences).max())
+        np.testing.assert_allclose(jacobian, differences, atol=atol, err_msg=parameter.name())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", problems(0))
+def test_diffcp(name: str):
+    """CVXPY's own `backward` and `derivative`, by diffcp, say the same."""
+    pytest.importorskip("diffcp")
+    x, problem = problems(3)[name]
+    moves = mx.solvers.derivatives(problem, tolerance=1e-10)
+    x.gradient = np.arange(N) - 2.0
+    for number, parameter in enumerate(problem.parameters()):
+        parameter.delta = np.full(parameter.shape, 0.1 * (number + 1))
+    moves.backward()
+    moves.derivative()
+    own, moved = [parameter.gradient for parameter in problem.parameters()], x.delta
+    problem.solve(solver=cp.DIFFCP, requires_grad=True, eps=1e-9)
+    problem.backward()
+    problem.derivative()
+    np.testing.assert_allclose(moved, x.delta, atol=1e-4)
+    for gradient, parameter in zip(own, problem.parameters(), strict=True):
+        np.testing.assert_allclose(gradient, parameter.gradient, atol=1e-4, err_msg=parameter.name())
+
+
+def test_die():
+    """Of a given mean, d p_i / d mean = p_i (i - mean) / variance, as p is an exponential family."""
+    x, mean, faces = cp.Variable(6), cp.Parameter(value=4.5), np.arange(1, 7)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, faces @ x == mean])
+    moves = mx.solvers.derivatives(problem)
+    expected = x.value * (faces - 4.5) / (x.value @ (faces - 4.5) ** 2)
+    np.testing.assert_allclose(moves.jacobian(x, mean), expected, atol=1e-8)
+    mean.delta, x.gradient = 2.0, faces**2
+    moves.derivative()
+    moves.backward()
+    np.testing.assert_allclose(x.delta, 2 * expected, atol=1e-8)
+    assert mean.gradient == pytest.approx(faces**2 @ expected, abs=1e-7)
+
+
+def test_shapes_and_attributes():
+    """A Jacobian has the shapes of the variable and of the parameter; margins r, c give d (r c') / d r and d c."""
+    x, r, c = cp.Variable((3, 2), nonneg=True), cp.Parameter(3), cp.Parameter(2, nonneg=True)
+    r.value, c.value = np.array([0.5, 0.3, 0.2]), np.array([0.6, 0.4])
+    # Rows that repeat others are no obstacle, as long as parameters move with them.
+    rows = [cp.sum(x, axis=1) == r, cp.sum(x, axis=0)[0] == c[0], cp.sum(x[:, 0]) == c[0]]
+    moves = mx.solvers.derivatives(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows))
+    found = moves.jacobian(x, r)
+    assert found.shape == (3, 2, 3)
+    # Of x[i, 0] = c[0] r[i] / sum r and x[i, 1] = r[i] - x[i, 0].
+    first = 0.6 * (np.eye(3) - r.value[:, None])
+    np.testing.assert_allclose(found[:, 0, :], first, atol=1e-7)
+    np.testing.assert_allclose(found[:, 1, :], np.eye(3) - first, atol=1e-7)
+    np.testing.assert_allclose(moves.jacobian(x, c)[:, :, 0], r.value[:, None] * [1.0, -1.0], atol=1e-7)
+
+
+def test_no_derivative():
+    """Where an inequality holds with the multiplier 0, the derivatives to the two sides differ: it is an error."""
+    x, most = cp.Variable(4), cp.Parameter(value=0.25)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, x[0] <= most])
+    with pytest.raises(SolverError, match="hold with equality and have the multiplier 0") as error:
+        mx.solvers.derivatives(problem)
+    assert isinstance(error.value, cp.error.SolverError)
+    most.value = 0.2
+    np.testing.assert_allclose(
+        mx.solvers.derivatives(problem).jacobian(x, most), [1, -1 / 3, -1 / 3, -1 / 3], atol=1e-6
+    )
+    most.value = 0.3
+    np.testing.assert_allclose(mx.solvers.derivatives(problem).jacobian(x, most), np.zeros(4), atol=1e-6)
+
+
+def test_refusals():
+    """A problem that is not DPP, that has no solution, or whose data contradict each other if they move."""
+    x, p, q = cp.Variable(3), cp.Parameter(value=1.0, nonneg=True), cp.Parameter(value=1.0, nonneg=True)
+    entropy = cp.sum(cp.entr(x))
+    with pytest.raises(cp.error.SolverError, match="not DPP"):
+        mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy + p * q * cp.sum(x)), [cp.sum(x) == 1]))
+    with pytest.raises(cp.error.SolverError, match="infeasible"):
+        mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy), [cp.sum(x) == -p]))
+    twice = mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy), [cp.sum(x) == 1, cp.sum(x) == p]))
+    with pytest.raises(SolverError, match="no derivative"):
+        twice.jacobian(x, p)
