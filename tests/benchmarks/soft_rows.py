@@ -1,7 +1,7 @@
 """Soft rows against CVXPY: random models, their problem written anew and solved: python -m tests.benchmarks.soft_rows.
 
-The models are the ``soft`` ones of :mod:`.honesty`. Their problem is written from the statements as they were typed,
-max N H(p) - sum of costs over the terms p, with none of the package's rows in counts, scaled or stacked. What is
+The models are the ``soft`` ones of :mod:`.drawing.models`. Their problem is written from the statements as they were
+typed, max N H(p) - sum of costs over the terms p, with none of the package's rows in counts, scaled or stacked. What is
 compared is the objective, which `model.problem` gives divided by N, too, and every P(s | q). CVXPY's solver ends with a
 small gap of the objective, which leaves probabilities the square root of that.
 """
@@ -20,7 +20,7 @@ from scipy.special import xlogy
 
 from maxent_cvx import Inaccurate, MaxEnt, Posterior, Statement
 
-from .honesty import drawn
+from .drawing.models import drawn
 
 __all__ = ["compared", "written_anew"]
 

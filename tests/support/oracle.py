@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import mpmath as mp
@@ -166,19 +166,22 @@ def _half_unit(typed: float) -> Fraction:
     return Fraction(0) if exact else Fraction(float(np.spacing(abs(typed)))) / 2
 
 
-def oracle(model: MaxEnt, near: Sequence[float | mp.mpf]) -> Oracle | None:
+def oracle(model: MaxEnt, near: Sequence[float | mp.mpf], support: np.ndarray | None = None) -> Oracle | None:
     """Solve a model that has an interior answer; `near` is a positive table that satisfies it but for rounding.
 
+    Where some terms are 0 in every solution, `support` says which are not, and `near` is positive there.
     Returns None where the rows, taken for exact rationals, contradict each other, or leave no interior point that is
     found from `near`.
     """
+    kept = np.arange(len(model.space)) if support is None else np.flatnonzero(support)
     with mp.workdps(DIGITS):
-        rows = exact_rows(model)
+        near = [near[j] for j in kept]
+        rows = [replace(row, coefficients=tuple(row.coefficients[j] for j in kept)) for row in exact_rows(model)]
         rows = [row for row in rows if row.cost is None or any(row.coefficients)]  # other costs are constants
         equations = independent([row for row in rows if row.is_equation])
         if equations is None:
             return None
-        weights = [mp.mpf(float(w)) for w in model.space.weights * model.space.prior_density]
+        weights = [mp.mpf(float(w)) for w in (model.space.weights * model.space.prior_density)[kept]]
         for chosen in _choices([row for row in rows if not row.is_equation], near):
             active = [one for one in chosen if one.side is not None]
             system = independent([*equations, *(one.equation for one in active if not one.variance)])
@@ -190,7 +193,11 @@ def oracle(model: MaxEnt, near: Sequence[float | mp.mpf]) -> Oracle | None:
             x, multipliers = found
             of = dict(zip(map(id, active), multipliers[len(equations) :], strict=True))
             if all(one.allows(of.get(id(one)), _value(one.row, x)) for one in chosen):
-                return Oracle(x, _moves(model, equations, chosen, x))
+                moves = _moves(model, kept, equations, chosen, x)
+                counts = [mp.mpf(0)] * len(model.space)
+                for j, count in zip(kept.tolist(), x, strict=True):
+                    counts[j] = count
+                return Oracle(counts, moves)
         return None
 
 
@@ -316,7 +323,9 @@ def newton(
     return None
 
 
-def _moves(model: MaxEnt, equations: Sequence[Row], chosen: Sequence[State], x: list[mp.mpf]) -> float:
+def _moves(
+    model: MaxEnt, kept: np.ndarray, equations: Sequence[Row], chosen: Sequence[State], x: list[mp.mpf]
+) -> float:
     """How far the answer moves, to first order, when typed numbers move half a unit in the last place."""
     active = [one for one in chosen if one.side is not None]
     rows = [*equations, *(one.equation for one in active)]
@@ -333,8 +342,8 @@ def _moves(model: MaxEnt, equations: Sequence[Row], chosen: Sequence[State], x: 
             along -= weighted.T * (inverse * (matrix * along))
             directions.append((along, abs(one.multiplier) * Fraction(2) ** -52))
     space = model.space
-    q, s = space.groups[0], space.codes["s"]
-    n_s = int(s.max()) + 1
+    q, s = space.groups[0][kept], space.codes["s"][kept]
+    n_s = int(space.codes["s"].max()) + 1
     worst: dict[int, mp.mpf] = {}
     for along, off in directions:
         of_pair: dict[int, mp.mpf] = {}
