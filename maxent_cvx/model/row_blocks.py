@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from ..solvers.rows.origin import Coefficients
+from ..solvers.rows.origin import Coefficients, by_coefficient
 from ..terms.rows import Rows
 
 __all__ = ["RowBlocks"]
@@ -85,12 +84,16 @@ class RowBlocks(Sequence[Rows]):
 
     def coefficients(self, row: int) -> Coefficients:
         """The different coefficients of a row, as it was typed or else as it stands, and the terms that each is of."""
+        as_doubles = self.doubles(row)
+        return (self.find(row)[0].typed or ()) if as_doubles is None else by_coefficient(*as_doubles)
+
+    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The coefficients of a row as it stands and their terms; None if it was typed as rational numbers."""
         rows, place = self.find(row)
         if rows.typed is not None:
-            return rows.typed
+            return None
         entries = slice(rows.matrix.indptr[place], rows.matrix.indptr[place + 1])
-        data, terms = rows.matrix.data[entries], rows.matrix.indices[entries]
-        return tuple((Fraction(float(a)), terms[data == a]) for a in np.unique(data) if a)
+        return rows.matrix.data[entries], rows.matrix.indices[entries]
 
     def sides(self, row: int) -> tuple[float, float]:
         """The low and the high side of a row as typed; infinite where it is open."""

@@ -205,12 +205,19 @@ def _components(
         )
 
 
-def _typed_coefficients(form: LinearForm, row: int, terms: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
-    """The distinct coefficients of a row as typed, each with the columns of its terms; None if unknown."""
+def _typed_coefficients(
+    form: LinearForm, row: int, terms: np.ndarray
+) -> list[tuple[Fraction | np.ndarray, np.ndarray]] | None:
+    """The coefficients of a row as typed, with the columns of their terms among some; None if unknown."""
     origin = form.origin
     if origin is None or row >= origin.starts[-1]:
         return None
-    return [(a, np.flatnonzero(np.isin(terms, at))) for a, at in origin.coefficients(row)]
+    if (as_doubles := origin.doubles(row)) is None:
+        return [(a, np.flatnonzero(np.isin(terms, at))) for a, at in origin.coefficients(row)]
+    coefficients, at = as_doubles
+    columns = np.searchsorted(terms, at)
+    known = np.append(terms, -1)[columns] == at
+    return [(coefficients[known], columns[known])]
 
 
 def _estimated(form: LinearForm, weight: np.ndarray, residual: np.ndarray, schur: SchurComplement | None) -> np.ndarray:

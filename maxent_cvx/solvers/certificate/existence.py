@@ -44,7 +44,8 @@ class Component(NamedTuple):
     inward : ndarray, one of the rows
         1 for an inequality that is active at its low side, -1 at its high side, 0 for an equation.
     typed : sequence, one of the rows
-        The distinct coefficients as typed, up to a common factor, each with its terms' columns; None if unknown.
+        The coefficients as typed, up to a common factor, as rational numbers, each with the columns of its terms, or
+        as doubles with their columns; None if unknown.
     sides : sequence of Fraction, one of the rows, optional
         The right-hand sides exactly, where the rows may be inconsistent; None of a row for which it is unknown.
     """
@@ -54,7 +55,7 @@ class Component(NamedTuple):
     residual: np.ndarray
     n_equations: int
     inward: np.ndarray
-    typed: Sequence[Sequence[tuple[Fraction, np.ndarray]] | None]
+    typed: Sequence[Sequence[tuple[Fraction | np.ndarray, np.ndarray]] | None]
     sides: Sequence[Fraction | None] | None = None
 
 
@@ -149,7 +150,10 @@ def _modular(component: Component) -> list[sp.csr_array]:
     columns = np.concatenate([stored[1], *(at for _, _, at in as_typed)])
     by_prime = []
     for prime in PRIMES:
-        numbers = [np.full(len(at), residues_of_fraction(a, prime)) for _, a, at in as_typed]
+        numbers = [
+            np.full(len(at), residues_of_fraction(a, prime)) if isinstance(a, Fraction) else residues(a, prime)
+            for _, a, at in as_typed
+        ]
         numbers.insert(0, residues(matrix.data[kept], prime))
         found = sp.csr_array((np.concatenate(numbers), (rows, columns)), shape=matrix.shape)
         found.data %= prime  # of a term with several coefficients, the sum

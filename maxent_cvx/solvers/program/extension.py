@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..parameters.tolerances import FEASIBILITY
-from ..rows.origin import Coefficients, RowOrigin
+from ..rows.origin import Coefficients, RowOrigin, by_coefficient
 from ..rows.penalties import Penalties
 from .linear_form import LinearForm
 
@@ -110,7 +109,15 @@ class ExtendedOrigin:
         if number is not None and self.before is not None:
             return self.before.coefficients(number)
         line = self.matrix[[row]]
-        return tuple((Fraction(float(a)), line.indices[line.data == a]) for a in np.unique(line.data) if a)
+        return by_coefficient(line.data, line.indices)
+
+    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The coefficients of a row as they stand and their terms; None if it was typed as rational numbers."""
+        number = self._number(row)
+        if number is not None and self.before is not None:
+            return self.before.doubles(number)
+        line = self.matrix[[row]]
+        return line.data, line.indices
 
     def sides(self, row: int) -> tuple[float, float]:
         """The sides of a row."""

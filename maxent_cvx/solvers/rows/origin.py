@@ -8,11 +8,19 @@ from typing import Protocol
 
 import numpy as np
 
-__all__ = ["Coefficients", "RowOrigin"]
+__all__ = ["Coefficients", "RowOrigin", "by_coefficient"]
 
 
 #: The distinct coefficients of a row, each with the terms that have it.
 Coefficients = tuple[tuple[Fraction, np.ndarray], ...]
+
+
+def by_coefficient(coefficients: np.ndarray, terms: np.ndarray) -> Coefficients:
+    """Collect the terms of each coefficient that is not 0; every double is the rational number that it is."""
+    kept = coefficients != 0
+    values, number = np.unique(coefficients[kept], return_inverse=True)
+    collected = np.split(terms[kept][np.argsort(number, kind="stable")], np.cumsum(np.bincount(number))[:-1])
+    return tuple((Fraction(a), at) for a, at in zip(values.tolist(), collected, strict=False))
 
 
 class RowOrigin(Protocol):
@@ -46,6 +54,10 @@ class RowOrigin(Protocol):
 
     def coefficients(self, row: int) -> Coefficients:
         """The coefficients of a row over probabilities, as typed."""
+        ...
+
+    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The coefficients of a row and their terms, if they are doubles; None if they are other rational numbers."""
         ...
 
     def sides(self, row: int) -> tuple[float, float]:
