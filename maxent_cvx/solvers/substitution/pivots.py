@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..parameters.tolerances import SUBSTITUTION
 from ..program.linear_form import LinearForm
-from ..rows.sparse import entry_rows
+from ..rows.sparse import canonical, entry_rows
 
 __all__ = ["Equations", "Pivots", "equation_blocks", "largest_terms", "pivots"]
 
@@ -48,7 +48,7 @@ class Pivots(NamedTuple):
 
     def multiples(self, rows: sp.csr_array) -> sp.csr_array:
         """The multiple of each equation that is subtracted from each row: the coefficient of the pivot term."""
-        a = np.asarray(rows[self.row, self.term]).ravel() if len(self.row) else np.empty(0)
+        a = _entries_at(rows, self.row, self.term)
         return sp.csr_array((a, (self.row, self.equation)), shape=(rows.shape[0], self.equations.matrix.shape[0]))
 
 
@@ -106,6 +106,19 @@ def largest_terms(
     pairs, at = np.unique(pair, return_inverse=True)
     contribution, largest = sizes * upper[rows.indices[inside]], np.zeros(len(pairs))
     np.maximum.at(largest, at, contribution)
-    order = np.lexsort((sizes, contribution <= SUBSTITUTION.least_reduction * largest[at], at))
-    first = order[np.flatnonzero(np.diff(at[order], prepend=-1))]
-    return pairs, inside[first], largest
+    near = np.flatnonzero(contribution >= SUBSTITUTION.least_reduction * largest[at])
+    least = np.full(len(pairs), np.inf)
+    np.minimum.at(least, at[near], sizes[near])
+    chosen = near[sizes[near] == least[at[near]]][::-1]
+    entry = np.zeros(len(pairs), dtype=np.int64)
+    entry[at[chosen]] = inside[chosen]  # the first of several
+    return pairs, entry, largest
+
+
+def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The entries in some places, by binary search: a place is looked up among all entries of a row otherwise."""
+    matrix = canonical(matrix)
+    width = np.int64(matrix.shape[1])
+    places, asked = entry_rows(matrix) * width + matrix.indices, row * width + column
+    at = np.minimum(np.searchsorted(places, asked), len(places) - 1)
+    return np.where(places[at] == asked, matrix.data[at], 0.0) if len(places) else np.zeros(len(asked))
