@@ -51,11 +51,14 @@ def cost_by_blocks(blocks: BucketBlocks, k: int) -> float:
 
 
 def cost_by_classes(blocks: BucketBlocks, distinct: sp.csr_array, across: sp.csr_array) -> float:
-    """What :func:`_by_classes` costs: sparse products, which are bound by memory."""
+    """What :func:`_by_classes` costs: sparse products, which are bound by memory; infinite where G would be large."""
     terms = np.diff(across.indptr)[blocks.slots[0]].sum(axis=1).astype(float)  # of every block
     (k, classes), cost = distinct.shape, NEWTON_COSTS
-    pairs = (blocks.n_others + distinct.nnz / max(classes, 1)) * float(terms @ terms)
-    return cost.per_pair_of_terms * pairs + cost.per_sparse_product * distinct.nnz * k
+    pairs = float(terms @ terms)
+    if pairs > cost.most_pairs_of_terms * k:
+        return np.inf
+    times = blocks.n_others + distinct.nnz / max(classes, 1)
+    return cost.per_pair_of_terms * times * pairs + cost.per_sparse_product * distinct.nnz * k
 
 
 def _by_classes(

@@ -73,6 +73,8 @@ class NewtonCosts:
     per_pair_of_terms: float = 150.0
     """What a pair of terms of one block costs in sparse products, for each other row of a block and each row of
     knowledge that a term is in on average."""
+    most_pairs_of_terms: float = 50_000
+    """Such pairs, for each row of knowledge, up to which a matrix that has an entry for each is made: 0.6 MB a row."""
     per_sparse_product: float = 25.0
     """What an entry of the distinct columns costs there for each row of knowledge, half of S being formed."""
     per_term: float = 150.0
