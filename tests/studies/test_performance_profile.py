@@ -112,7 +112,7 @@ def test_profiles_are_distribution_functions(times):
         assert part["fraction"].iloc[-1] == 1.0
         for tau, fraction in zip(part["tau"], part["fraction"], strict=True):
             assert fraction == np.mean([t / b <= tau for t, b in zip(seconds[solver], best, strict=True)])
-    assert profile[profile["tau"] == 1]["fraction"].sum() >= 1  # somebody is the best at every model
+    assert profile[profile["tau"] == 1]["fraction"].sum() > 1 - 1e-9  # somebody is the best at every model
     scaled = mx.performance_profile(table_of({name: [4 * t for t in one] for name, one in seconds.items()}))
     pd.testing.assert_frame_equal(scaled, profile)
 

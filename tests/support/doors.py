@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -312,6 +313,7 @@ def doors() -> dict[str, Door]:
         "mx.sdc.record_bounds": Door(
             mx.sdc.record_bounds, {"system": np.array([[1, 1]]), "sums": np.array([6.0]), "low": 1.0, "high": 5.0}
         ),
+        "mx.solvers.derivatives": Door(mx.solvers.derivatives, {"problem": _die()}),
         "mx.solvers.find": Door(mx.solvers.find, {"name": "auto"}),
         "mx.solvers.register": Door(registered_once, {"backend": own_backend()}),
         "mx.sweep": Door(
@@ -360,6 +362,12 @@ def doors() -> dict[str, Door]:
         "Block.__truediv__": Door(lambda other: block / other, {"other": 2}),
         "Block.__getitem__": Door(lambda key: block[key], {"key": "Flu"}),
     }  # fmt: skip
+
+
+def _die() -> cp.Problem:
+    """Jaynes' die, in CVXPY."""
+    x, mean = cp.Variable(6), cp.Parameter(value=4.5)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, np.arange(1, 7) @ x == mean])
 
 
 def _tree() -> dict[str, Door]:

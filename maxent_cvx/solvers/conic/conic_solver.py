@@ -25,7 +25,7 @@ from .cone_program import ConeProgram
 from .interior_answer import ConeAnswer
 from .reading import TAKES
 
-__all__ = ["DualNewton", "refusing"]
+__all__ = ["DualNewton", "Refused", "cone_program", "refusing"]
 
 
 class Refused(SolverError, cvxpy.error.SolverError):
@@ -248,37 +248,8 @@ class DualNewton(ConicSolver):
         options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
         monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
         BACKEND.check(options)
-        program = self.program(data)
+        program = cone_program(data)
         return program, solve_program(program, {**options, "monitor": monitor}, start)
-
-    def program(self, data: Mapping[str, Any]) -> ConeProgram:
-        """Read CVXPY's data as a cone program.
-
-        Parameters
-        ----------
-        data : dict
-            What ``apply`` made of a problem.
-
-        Returns
-        -------
-        ConeProgram
-
-        Examples
-        --------
-        >>> import cvxpy as cp, maxent_cvx as mx
-        >>> solver = mx.solvers.DualNewton()
-        >>> x = cp.Variable(6)
-        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
-        >>> solver.program(problem.get_problem_data(solver)[0]).n_exp
-        6
-        """
-        dims = data[self.DIMS]
-        matrix = sp.csr_array(data[s.A])
-        matrix.eliminate_zeros()
-        where = _column_namer(data[s.PARAM_PROB])
-        curved = data.get(s.P)
-        P = sp.csc_array(curved) if curved is not None and curved.nnz else None
-        return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
 
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
         """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.
@@ -308,6 +279,17 @@ class DualNewton(ConicSolver):
         inverted = super().invert(solution, inverse_data)
         inverted.attr.update({key: solution[key] for key in (s.SOLVE_TIME, s.NUM_ITERS, s.EXTRA_STATS)})
         return inverted
+
+
+def cone_program(data: Mapping[str, Any]) -> ConeProgram:
+    """Read what :meth:`DualNewton.apply` made of a problem as a cone program."""
+    dims = data[DualNewton.DIMS]
+    matrix = sp.csr_array(data[s.A])
+    matrix.eliminate_zeros()
+    where = _column_namer(data[s.PARAM_PROB])
+    curved = data.get(s.P)
+    P = sp.csc_array(curved) if curved is not None and curved.nnz else None
+    return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
 
 
 def _column_namer(program: Any) -> Callable[[int], str]:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from cvxpy.reductions.reduction import Reduction
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 
-from .conic_solver import DualNewton, refusing
+from .conic_solver import DualNewton, Refused, cone_program, refusing
 from .sensitivity import Sensitivity
 
 __all__ = ["SolutionDerivatives", "derivatives"]
@@ -217,17 +217,19 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     >>> round(float(mx.solvers.derivatives(die).jacobian(x, mean)[5]), 4)
     0.1429
     """
+    if not isinstance(problem, cp.Problem):
+        raise Refused(f"problem is {problem!r}; a cvxpy.Problem is expected")
     if len(inspect.signature(Reduction.var_forward).parameters) != 2:
-        raise cp.error.SolverError(f"derivatives need CVXPY 1.9 or later, and this is {cp.__version__}; upgrade it")
+        raise Refused(f"derivatives need CVXPY 1.9 or later, and this is {cp.__version__}; upgrade it")
     if not problem.is_dpp():
-        raise cp.error.SolverError("the problem is not DPP, so that its data are not linear in its parameters")
+        raise Refused("the problem is not DPP, so that its data are not linear in its parameters")
     solver = DualNewton()
     data, chain, inverse = problem.get_problem_data(solver)
     answer = solver.solve_via_data(data, warm_start=False, verbose=False, solver_opts=options)
     problem.unpack_results(answer, chain, inverse)
     if answer["status"] != cp.OPTIMAL:
-        raise cp.error.SolverError(f"the problem is {answer['status']}; an optimal solution has derivatives")
+        raise Refused(f"the problem is {answer['status']}; an optimal solution has derivatives")
     with refusing():
         dual = np.concatenate([answer["eq_dual"], answer["ineq_dual"]])
-        sensitivity = Sensitivity(solver.program(data), answer["primal"], dual)
+        sensitivity = Sensitivity(cone_program(data), answer["primal"], dual)
     return SolutionDerivatives(problem, chain, data["param_prob"], sensitivity)
