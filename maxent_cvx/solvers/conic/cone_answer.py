@@ -15,7 +15,7 @@ from ..answer import Answer, Status
 from ..backends.registry import SOLVERS
 from ..certificate.projection import project
 from ..linear.elastic import elastic_relaxation
-from ..parameters.dual_methods import SEPARABLE_NEWTON
+from ..parameters.dual_methods import INTERIOR, SEPARABLE_NEWTON
 from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession
 from ..program.linear_form import LinearForm
@@ -92,7 +92,7 @@ def solve_entropy_program(
     """
     ways: list[Callable[..., ConeAnswer | None]] = [_in_logarithms, _as_linear_form, _as_cone_program]
     if len(entropy.cost):
-        ways = [_primal_dual, _as_cone_program]
+        ways = [_primal_dual, _as_cone_program, _as_cone_program_strictly]
     elif entropy.bounded is not None and len(entropy.bounded.bounds):
         ways = [_primal_dual, _as_cone_program, _as_linear_form]
     if start is not None:
@@ -122,6 +122,12 @@ def solve_entropy_program(
 def _as_cone_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
     """Solve the program as it came, by the interior-point method."""
     return solve_cone_program(entropy.program, options)
+
+
+def _as_cone_program_strictly(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
+    """The same with a stricter tolerance: a large cost of other variables multiplies what rows miss."""
+    tolerance = INTERIOR.stricter * options.get("tolerance", INTERIOR.tolerance)
+    return solve_cone_program(entropy.program, {**options, "tolerance": tolerance})
 
 
 def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:

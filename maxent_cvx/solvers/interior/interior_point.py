@@ -67,7 +67,7 @@ class _State:
 
 def solve_interior(
     P: sp.csc_array, q: np.ndarray, A: sp.csc_array, b: np.ndarray, cones: tuple[int, int], *,
-    tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None,
+    tolerance: float = INTERIOR.tolerance, max_iterations: int = 200, monitor: Monitor | None = None,
 ) -> InteriorAnswer:  # fmt: skip
     """Minimise x' P x / 2 + q' x over A x + s = b, s in a product of cones.
 

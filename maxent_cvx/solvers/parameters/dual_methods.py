@@ -215,6 +215,10 @@ class PrimalDual:
 class Interior:
     """The interior-point method for what is more than entropies; the values are those of Goulart and Chen (2024)."""
 
+    tolerance: float = 1e-9
+    """Largest relative error at which the method stops."""
+    stricter: float = 1e-3
+    """By what it is multiplied where the answer is not precise enough: costs of 1e5 multiply what rows miss."""
     ridge: float = 1e-7
     """Regularization of the linear systems; refinement takes it away again."""
     refinements: int = 8

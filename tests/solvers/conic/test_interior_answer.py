@@ -180,3 +180,24 @@ def test_limits():
     problem = problems(0)["logistic"]
     problem.solve(solver=DualNewton(), max_iterations=2)
     assert problem.status == cp.USER_LIMIT
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_prices_of_slack_variables(seed: int):
+    """Rows that may be missed at a price above their multipliers are met: the answer is that of the hard rows."""
+    rng = np.random.default_rng(seed)
+    n, k = 400, 4
+    x = rng.standard_t(4, size=(n, k)) * 0.02
+    moments = np.hstack([x, x**2])
+    moments /= np.linalg.norm(moments, axis=0)
+    views = rng.dirichlet(np.ones(n)) @ moments
+    p, slack = cp.Variable(n), cp.Variable(2 * k)
+    divergence = cp.sum(cp.kl_div(p, np.full(n, 1 / n)))
+    priced = cp.Problem(
+        cp.Minimize(divergence + 1e5 * cp.norm1(slack)), [p >= 0, cp.sum(p) == 1, p @ moments - views == slack]
+    )
+    priced.solve(solver=DualNewton())
+    assert priced.status == cp.OPTIMAL
+    found = p.value.copy()
+    cp.Problem(cp.Minimize(divergence), [p >= 0, cp.sum(p) == 1, p @ moments == views]).solve(solver=DualNewton())
+    np.testing.assert_allclose(found, p.value, atol=1e-3 * p.value.max())
