@@ -21,7 +21,7 @@ __all__ = ["SolutionDerivatives", "derivatives"]
 
 
 class SolutionDerivatives:
-    """The derivatives at a solution; made by :func:`derivatives`.
+    """The derivatives at a solution; made by :func:`maxent_cvx.solvers.derivatives`.
 
     Parameters
     ----------

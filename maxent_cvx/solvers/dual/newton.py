@@ -119,8 +119,8 @@ def newton_direction(
     """Newton's direction over the equations and the active inequalities, and which rows of knowledge are active.
 
     An inequality whose multiplier is 0 and would get the wrong sign, and a soft row whose multiplier would exceed the
-    slope of its cost, are made inactive, and the system is solved again. A
-    damped step changes terms that have nearly vanished less.
+    slope of its cost, are made inactive, and the system is solved again. Once a step was shortened (`is_damped`), terms
+    that have nearly vanished are changed less.
     """
     active, sign = dual.active_set(point)
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
