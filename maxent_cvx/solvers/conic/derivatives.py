@@ -31,6 +31,19 @@ class SolutionDerivatives:
     program : cvxpy's ParamConeProg
         What it was compiled to.
     sensitivity : Sensitivity
+
+    Examples
+    --------
+    If the mean of a die rises by 0.1, the probabilities of its six numbers move so, to first order:
+
+    >>> import cvxpy as cp, maxent_cvx as mx
+    >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
+    >>> die = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == mean])
+    >>> moving = mx.solvers.derivatives(die)
+    >>> mean.delta = 0.1
+    >>> moving.derivative()
+    >>> print(x.delta.round(4))
+    [-0.0143 -0.0086 -0.0029  0.0029  0.0086  0.0143]
     """
 
     def __init__(self, problem: cp.Problem, chain: SolvingChain, program: Any, sensitivity: Sensitivity) -> None:
