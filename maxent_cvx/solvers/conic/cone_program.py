@@ -111,16 +111,19 @@ class ConeProgram:
 
     @cached_property
     def contradiction(self) -> int | None:
-        """The first equation or inequality without variables that does not hold, such as 0 = 1."""
+        """The first equation or inequality without variables that does not hold, such as 0 = 1.
+
+        Without another summand to compare it with, a side as small as rounding leaves one is no contradiction.
+        """
         sides, is_equation = self.b[self.linear], np.arange(self.linear.stop) < self.n_zero
         is_empty = np.diff(self.A.indptr)[self.linear] == 0
-        wrong = np.flatnonzero(is_empty & np.where(is_equation, sides != 0, sides < 0))
+        wrong = np.flatnonzero(is_empty & (np.where(is_equation, np.abs(sides), -sides) > CONIC_PROGRAM.no_side))
         return int(wrong[0]) if len(wrong) else None
 
     @cached_property
     def unlimited(self) -> np.ndarray:
-        """Columns that have a cost and stand in no row, and in no quadratic term."""
-        is_free = self.c != 0
+        """Columns that have a cost, more than rounding beside the largest, and stand in no row or quadratic term."""
+        is_free = np.abs(self.c) > CONIC_PROGRAM.no_side * np.abs(self.c).max(initial=0.0)
         is_free[self.A.indices] = False
         if self.P is not None:
             is_free[self.P.indices] = False

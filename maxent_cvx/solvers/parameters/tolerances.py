@@ -254,6 +254,9 @@ class ConicProgram:
     share: float = 0.1
     """Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0:
     it is what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does."""
+    no_side: float = 1e-8
+    """The side of a row without variables, absolute, and the cost of a variable in no row, relative to the largest,
+    that count as 0: CLARABEL's tolerance for what has nothing to be compared with."""
     rounding: float = 1e-14
     """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
     proof: float = 1e-4

@@ -396,3 +396,24 @@ def test_front_door():
         mx.solvers.DualNewtons  # noqa: B018
     assert DualNewton() == DualNewton() != mx.solvers.SOLVERS["DUAL_NEWTON"]
     assert "maxent" in DualNewton().cite({})
+
+
+@pytest.mark.parametrize(("side", "status"), [(5e-17, cp.OPTIMAL), (-5e-17, cp.OPTIMAL), (1e-3, cp.INFEASIBLE)])
+def test_a_row_without_variables_holds_up_to_rounding(side: float, status: str):
+    """0 = 0.1 + 0.2 - 0.3 is what rounding leaves of a row, and no contradiction; 0 = 0.001 is one."""
+    x, none = cp.Variable(3), cp.Parameter(value=0.0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, none * x[0] == side])
+    problem.solve(solver=DualNewton())
+    assert problem.status == status
+    problem.solve(solver=cp.CLARABEL)
+    assert problem.status == status
+
+
+@pytest.mark.parametrize(("cost", "status"), [(0.1 + 0.2 - 0.3, cp.OPTIMAL), (1e-3, cp.UNBOUNDED)])
+def test_a_cost_in_no_row_counts_beyond_rounding(cost: float, status: str):
+    """What rounding leaves of a cost on a variable that nothing limits makes no problem unbounded."""
+    x, free = cp.Variable(3), cp.Variable()
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) + cost * free), [cp.sum(x) == 1])
+    for solver in (DualNewton(), cp.CLARABEL):
+        problem.solve(solver=solver)
+        assert problem.status == status
