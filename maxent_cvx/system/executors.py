@@ -1,0 +1,127 @@
+"""Where the partitions of a large release are worked on: in threads of this process, or by the workers of Dask.
+
+Both do the same: a function is applied to every partition, and what it gives stays where it was made; only what is
+asked for comes back. Functions are pure, so that Dask computes again what a worker took with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from ..errors import StatementError, shown
+
+__all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "executor_for"]
+
+#: How many results are combined at a time, so that sums are made in the same order by any number of workers.
+FAN_IN = 8
+
+
+class Executor(Protocol):
+    """Applies functions to partitions; a handle stands for a result that stays where it was made."""
+
+    def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Handles of what functions without arguments return."""
+        ...
+
+    def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
+        """Handles of ``function(*results, *common)``, the results being those of one partition each."""
+        ...
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """The results themselves, in order."""
+        ...
+
+    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
+        """Combine the results of all partitions, a few neighbours at a time, and those in turn."""
+        ...
+
+
+class LocalExecutor:
+    """Threads of this process: NumPy and SciPy leave Python's lock to others while they compute.
+
+    Parameters
+    ----------
+    threads : int, optional
+        By default one a processor.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+    def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
+        """What the functions return."""
+        return self._each(lambda make: make(), [(make,) for make in makers])
+
+    def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
+        """The results, one a partition."""
+        return self._each(function, [(*own, *common) for own in zip(*handles, strict=True)])
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """The results as they are."""
+        return list(handles)
+
+    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
+        """Combine them, a few neighbours at a time."""
+        left = list(handles)
+        while len(left) > 1:
+            left = [combine(left[i : i + FAN_IN]) for i in range(0, len(left), FAN_IN)]
+        return left[0] if handles else combine([])
+
+    def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
+        """Apply a function to arguments, as many at a time as there are threads; the first error is raised."""
+        if self.threads == 1 or len(arguments) < 2:
+            return [function(*each) for each in arguments]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(lambda each: function(*each), arguments))
+
+
+class ClusterExecutor:
+    """The workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Futures of what the functions return; they are computed again if their worker is lost."""
+        return [self.client.submit(make, pure=False) for make in makers]
+
+    def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
+        """Futures, one a partition, each computed where its partition is."""
+        return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """The results, sent here."""
+        return list(self.client.gather(list(handles)))
+
+    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
+        """Combine them on the workers, a few neighbours at a time; one result is sent here."""
+        left = list(handles)
+        while len(left) > 1:
+            some = [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)]
+            left = [self.client.submit(combine, each, pure=False) for each in some]
+        return self.client.gather(left[0]) if handles else combine([])
+
+
+def executor_for(client: Any = None, threads: int | None = None) -> Executor:
+    """The workers of a Dask client, or threads of this process without one.
+
+    Raises
+    ------
+    StatementError
+        If it is no client.
+    """
+    if client is None:
+        return LocalExecutor(threads)
+    if isinstance(client, (LocalExecutor, ClusterExecutor)):
+        return client
+    if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
+        raise StatementError(f"client={shown(client)}: a client of Dask is expected, distributed.Client(...)")
+    return ClusterExecutor(client)
