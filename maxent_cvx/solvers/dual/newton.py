@@ -76,6 +76,7 @@ def descent(
     tolerance: float,
     max_iterations: int,
     find_zeros: Callable[..., np.ndarray | None] = recession_direction,
+    loosest: float = NEWTON.loosest,
 ) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
     """Minimise a dual function, step by step; it returns why it ended, after how many iterations, and the best point.
 
@@ -90,6 +91,8 @@ def descent(
         As in :func:`newton`.
     find_zeros : callable
         Turns a step into a proof that terms are zero, see :func:`.recession_direction`.
+    loosest : float
+        Loosest relative precision of a step.
     """
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
@@ -109,7 +112,7 @@ def descent(
         if stop or iteration == max_iterations:
             break
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
-        precision = max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest))
+        precision = min(max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest)), loosest)
         last_residual = residual
         for ridge in NEWTON.ridges:
             step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)

@@ -72,18 +72,29 @@ class BlockFactor(SchurFactor):
         -------
         ndarray, one a row
         """
-        buckets, known, n = self._blocks.bucket_blocks, self._blocks.known, self._blocks.n_published
+        buckets, n = self._blocks.bucket_blocks, self._blocks.n_published
         right = np.zeros(buckets.n_slots)
         right[buckets.slot] = gradient[:n]
-        of_buckets = self._inverse.apply(right)
-        direction = np.zeros(len(gradient))
+        of_buckets, direction = self.of_buckets(right), np.zeros(len(gradient))
         if len(active):
-            right_known = gradient[n + active] - (known.distinct @ (self._across.T @ of_buckets))[active]
+            right_known = gradient[n + active] - self.carried(of_buckets)[active]
             of_known = self.solve_schur(right_known, active, tolerance)
             direction[n + active] = of_known
-            of_buckets -= self._inverse.apply(self._across @ self._by_columns(of_known, active))
+            of_buckets -= self.made_up(of_known, active)
         direction[:n] = of_buckets[buckets.slot]
         return direction
+
+    def of_buckets(self, right: np.ndarray) -> np.ndarray:
+        """D^-1 right, one number a slot of the blocks."""
+        return self._inverse.apply(right)
+
+    def carried(self, of_buckets: np.ndarray) -> np.ndarray:
+        """B v for numbers of the buckets, one a slot: what these change in every row of knowledge."""
+        return np.asarray(self._blocks.known.distinct @ (self._across.T @ of_buckets))
+
+    def made_up(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """D^-1 B' v for numbers of the active rows of knowledge, by which the buckets make up for these."""
+        return self._inverse.apply(self._across @ self._by_columns(of_known, active))
 
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
         """S v over the active rows."""

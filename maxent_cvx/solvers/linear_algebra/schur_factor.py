@@ -55,7 +55,7 @@ class SchurFactor(ABC):
     """
 
     def __init__(self, systems: Systems, squares: np.ndarray, ridge: float) -> None:
-        self._systems, self._squares, self._ridge = systems, squares, ridge
+        self._systems, self.squares, self._ridge = systems, squares, ridge
 
     @abstractmethod
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -68,8 +68,8 @@ class SchurFactor(ABC):
     def solve_schur(self, right: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
         """Solve S v = right; S is formed if that takes more products than are affordable."""
         systems = self._systems
-        empty = self._squares[active] == 0  # a row whose terms are all zero: its multiplier does not move
-        right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, self._squares[active])
+        empty = self.squares[active] == 0  # a row whose terms are all zero: its multiplier does not move
+        right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, self.squares[active])
         raised = self._ridge * scale
 
         def product(v: np.ndarray) -> np.ndarray:
