@@ -270,7 +270,7 @@ class Partitioned:
     ridge: float = 1e-14
     """Relative ridge of the blocks, in each of which one row is redundant."""
     dependent: float = 1e-9
-    """Relative to the diagonal: a row of knowledge with a smaller pivot of the Schur complement is implied by others."""
+    """Relative to the diagonal: a row of knowledge with a smaller pivot in S is implied by others."""
     precise: float = 1e-9
     """A probability: an answer with a larger certified error is made more precise."""
     more_iterations: int = 3
