@@ -111,6 +111,7 @@ def descent(
             break
         if stop or iteration == max_iterations:
             break
+        dual.start_from(point)
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
         precision = min(max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest)), loosest)
         last_residual = residual

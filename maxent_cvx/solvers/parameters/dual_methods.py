@@ -263,11 +263,11 @@ class Partitioned:
     """Relative to its side: the violation of a row from which on Newton's method takes over from scaling."""
     scalings: int = 8
     """Rounds of scaling at most."""
-    iterations: int = 60
+    iterations: int = 25
     """Newton's steps at most."""
     whole_step: float = 0.1
     """Logarithm: a step that changes counts by less is not shortened."""
-    ridge: float = 1e-14
+    ridge: float = 1e-10
     """Relative ridge of the blocks, in each of which one row is redundant."""
     dependent: float = 1e-9
     """Relative to the diagonal: a row of knowledge with a smaller pivot in S is implied by others."""

@@ -88,7 +88,7 @@ def minimum(
     start: np.ndarray,
     executor: Executor,
     monitor: Monitor,
-    states: Sequence[Any] | None = None,
+    before: Minimum | None = None,
     **options: Any,
 ) -> Minimum:
     """Minimise the partial dual by Newton's method.
@@ -101,15 +101,16 @@ def minimum(
     start : ndarray, one a row of knowledge
     executor : Executor
     monitor : Monitor
-    states : sequence of handles of BucketState, optional
-        Where the multipliers of published rows start from.
+    before : Minimum, optional
+        Where to go on from.
     **options
         `tolerance` and `max_iterations`, as of :func:`..dual.newton.newton`; a tolerance of 0 is not raised.
     """
     tolerance = float(options.get("tolerance", 1e-9))
     if tolerance:  # at 0, the number of iterations is limited
         tolerance = max(tolerance, NEWTON.rounding * float(np.abs(shared.low[shared.is_equation]).max(initial=0.0)))
-    systems = PartitionedSystems(parts, shared.shape[0], executor)
+    systems = PartitionedSystems(parts, shared.shape[0], executor) if before is None else before.systems
+    states = None if before is None else before.point.states
     dual = PartialDual(shared, parts, executor, states, PARTITIONED.tolerance if tolerance else 0.0)
     steps = descent(
         dual, systems, shared.project_to_dual_cone(start), tolerance, int(options.get("max_iterations", 200)),

@@ -77,12 +77,15 @@ class PartialDual(Dual):
         self.states = executor.map(first_state, parts) if states is None else states
         self.steps = 0
 
+    def start_from(self, point: Point) -> None:
+        """Minimise over the published rows from where they are at this point."""
+        assert isinstance(point, PartialPoint)
+        self.states = point.states
+
     def at(self, m: np.ndarray) -> PartialPoint:
         """Minimise over the published rows, and add up what the gradient is made of."""
         states = self.executor.map(minimised, self.parts, self.states, common=(m, self.tolerance))
         found = self.executor.reduce(Contribution.added, self.executor.map(contribution, self.parts, states))
-        if np.isfinite(found.total) and np.isfinite(found.residual):
-            self.states = states  # the next point is near this one
         self.steps += found.iterations
         value = found.total - found.linear - self.linear_part(m)
         size = found.total + found.size + float(np.abs(self.equation_sides) @ np.abs(m))

@@ -85,7 +85,7 @@ def solve_partitioned(
     if certificate.bound > PARTITIONED.precise and found.status is Status.OPTIMAL and "tolerance" not in options:
         monitor.say("going on at full precision")
         more = {**options, "tolerance": 0.0, "max_iterations": PARTITIONED.more_iterations}
-        further = minimum(left, rest, found.point.m, executor, monitor, found.point.states, **more)
+        further = minimum(left, rest, found.point.m, executor, monitor, found, **more)
         better = certified(parts, left, further.point.states, further.point.m, shared, further.systems)
         if better.bound < certificate.bound:
             log = [*found.log, *further.log]
