@@ -271,7 +271,7 @@ class Partitioned:
     """Relative ridge of the blocks, in each of which one row is redundant."""
     dependent: float = 1e-9
     """Relative to the diagonal: a row of knowledge with a smaller pivot in S is implied by others."""
-    precise: float = 1e-9
+    precise: float = 1e-8
     """A probability: an answer with a larger certified error is made more precise."""
     more_iterations: int = 3
     """Iterations for that; from nearby, each doubles the digits until rounding prevents it."""

@@ -23,10 +23,12 @@ from ..parameters.tolerances import CERTIFICATION, EPS
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
+from .minimising import Minimum
 from .part import Part
 from .projection import PointPart, Projected, projected, restored
 from .reduction import ReducedPart
 from .schur_systems import PartitionedSystems
+from .zero_search import Whole
 
 __all__ = ["certified"]
 
@@ -88,26 +90,17 @@ class Share:
     records: np.ndarray
 
 
-def certified(
-    parts: Sequence[Any],
-    left: Sequence[Any],
-    states: Sequence[Any],
-    m: np.ndarray,
-    shared: LinearForm,
-    systems: PartitionedSystems,
-) -> Certificate:
+def certified(whole: Whole, found: Minimum) -> Certificate:
     """Bound the error of every P(s | q).
 
     Parameters
     ----------
-    parts, left, states : sequence of handles
-        As of :func:`.projected`.
-    m : ndarray, one a row of knowledge
-        Multipliers.
-    shared : LinearForm
-        The rows of knowledge, without terms.
-    systems : PartitionedSystems
+    whole : Whole
+        The problem.
+    found : Minimum
+        The answer.
     """
+    (parts, shared), left, states, m, systems = whole, found.parts, found.point.states, found.point.m, found.systems
     near = projected(parts, left, states, shared, systems)
     certificate, unproved = _bounded(parts, left, states, m, shared, systems, near)
     if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
