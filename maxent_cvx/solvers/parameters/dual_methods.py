@@ -255,7 +255,7 @@ class Interior:
 class Partitioned:
     """The multipliers of published rows, given those of the knowledge, in a problem of partitions."""
 
-    tolerance: float = 1e-11
+    tolerance: float = 1e-13
     """Records: the largest violation of a published row at which to stop."""
     rounding: float = 1e-10
     """Relative to the largest right-hand side: a violation that is no longer halved is one of rounding below this."""
