@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from ...errors import BadProbability, LabelMismatch, StatementError, listing, number, shown, unknown_name
 from ...errors.arguments import text
 from ...tables.selection import Choice, written
-from ...terms.axes import level_of
 from ...terms.events import values_named
 from .events import P
 from .probability import Probability
@@ -195,12 +194,7 @@ class ExpectedNumber(Event):
 
     def _values(self, space: Space) -> tuple[np.ndarray, pd.Index]:
         """Codes of the attribute for each term, and what they stand for."""
-        view = space.view
-        if self.attribute in view.qi:
-            codes, values = level_of(view.quasi_identifiers, view.qi.index(self.attribute))
-            return codes[space.codes["q"]], values
-        codes, values = level_of(view.sensitive_values, list(view.sensitive).index(self.attribute))
-        return codes[space.codes["s"]], values
+        return space.axes.of_column(self.attribute)
 
     def _of_terms(self, space: Space) -> np.ndarray:
         """The number of every term."""
