@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..errors import StatementError, arguments, unknown_name
 from ..solvers.rows.sparse import compact
 from ..tables.coding import group_codes
-from .axes import as_names
+from .axes import as_names, level_of
 from .blocks.block import Block
 from .blocks.empty_groups import Groups
 from .blocks.labelled import Provenance
@@ -145,8 +145,8 @@ class Space(Terms):
             raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
         tuples = self.view.axes["q"][1]
-        levels = [self.view.qi.index(column) for column in self.axes.columns(given)]
-        group = group_codes([np.asarray(tuples.codes[i]) for i in levels], [len(tuples.levels[i]) for i in levels])
+        levels = [level_of(tuples, self.view.qi.index(column)) for column in self.axes.columns(given)]
+        group = group_codes([codes for codes, _ in levels], [len(values) for _, values in levels])
         share = np.bincount(group, weights=self._records_of_tuples()) / self.n_records  # P(given)
         there = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
         there = there if there.nlevels > 1 else there.get_level_values(0)

@@ -35,7 +35,9 @@ class SeenPart(View):
         All QI tuples.
     records : ndarray
         Records of the whole of each.
-    places : ndarray of int
+    own : ndarray of int
+        The places of the partition's QI tuples among them, ascending.
+    of_name : ndarray of int
         The place of the QI tuple of every named person.
     """
 
@@ -43,13 +45,18 @@ class SeenPart(View):
     surroundings: Surroundings
     tuples: pd.MultiIndex
     records: np.ndarray
-    places: np.ndarray
+    own: np.ndarray
+    of_name: np.ndarray
     noun: ClassVar[str] = "release"
 
     @classmethod
     def of(cls, part: ReleasePart, surroundings: Surroundings) -> SeenPart:
         """Surround a partition."""
         own, named, combined = part.quasi_identifiers, surroundings.named, surroundings.combinations
+        if set(combined.columns) == set(part.qi):  # every QI tuple is told apart, and they are those of the whole
+            tuples = multi_index(own.levels, list(combined.codes.T), list(own.names))
+            of_name = combined.of(named.tuples(own))[surroundings.of_name]
+            return cls(part, surroundings, tuples, combined.records, combined.of(own), of_name)
         at = named.of(own)  # of people with names, few of whom are in the partition
         places = np.full(len(named.codes), -1)
         places[at[at >= 0]] = np.flatnonzero(at >= 0)
@@ -59,11 +66,11 @@ class SeenPart(View):
         apart = multi_index(own.levels, codes, list(own.names))
         records = np.concatenate([part.n_q, named.records[~is_own]])
         rest = combined.records - np.bincount(combined.of(apart), records, len(combined.codes)).astype(np.int64)
-        others = np.zeros((len(rest), own.nlevels), dtype=np.int64)
-        others[:, [own.names.index(column) for column in combined.columns]] = combined.codes
-        codes = [np.concatenate([mine, others[:, i]]) for i, mine in enumerate(codes)]
+        others = combined.tuples(own)
+        codes = [np.concatenate([mine, others.codes[i]]) for i, mine in enumerate(codes)]
         tuples = multi_index(own.levels, codes, list(own.names))
-        return cls(part, surroundings, tuples, np.concatenate([records, rest]), places[surroundings.of_name])
+        records = np.concatenate([records, rest])
+        return cls(part, surroundings, tuples, records, np.arange(len(own)), places[surroundings.of_name])
 
     @property
     def qi(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -125,19 +132,21 @@ class SeenPart(View):
         """Number the terms of the partition, then those that stand for the whole, in a bucket of their own."""
         own, combined = self.part.terms(), self.surroundings.combinations
         named = np.zeros(len(self.surroundings.named.codes), dtype=np.int64)
-        named[self.surroundings.of_name] = self.places
+        named[self.surroundings.of_name] = self.of_name
         (n, s_named), (c, s_rest) = self.surroundings.named.values.nonzero(), combined.values.nonzero()
         q = np.concatenate([named[n], len(self.tuples) - len(combined.codes) + c])
-        s, order = np.concatenate([s_named, s_rest]), np.lexsort((np.concatenate([s_named, s_rest]), q))
+        s = np.concatenate([s_named, s_rest])
+        q, s = np.divmod(np.unique(q * len(self.sensitive_values) + s), len(self.sensitive_values))
         return {
-            "q": np.concatenate([own["q"], q[order]]),
-            "s": np.concatenate([own["s"], s[order]]),
+            "q": np.concatenate([self.own[own["q"]], q]),
+            "s": np.concatenate([own["s"], s]),
             "bucket": np.concatenate([own["bucket"], np.full(len(q), len(self.part.buckets))]),
         }
 
     def people(self) -> People:
         """The named people of the whole; a combination stands for unnamed ones, even where nobody is left of it."""
-        alike = np.bincount(self.places, minlength=len(self.tuples))
-        unnamed, n_rest = self.records - alike, len(self.surroundings.combinations.codes)
-        unnamed[len(unnamed) - n_rest :] = np.maximum(unnamed[len(unnamed) - n_rest :], 1)
-        return People(self.surroundings.names, self.places, unnamed)
+        unnamed = self.records - np.bincount(self.of_name, minlength=len(self.tuples))
+        if len(self.surroundings.combinations.columns) < len(self.qi):
+            rest = slice(len(unnamed) - len(self.surroundings.combinations.codes), None)
+            unnamed[rest] = np.maximum(unnamed[rest], 1)
+        return People(self.surroundings.names, self.of_name, unnamed)

@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from ...errors import StatementError
-from ...tables.coding import group_codes
+from ...tables.coding import group_codes, multi_index
 from ...tables.selection import choose
 
 __all__ = ["MOST_COMBINATIONS", "Combinations", "Needed", "Surroundings", "described_as"]
 
-#: Up to so many combinations of QI values a source can speak of by labels: every partition holds a term for each of them
-#: with each sensitive value, and a partition has some hundreds of thousands of terms of its own.
+#: Up to so many combinations of QI values a source can speak of by labels: every partition holds a term for each of
+#: them with each sensitive value, and a partition has some hundreds of thousands of terms of its own.
 MOST_COMBINATIONS = 20_000
 
 
@@ -73,8 +73,17 @@ class Combinations:
             own = _find(keys, np.where(own < 0, -1, own * size + code))
         return own if len(self.codes) else np.full(len(tuples), -1)
 
+    def tuples(self, like: pd.MultiIndex) -> pd.MultiIndex:
+        """The combinations as QI tuples, which have the other attributes of nobody in particular."""
+        codes = [np.zeros(len(self.codes), dtype=np.int64) for _ in like.names]
+        for column, own in zip(self.columns, self.codes.T, strict=True):
+            codes[like.names.index(column)] = own
+        return multi_index(like.levels, codes, list(like.names))
+
     @classmethod
-    def counted(cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int) -> Combinations:
+    def counted(
+        cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int
+    ) -> Combinations:
         """Count the records of every combination that occurs; that every value goes with each is still to be seen.
 
         Raises
@@ -86,7 +95,9 @@ class Combinations:
         places = [tuples.names.index(column) for column in ordered]
         of_tuple = np.zeros(len(tuples), dtype=np.int64)
         if ordered:
-            of_tuple = group_codes([np.asarray(tuples.codes[i]) for i in places], [len(tuples.levels[i]) for i in places])
+            of_tuple = group_codes(
+                [np.asarray(tuples.codes[i]) for i in places], [len(tuples.levels[i]) for i in places]
+            )
         known, first = np.unique(of_tuple, return_index=True)
         if len(known) > MOST_COMBINATIONS:
             raise StatementError(
