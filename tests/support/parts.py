@@ -50,8 +50,7 @@ def some_people(records: pd.DataFrame, n: int = 3) -> dict[str, dict[str, object
 
 def whole_of(release: mx.Release, n: int, people: Any = None) -> Whole:
     """A release in n partitions, or as many as it has buckets."""
-    executor, parts = LocalExecutor(1), divided(release, min(n, len(release.buckets)))
-    return Whole(parts, people, executor, executor.made(parts.makers))
+    return Whole(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
 
 
 def in_parts(whole: Whole, said: Sequence[Any]) -> PosedInParts:

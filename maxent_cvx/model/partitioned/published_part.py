@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ...errors import StatementError
 from ...solvers.program.problem import ClosedForm, Groups
-from ...solvers.rows.sparse import condensed
+from ...solvers.rows.sparse import compact
 from ...sources import BucketInvariants
 from ...terms.partitioned.part_space import PartSpace
 from ...terms.partitioned.surroundings import Surroundings
@@ -63,7 +63,7 @@ def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.nd
     matrix = sp.coo_array((np.ones(len(rows), dtype=bool), (rows, terms)), shape=shape).tocsr()
     matrix.sort_indices()
     matrix = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=shape)
-    return condensed(matrix), np.concatenate([n_qb.data, n_sb.data]).astype(float)
+    return compact(matrix), np.concatenate([n_qb.data, n_sb.data]).astype(float)
 
 
 def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,8 @@ from ...views.partitioned.release_part import ReleasePart
 from ..emitted_rows import EmittedRows, emit
 
 __all__ = ["Whole"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +56,6 @@ class Whole:
     people : dict of dict, or DataFrame, optional
         As of :class:`maxent_cvx.MaxEnt`.
     executor : Executor
-    parts : list
-        Handles of the partitions.
 
     Attributes
     ----------
@@ -63,11 +63,21 @@ class Whole:
         By the numbers of QI tuples in the whole.
     """
 
-    def __init__(self, release: PartitionedRelease, people: Any, executor: Executor, parts: list[Any]) -> None:
-        self.release, self.executor, self.parts = release, executor, parts
+    def __init__(self, release: PartitionedRelease, people: Any, executor: Executor) -> None:
+        self.release, self.executor = release, executor
         self.described: dict[Hashable, int] = {}
         self._combinations: dict[frozenset[str], Combinations] = {}
         self.people = People.of(people, self._tuples)
+
+    @cached_property
+    def parts(self) -> list[Any]:
+        """Handles of the partitions, which are made when they are asked for first."""
+        return self.executor.made(self.release.makers)
+
+    def move_to(self, executor: Executor) -> None:
+        """Have the partitions elsewhere; what was counted of them stays known."""
+        self.executor = executor
+        self.__dict__.pop("parts", None)
 
     @cached_property
     def empty(self) -> ReleasePart:
@@ -141,6 +151,25 @@ class Whole:
         MaxEntError
             Whatever the source finds wrong with the release, and if it cannot be divided.
         """
+        emitted, columns = self._asked(lambda space: emit(source, space, label))
+        if emitted.convex or emitted.parametric:
+            kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
+            raise StatementError(
+                f"{label or source.label!r} cannot be divided among partitions: it holds {kind}; say it by linear "
+                "rows and numbers, or solve the release in memory"
+            )
+        return emitted, columns
+
+    def asked(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
+        """The attributes that a function of the space tells apart; what it must know of the whole is counted."""
+        return self._asked(row)[1]
+
+    def described_tuples(self, given: Mapping[str, object]) -> np.ndarray:
+        """Mark the QI tuples of the whole that are as described."""
+        return tuples_described(self._tuples, given)
+
+    def _asked(self, function: Callable[[PartSpace], T]) -> tuple[T, frozenset[str]]:
+        """What a function of the space gives where there are no terms, and the attributes that it tells apart."""
         columns: frozenset[str] = frozenset()
         while True:
             known = self.surroundings(columns)
@@ -148,17 +177,9 @@ class Whole:
                 known.combinations, known.named, self.described, known.names, known.of_name, self._tuples
             )
             try:
-                emitted = emit(source, PartSpace.around(self.empty, counting), label)
+                return function(PartSpace.around(self.empty, counting)), columns
             except Needed as needed:
                 columns |= needed.columns
-                continue
-            if emitted.convex or emitted.parametric:
-                kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
-                raise StatementError(
-                    f"{label or source.label!r} cannot be divided among partitions: it holds {kind}; say it by linear "
-                    "rows and numbers, or solve the release in memory"
-                )
-            return emitted, columns
 
 
 def values_beside(part: ReleasePart, found: Combinations) -> np.ndarray:
