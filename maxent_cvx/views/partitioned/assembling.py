@@ -70,6 +70,26 @@ class Whole:
     records: int
 
 
+@dataclass(frozen=True, eq=False)
+class Own:
+    """What was counted of one part before it is made.
+
+    Attributes
+    ----------
+    tuples, values : ndarray of int
+        Its records with each of its QI tuples, and with each of its sensitive values.
+    buckets : int
+    q_numbers, n_q : ndarray of int
+        The numbers in the whole of its QI tuples, ascending, and the records of the whole with each.
+    """
+
+    tuples: np.ndarray
+    values: np.ndarray
+    buckets: int
+    q_numbers: np.ndarray
+    n_q: np.ndarray
+
+
 def assembled(partitions: Sequence[Records], roles: Roles, executor: Executor) -> PartitionedRelease:
     """Number the QI tuples and values of all partitions together, and say how each part is made.
 
@@ -106,8 +126,8 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
     labels = values.labels if len(roles.sensitive) > 1 else values.labels.levels[0]
     whole = Whole(roles, tuple(tuples.labels.levels), labels, values.records, int(tuples.records.sum()))
     makers = [
-        then(part.make, make_part, whole, own, smallest(tuples.records[own]), part.name)
-        for (part, _), own in zip(counted, numbers, strict=True)
+        then(part.make, make_part, whole, owned(each, own, tuples), part.name)
+        for (part, each), own in zip(counted, numbers, strict=True)
     ]
     sizes = [PartSize(int(each.tuples.records.sum()), each.buckets, len(each.tuples.labels)) for each in counts]
     return PartitionedRelease(
@@ -128,16 +148,14 @@ def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | N
     )  # fmt: skip
 
 
-def make_part(rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, name: str) -> ReleasePart:
-    """Count the records of a partition by bucket.
+def owned(counts: PartCounts, numbers: np.ndarray, whole: CountedTuples) -> Own:
+    """What a part will be compared with, and what it needs of the whole."""
+    n_q = smallest(whole.records[numbers])
+    return Own(counts.tuples.records, counts.values.records, counts.buckets, numbers, n_q)
 
-    Parameters
-    ----------
-    rows : DataFrame
-    whole : Whole
-    q_numbers, n_q : ndarray of int
-        The numbers in the whole of the partition's QI tuples, sorted, and the records of the whole with each.
-    name : str
+
+def make_part(rows: pd.DataFrame, whole: Whole, own: Own, name: str) -> ReleasePart:
+    """Count the records of a partition by bucket.
 
     Raises
     ------
@@ -146,17 +164,21 @@ def make_part(rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.n
     """
     roles = whole.roles
     rows, records = roles.checked(rows, name)
-    q, own = number_rows(rows[list(roles.qi)])
-    codes = recoded(own, whole.levels)
+    q, tuples = number_rows(rows[list(roles.qi)])
+    codes = recoded(tuples, whole.levels)
     s = sensitive_codes(rows[list(roles.sensitive)], whole.values)
-    if len(own) != len(q_numbers) or any((code < 0).any() for code in [*codes, s]):
-        raise TableError(f"{name} has changed since the release was made of it; make the release again")
     b, buckets = factorize(plain(rows[roles.bucket]))
-    tuples = multi_index(whole.levels, codes, list(roles.qi))
+    if any((code < 0).any() for code in [*codes, s]) or not (
+        np.array_equal(np.bincount(q, records), own.tuples)
+        and np.array_equal((n_s := np.bincount(s, records))[n_s > 0], own.values)
+        and len(buckets) == own.buckets
+    ):
+        raise TableError(f"{name} has changed since the release was made of it; make the release again")
     return ReleasePart(
-        roles.qi, roles.sensitive, roles.bucket, tuples, whole.values, buckets,
-        tally(q, b, (len(own), len(buckets)), records), tally(s, b, (len(whole.values), len(buckets)), records),
-        q_numbers=q_numbers.astype(np.int64), n_q_whole=n_q.astype(np.int64), n_s_whole=whole.n_s,
+        roles.qi, roles.sensitive, roles.bucket, multi_index(whole.levels, codes, list(roles.qi)), whole.values,
+        buckets, tally(q, b, (len(tuples), len(buckets)), records),
+        tally(s, b, (len(whole.values), len(buckets)), records),
+        q_numbers=own.q_numbers.astype(np.int64), n_q_whole=own.n_q.astype(np.int64), n_s_whole=whole.n_s,
         n_whole=whole.records,
     )  # fmt: skip
 

@@ -97,14 +97,9 @@ def concatenated(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         If a column is ordered in several ways.
     """
     for name in frames[0].columns:
-        types = {str(frame[name].dtype): frame[name].dtype for frame in frames}
-        if any(isinstance(each, pd.CategoricalDtype) for each in types.values()):
-            orders = {
-                tuple(each.categories) if isinstance(each, pd.CategoricalDtype) else ()
-                for each in (frame[name].dtype for frame in frames)
-            }
-            if len(orders) > 1:
-                raise TableError(
-                    f"column {name!r} has ordered categories that differ between files; write the same ones in all"
-                )
+        types = [frame[name].dtype for frame in frames]
+        if any(isinstance(each, pd.CategoricalDtype) and each != types[0] for each in types):
+            raise TableError(
+                f"column {name!r} has ordered categories that differ between files; write the same ones in all of them"
+            )
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)

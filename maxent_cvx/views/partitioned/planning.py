@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ...tables.coding import factorize
+from .counted_tuples import smallest
 from .label_values import LARGEST_EXACT, kind_of, plain
 
 __all__ = ["BucketRows", "Group", "count_buckets", "hashed", "planned", "straddling"]
@@ -77,7 +78,7 @@ def _hashed_values(values: pd.Index) -> np.ndarray:
 def count_buckets(labels: pd.Series) -> BucketRows:
     """Count the rows of each bucket of a piece; those without a bucket are refused when they are read as a whole."""
     numbers, rows = np.unique(hashed(labels.dropna()), return_counts=True)
-    return BucketRows(numbers, rows)
+    return BucketRows(numbers, smallest(rows))
 
 
 def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:

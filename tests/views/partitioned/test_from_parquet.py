@@ -167,11 +167,22 @@ def test_temporary_files_go_with_wrong_records(tmp_path, temporary):
     assert not os.listdir(temporary)
 
 
-def test_changed_files_are_noticed(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        HOSPITAL.assign(Degree="none"),
+        HOSPITAL.head(9),
+        HOSPITAL.assign(Gender="male"),
+        HOSPITAL.assign(Disease="Flu"),
+        HOSPITAL.assign(Bucket=1),
+        pd.concat([HOSPITAL, HOSPITAL]),
+    ],
+)
+def test_changed_files_are_noticed(tmp_path, change):
     """A part is made of the records that were counted, or not at all."""
     folder = write_files(HOSPITAL, tmp_path / "people")
     release = mx.Release.from_parquet(folder, **ROLES)
-    HOSPITAL.assign(Degree="none").to_parquet(folder / "0.parquet")
+    change.to_parquet(folder / "0.parquet")
     with refused(mx.TableError, "has changed since"):
         release.makers[0]()
 
