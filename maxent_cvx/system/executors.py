@@ -137,7 +137,8 @@ def _worded() -> Iterator[None]:
                 "the workers of the Dask cluster died of the same task again and again, mostly because a partition "
                 "takes more memory than they have; use more and smaller partitions, or larger workers"
             ) from error
-        if not (type(error).__module__.startswith("distributed") or isinstance(error, (CancelledError, ConnectionError, TimeoutError))):
+        is_of_cluster = type(error).__module__.startswith("distributed")
+        if not is_of_cluster and not isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
             raise
         raise SolverError(
             f"the Dask cluster does not answer ({kind}); what was computed there is lost, and nothing was written. "
