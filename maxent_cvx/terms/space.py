@@ -348,6 +348,39 @@ class Space(Terms):
         """
         return self._described(given)[1]
 
+    def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
+        """Count the records that are as described by their value of a QI attribute, n(given, value).
+
+        Parameters
+        ----------
+        attribute : str
+            A QI attribute.
+        given : dict, optional
+            As in :meth:`prob`; None is everybody.
+
+        Returns
+        -------
+        ndarray of int
+            One a value, in the order of the attribute's level of ``view.quasi_identifiers``.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            If the attribute is no QI attribute, and as in :meth:`described`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.Space.of(release).records_by("Degree", {"Gender": "female"}).tolist()    # college, graduate, ...
+        [2, 1, 0, 1]
+        """
+        arguments.known_label(attribute, f"quasi-identifier of the {self.view.noun}", self.view.qi)
+        codes, values = level_of(self.view.axes["q"][1], self.view.qi.index(attribute))
+        here = self.described(given)
+        return np.bincount(codes[here], self._records_of_tuples()[here], len(values)).astype(np.int64)
+
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         """Mark the QI tuples that are as described, and count their records."""
         those = self.described(given)

@@ -77,7 +77,7 @@ class PartitionedMaxEnt:
         self.release, self._described = release, people
         self._executor: Executor = executor_for(client)
         facts = tuple([NamedPeople()][: len(self._whole.people)])
-        told: dict[str, EmittedRows] = {fact.label: self._told(fact, None) for fact in facts}
+        told: dict[str, EmittedRows] = {fact.label: self._whole.told(fact, None) for fact in facts}
         self._held = KnowledgeBase.of(self._space, facts, told)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
@@ -130,7 +130,7 @@ class PartitionedMaxEnt:
                     "partitions; give a function that makes them of the space of each: lambda space: ..."
                 )
             source = read_statement(given) if isinstance(given, str) else as_source(given)
-            told = self._told(source, label)
+            told = self._whole.told(source, label)
             if (name := new_label(base, told, label)) is not None:
                 is_numbered = label is None and name != source.label  # "your own (2)"
                 base.hold(name, told.named(name) if is_numbered and base.calls_like(told) else told)
@@ -296,10 +296,6 @@ class PartitionedMaxEnt:
     def _space(self) -> PartSpace:
         """The space of no partition, by which labels are held."""
         return PartSpace.around(self._whole.empty, self._whole.surroundings(frozenset()))
-
-    def _told(self, source: Source, label: str | None) -> ToldSource:
-        emitted, columns = self._whole.told(source, label)
-        return ToldSource.of(emitted, label, columns)
 
     def __repr__(self) -> str:
         n_rows = sum(told.n_rows for told in self._held.knowledge.values())

@@ -62,7 +62,8 @@ def posed_in_parts(whole: Whole, facts: Sequence[ToldSource], knowledge: Sequenc
     map_, reduce = whole.executor.map, whole.executor.reduce
     raw = map_(emitted_columns, whole.parts, common=(sources, around, order))
     sizes = reduce(larger, map_(RawColumns.sizes, raw))
-    shared = shared_form(facts, knowledge, sizes, whole.release.n_records)
+    told = [one.without_terms for one in sources]
+    shared = shared_form(told[: len(facts)], told[len(facts) :], sizes, whole.release.n_records)
     n_tuples = len(whole.release.quasi_identifiers)
     common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
     return PosedInParts(map_(part_of_problem, whole.parts, raw, common=common), shared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +11,15 @@ import scipy.sparse as sp
 
 from ...errors import StatementError
 from ...terms.partitioned.part_space import PartSpace
+from ...terms.partitioned.patterns import Pattern, joint_of
 from ...terms.partitioned.surroundings import Needed
 from ...terms.rows import Rows
 from ..emitted_rows import EmittedRows, emit
 
-__all__ = ["ToldSource", "without_terms"]
+__all__ = ["ToldSource", "in_order"]
+
+#: Rows over patterns that are emitted at a time: a partition holds the terms of each until their columns are collected.
+AT_A_TIME = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +34,31 @@ class ToldSource(EmittedRows):
         The QI attributes that it tells apart.
     called : str or None
         What its rows are called instead, where another source calls its rows alike.
+    patterns : tuple of Pattern
+        Of a source that was asked of all QI tuples, the sums P(Q, s) that it takes; its rows are over these.
     """
 
     label: str | None = None
     columns: frozenset[str] = frozenset()
     called: str | None = None
+    patterns: tuple[Pattern, ...] = ()
 
     @classmethod
     def of(cls, emitted: EmittedRows, label: str | None, columns: frozenset[str]) -> ToldSource:
         """Keep the names and sides of what a source emitted on the driver."""
         return cls(emitted.source, tuple(map(without_terms, emitted.rows)), label=label, columns=columns)
+
+    @classmethod
+    def of_patterns(cls, emitted: EmittedRows, label: str | None, patterns: Sequence[Pattern]) -> ToldSource:
+        """Keep the rows of a source that was asked of all QI tuples, over the patterns that it speaks of."""
+        n = len(patterns)
+        rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
+        return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
+
+    @property
+    def without_terms(self) -> ToldSource:
+        """What the driver keeps of it while partitions emit."""
+        return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
 
     def named(self, label: str) -> ToldSource:
         """The same with rows that are called by `label`."""
@@ -50,7 +69,7 @@ class ToldSource(EmittedRows):
         """Whether the other emitted the same rows: coefficients are in the partitions, so that it cannot be said."""
         return False
 
-    def emitted_in(self, space: PartSpace) -> tuple[Rows, ...]:
+    def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
         """Emit the rows of a partition, and check that they are what was told of the whole.
 
         Raises
@@ -58,6 +77,8 @@ class ToldSource(EmittedRows):
         StatementError
             If the source says something else of this partition than of others.
         """
+        if self.patterns:
+            return self._of_patterns(space)
         try:
             emitted = emit(self.source, space, self.label)
         except Needed as needed:
@@ -72,6 +93,16 @@ class ToldSource(EmittedRows):
         for own, told in zip(emitted.rows, self.rows, strict=True):
             self._check(own, told)
         return emitted.rows
+
+    def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
+        """The rows over the terms of a partition, some at a time."""
+        for rows in self.rows:
+            for start in range(0, len(rows), AT_A_TIME):
+                some = rows.at(np.arange(start, min(start + AT_A_TIME, len(rows))))
+                used, place = np.unique(some.matrix.indices, return_inverse=True)
+                of_used = (some.matrix.data, place, some.matrix.indptr)
+                matrix = sp.csr_array(of_used, shape=(len(some), len(used)))
+                yield replace(some, matrix=sp.csr_array(matrix @ joint_of([self.patterns[i] for i in used], space)))
 
     @property
     def _name(self) -> str:

@@ -90,6 +90,11 @@ class PartSpace(Space):
         """Mark the QI tuples that are as described; those that stand for others, by what is told apart of them."""
         return self._described(given)[0]
 
+    def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
+        """Count the records of the whole that are as described by their value of a QI attribute."""
+        self._seen.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
+        return super().records_by(attribute, given)
+
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         records = self._seen.surroundings.records(given)
         return mark_tuples(self.view, given), records

@@ -162,6 +162,18 @@ def test_too_many_combinations_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
         held.add(lambda space: space.conditional("s", given=["d", "age"]) <= 0.9)
 
 
+def test_sources_that_see_every_tuple_are_told_by_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mining needs all QI tuples, partitions only the values that associations are about, however many tuples."""
+    monkeypatch.setattr(surroundings, "MOST_COMBINATIONS", 5)
+    source = mx.StrongestAssociations(RECORDS, positive=20, negative=20)
+    one, other = mx.MaxEnt(published(RECORDS)).add(source).solve(), model(4).add(source).solve()
+    tuples = one.space.view.quasi_identifiers
+    assert np.abs(other.conditional(tuples).to_numpy() - one.conditional().to_numpy()).max() < 1e-6
+    strangers = RECORDS.assign(s=RECORDS.s.to_numpy()[::-1], g="m")
+    with pytest.raises(mx.MaxEntError, match="not the people of the release"):
+        model(4).add(mx.StrongestAssociations(strangers, positive=3, negative=3))
+
+
 def test_contradictions_have_no_answer() -> None:
     """Knowledge that cannot hold is an error."""
     with pytest.raises((mx.Infeasible, mx.Inaccurate)):
