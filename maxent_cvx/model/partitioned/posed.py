@@ -60,7 +60,7 @@ def posed_in_parts(whole: Whole, facts: Sequence[ToldSource], knowledge: Sequenc
     around = {columns: whole.surroundings(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
     order = in_order(sources, len(facts))
     map_, reduce = whole.executor.map, whole.executor.reduce
-    raw = map_(emitted_columns, whole.parts, common=(sources, around, order))
+    raw = map_(emitted_columns, whole.parts, common=([one.sent for one in sources], around, order))
     sizes = reduce(larger, map_(RawColumns.sizes, raw))
     told = [one.without_terms for one in sources]
     shared = shared_form(told[: len(facts)], told[len(facts) :], sizes, whole.release.n_records)

@@ -14,7 +14,7 @@ from ...terms.partitioned.part_space import PartSpace
 from ...terms.partitioned.patterns import Pattern, joint_of
 from ...terms.partitioned.surroundings import Needed
 from ...terms.rows import Rows
-from ..emitted_rows import EmittedRows, emit
+from ..emitted_rows import EmittedRows, StoredSource, emit
 
 __all__ = ["ToldSource", "in_order"]
 
@@ -54,6 +54,15 @@ class ToldSource(EmittedRows):
         n = len(patterns)
         rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
         return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
+
+    @property
+    def sent(self) -> ToldSource:
+        """What partitions are told: of patterns not what they were mined of, which may be all records."""
+        return (
+            replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
+            if self.patterns
+            else self
+        )
 
     @property
     def without_terms(self) -> ToldSource:
