@@ -98,7 +98,7 @@ class ToldSource(EmittedRows):
         if self.called is not None:
             emitted = emitted.named(self.called)
         if len(emitted.rows) != len(self.rows):
-            raise self._differs(f"{len(emitted.rows)} blocks of rows, and elsewhere {len(self.rows)}")
+            raise self.differs(f"{len(emitted.rows)} blocks of rows, and elsewhere {len(self.rows)}")
         for own, told in zip(emitted.rows, self.rows, strict=True):
             self._check(own, told)
         return emitted.rows
@@ -120,15 +120,16 @@ class ToldSource(EmittedRows):
     def _check(self, own: Rows, told: Rows) -> None:
         """Check that a block has the same names and sides as everywhere."""
         if own.label != told.label or len(own) != len(told) or not _same_labels(own.index, told.index):
-            raise self._differs(f"other rows of {own.label} than elsewhere")
+            raise self.differs(f"other rows of {own.label} than elsewhere")
         if not np.array_equal(own.low, told.low) or not np.array_equal(own.high, told.high):
-            raise self._differs(f"other values of {own.label} than elsewhere")
+            raise self.differs(f"other values of {own.label} than elsewhere")
         if (own.penalty is None) != (told.penalty is None) or not (
             own.penalty is None or own.penalty.same_as(told.penalty)
         ):
-            raise self._differs(f"other costs of {own.label} than elsewhere")
+            raise self.differs(f"other costs of {own.label} than elsewhere")
 
-    def _differs(self, what: str) -> StatementError:
+    def differs(self, what: str) -> StatementError:
+        """Say that the source cannot be divided, and why."""
         return StatementError(
             f"{self._name} cannot be divided: of one partition it says {what}; let it use space.marginal, "
             "space.conditional, space.prob and space.records_described only, which are of the whole release"

@@ -154,6 +154,18 @@ def test_a_source_that_looks_at_the_terms_is_found_out() -> None:
         held.solve()
 
 
+def test_coefficients_that_depend_on_other_terms_are_found_out() -> None:
+    """Where names and sides are the same in all partitions, what is said of half a partition shows the difference."""
+
+    def weighted(space: mx.Space) -> mx.Rows:
+        values = space.view.sensitive_values
+        return space.marginal("s") * pd.Series(1 / len(space), index=values, name="weights") <= 0.9
+
+    held = model(2).add(weighted)
+    with pytest.raises(mx.StatementError, match="other coefficients"):
+        held.solve()
+
+
 def test_too_many_combinations_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels for more combinations of values than partitions can share are an error; a statement is not."""
     monkeypatch.setattr(surroundings, "MOST_COMBINATIONS", 5)
