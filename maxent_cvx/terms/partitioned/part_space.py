@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,12 @@ class SeenAxes(Axes):
         """Codes over the terms of one column."""
         self._check(name)
         return super().of_column(name)
+
+    def tell_apart(self, names: Iterable[str]) -> None:
+        """Have the combinations of values of some QI attributes told apart."""
+        view = self.view
+        assert isinstance(view, SeenPart)
+        view.need([name for name in names if name in view.qi])
 
     def _check(self, name: str) -> None:
         view = self.view
