@@ -62,7 +62,7 @@ from .tables.mining import mine_associations
 from .terms.blocks.block import Block
 from .terms.rows import Rows
 from .terms.space import Space
-from .views import GroupedRelease, QITable, Release, ReleaseSeries, View
+from .views import GroupedRelease, PartitionedRelease, QITable, Release, ReleaseSeries, View
 
 __all__ = [
     "AnsweredQueries",
@@ -84,6 +84,7 @@ __all__ = [
     "NoisyMarginal",
     "NotDecided",
     "P",
+    "PartitionedRelease",
     "Posterior",
     "PublishedCorrelation",
     "PublishedMoments",

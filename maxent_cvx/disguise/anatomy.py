@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast, overload
 
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, amount, listing, whole
+from ..errors import TableError, whole
 from ..tables.columns import names
 from ..tables.microdata import Microdata
-from ..views import Release
-from .drawing import draw, join, shuffled
+from ..views import PartitionedRelease, Release
+from ..views.partitioned.from_dask import DaskTable, is_dask
+from .dealing import check_eligible, dealt, exempt_values
+from .partitioned_anatomy import anatomy_of_partitions
 
 __all__ = ["anatomy", "anatomy_buckets"]
 
 
+@overload
 def anatomy(
     table: pd.DataFrame, *, qi: str | Iterable[str], sa: str | Iterable[str], l: int, exempt: int = 0, seed: int = 0
-) -> Release:
+) -> Release: ...
+@overload
+def anatomy(
+    table: DaskTable, *, qi: str | Iterable[str], sa: str | Iterable[str], l: int, exempt: int = 0, seed: int = 0
+) -> PartitionedRelease: ...
+def anatomy(
+    table: pd.DataFrame | DaskTable,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    l: int,
+    exempt: int = 0,
+    seed: int = 0,
+) -> Release | PartitionedRelease:
     """Publish a table as buckets in which no sensitive value (but the exempt ones) occurs twice.
 
     Parameters
     ----------
-    table : DataFrame
-        One row a person.
+    table : DataFrame or dask.dataframe.DataFrame
+        One row a person. Each partition of a Dask DataFrame is bucketized by itself, where it lies.
     qi, sa
         Column names.
     l : int
@@ -37,9 +54,9 @@ def anatomy(
 
     Returns
     -------
-    Release
+    Release or PartitionedRelease
         floor(N / l) buckets of l records; the up to l - 1 records that are left over join buckets that
-        lack their value.
+        lack their value. Of a Dask DataFrame a release in its partitions.
 
     Raises
     ------
@@ -48,6 +65,15 @@ def anatomy(
         `seed` is out of range.
     UnknownName
         If the table lacks a column.
+
+    Notes
+    -----
+    What differs with a Dask DataFrame: people are in a bucket with others of their own partition only, so that up to
+    l - 1 records are left over in each, and each must be large and mixed enough by itself (a value that is not exempt
+    is in at most 1/l of it); an error names the partition. The exempt values are the most frequent ones of the whole
+    table. Buckets are numbered through all partitions. Each draws from a random stream of its own, of the seed and
+    the partition's number, so that the same partitions give the same buckets, and others give others. A table that is
+    sorted should be shuffled before.
 
     References
     ----------
@@ -63,7 +89,18 @@ def anatomy(
     >>> worst = mx.measures.disclosure(mx.MaxEnt(release).solve(), worst=True)
     >>> round(worst["max_p"].item(), 3)                 # nobody's disease is surer than 1/l
     0.333
+
+    A table that is larger than memory, here of two partitions:
+
+    >>> import dask.dataframe as dd
+    >>> adult = dd.from_pandas(mx.datasets.load_adult(), npartitions=2)
+    >>> large = mx.disguise.anatomy(adult, qi=["sex", "age"], sa="education", l=5, exempt=2)
+    >>> large.n_records, large.n_buckets, large.n_partitions
+    (30162, 6032, 2)
     """
+    if is_dask(table):
+        return anatomy_of_partitions(table, names(qi, "qi"), names(sa, "sa"), l, exempt, seed)
+    table = cast(pd.DataFrame, table)  # or it is refused
     qi, sa = names(qi, "qi"), names(sa, "sa")
     bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed)
     name = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
@@ -114,33 +151,9 @@ def anatomy_buckets(
     n_buckets = n // whole(l, "l", 1, n, TableError)
     whole(exempt, "exempt", 0, error=TableError)
     whole(seed, "seed", 0, error=TableError)
-    rng = np.random.default_rng(seed)
     value, values = data.values()
     frequency = np.bincount(value)
-    is_exempt = np.zeros(len(values), dtype=bool)
-    is_exempt[np.argsort(-frequency, kind="stable")[:exempt]] = True
+    is_exempt = exempt_values(frequency, exempt)
     check_eligible(pd.Series(frequency, index=values), is_exempt, n_buckets, l)
-
-    # An exempt value counts as more than one value, none too frequent: so often may it occur in a bucket.
-    order, rank = shuffled(value, rng)
-    part = np.where(is_exempt[value[order]], rank // n_buckets, 0)
-    pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
-    dealt = draw(pile, l, rng)
-    left = dealt < 0  # fewer than l
-    dealt[left] = join(pile[left], dealt[~left], pile[~left], rng)
-    bucket = np.empty(n, dtype=np.int64)
-    bucket[order] = dealt
+    bucket = dealt(value, is_exempt[value], l, np.random.default_rng(seed))
     return pd.Series(bucket + 1, index=table.index, name="Bucket")
-
-
-def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, l: int) -> None:
-    """Check that every value that counts fits into as many buckets as it has records."""
-    too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
-    if len(too_many):
-        enough = int(is_exempt.sum()) + len(too_many)
-        raise TableError(
-            f"{amount(len(too_many), 'value occurs', 'values occur')} more often than once a bucket "
-            f"({amount(n_buckets, 'bucket')} of l={l}), "
-            f"{listing(too_many.index[:1])} {int(too_many.iloc[0])} times; exempt the most frequent values "
-            f"(exempt={enough}), or choose a smaller l"
-        )

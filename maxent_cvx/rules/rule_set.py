@@ -371,6 +371,7 @@ class RuleSet:
         ['Gender=Male => 50K+']
         """
         arguments.text(separator, "separator")
+        strict, complete = arguments.flag(strict, "strict"), arguments.flag(complete, "complete")
         qi, sa = names(qi, "qi"), names(sa, "sa")
         table = read_items(rules, qi, sa, separator)
         exact = "complete=True" if complete else "strict=True" if strict else ""

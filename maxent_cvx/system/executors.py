@@ -7,13 +7,15 @@ asked for comes back. Functions are pure, so that Dask computes again what a wor
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol
 
 from ..errors import StatementError, shown
 
-__all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "executor_for"]
+__all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "current_client", "executor_for", "then"]
 
 #: How many results are combined at a time, so that sums are made in the same order by any number of workers.
 FAN_IN = 8
@@ -23,7 +25,7 @@ class Executor(Protocol):
     """Applies functions to partitions; a handle stands for a result that stays where it was made."""
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Handles of what functions without arguments return."""
+        """Handles of what functions without arguments return, or of what a Dask Delayed stands for."""
         ...
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
@@ -49,11 +51,12 @@ class LocalExecutor:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        self.threads = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.threads = threads or available
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """What the functions return."""
-        return self._each(lambda make: make(), [(make,) for make in makers])
+        """What the functions return; a Delayed is computed in the thread that asks for it."""
+        return self._each(_made_here, [(make,) for make in makers])
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """The results, one a partition."""
@@ -91,7 +94,7 @@ class ClusterExecutor:
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Futures of what the functions return; they are computed again if their worker is lost."""
-        return [self.client.submit(make, pure=False) for make in makers]
+        return [self.client.compute(m) if _is_delayed(m) else self.client.submit(m, pure=False) for m in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Futures, one a partition, each computed where its partition is."""
@@ -125,3 +128,56 @@ def executor_for(client: Any = None, threads: int | None = None) -> Executor:
     if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
         raise StatementError(f"client={shown(client)}: a client of Dask is expected, distributed.Client(...)")
     return ClusterExecutor(client)
+
+
+def current_client() -> Any:
+    """The client of Dask that its own functions would use here, or None."""
+    distributed = sys.modules.get("distributed")  # a client cannot be there without it
+    try:
+        return None if distributed is None else distributed.get_client()
+    except ValueError:
+        return None
+
+
+def then(maker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The maker of ``function(made, *arguments)``, where `made` is what another maker makes.
+
+    Parameters
+    ----------
+    maker : callable or dask.delayed.Delayed
+        Without arguments.
+    function : callable
+        Of a module, so that it can be sent to another process.
+    *arguments : object
+        What follows `made`; of a Delayed they are not searched for parts that Dask should compute.
+
+    Returns
+    -------
+    callable or dask.delayed.Delayed
+        As `maker`: a Delayed stays one, so that Dask sees where the work is to be done.
+    """
+    if not _is_delayed(maker):
+        return partial(_after, maker, function, arguments)
+    import dask
+
+    return dask.delayed(partial(_before, function, arguments), pure=False)(maker)
+
+
+def _after(maker: Callable[[], Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Make something, and apply a function to it."""
+    return function(maker(), *arguments)
+
+
+def _before(function: Callable[..., Any], arguments: tuple[Any, ...], made: Any) -> Any:
+    """Apply a function to something that was made."""
+    return function(made, *arguments)
+
+
+def _is_delayed(maker: Any) -> bool:
+    """Whether something is a Delayed of Dask: a graph, which Dask computes."""
+    return hasattr(maker, "__dask_graph__")
+
+
+def _made_here(maker: Any) -> Any:
+    """What a maker makes, in this thread."""
+    return maker.compute(scheduler="synchronous") if _is_delayed(maker) else maker()

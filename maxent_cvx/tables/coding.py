@@ -72,17 +72,24 @@ def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels:
     return pd.MultiIndex(levels=levels, codes=codes, names=labels, verify_integrity=False)  # type: ignore[arg-type]
 
 
+#: The largest key of a combination: beyond it 64 bits do not hold the next column.
+LARGEST_KEY = 2**62
+
+
 def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
     """Number the combinations that occur of several coded columns, in sorted order, from 0."""
-    group = np.zeros(len(codes[0]), dtype=np.int64)
+    group, possible = np.zeros(len(codes[0]), dtype=np.int64), 1
     for code, size in zip(codes, sizes, strict=True):
-        # Dense again after each column, so that the mixed-radix key cannot overflow.
-        group = densely(group * size + code)
-    return group
+        if possible * size > LARGEST_KEY:  # dense again, so that the mixed-radix key cannot overflow
+            group = densely(group)
+            possible = int(group.max(initial=0)) + 1
+        group = group * size + code
+        possible *= max(size, 1)
+    return densely(group)
 
 
-#: Marking all possible numbers in a table is faster than sorting up to so many of them for each that is there.
-MOST_POSSIBLE = 64
+#: Marking all possible numbers in a table is faster than sorting those that are there, up to so many for each of them.
+MOST_POSSIBLE = 4
 
 
 def densely(key: np.ndarray) -> np.ndarray:

@@ -10,7 +10,16 @@ import pandas as pd
 
 from ..errors import TableError, arguments, listing, shown, unknown_name
 
-__all__ = ["check_columns", "check_no_count", "count_column", "counted", "names"]
+__all__ = [
+    "check_columns",
+    "check_named",
+    "check_no_count",
+    "count_column",
+    "counted",
+    "looks_like_count",
+    "missing_values",
+    "names",
+]
 
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
@@ -25,35 +34,46 @@ def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     return found  # type: ignore[return-value]
 
 
-def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
-    """Check that every role's columns are in `frame`, distinct, and complete."""
-    if not isinstance(frame, pd.DataFrame):
-        raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
+def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
+    """Check that every role's columns are among those of a table, distinct, and give them."""
+    known = list(columns)
     held: dict[str, str] = {}
-    for role, columns in roles.items():
-        for column in columns:
+    for role, some in roles.items():
+        for column in some:
             if not isinstance(column, str):
                 raise TableError(f"{role} must name columns by text, not by {shown(column)}; rename such a column")
-            if column not in frame.columns:
-                raise unknown_name(f"column of {what} (given as {role})", column, frame.columns)
+            if column not in known:
+                raise unknown_name(f"column of {what} (given as {role})", column, known)
             if column in held:
                 raise TableError(
                     f"column {column!r} is given as {held[column]} and as {role}; "
                     "a column has one role: take it out of one of the two"
                 )
             held[column] = role
-    doubled = [c for c in held if (frame.columns == c).sum() > 1]
-    if doubled:
+    if doubled := [column for column in held if known.count(column) > 1]:
         raise TableError(f"{what} has more than one column named {listing(doubled)}; rename them")
+    return list(held)
+
+
+def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
+    """Check that every role's columns are in `frame`, distinct, and complete."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
+    held = check_named(frame.columns, roles, what)
     if frame.empty:
         raise TableError(f"{what} has no rows; at least one record is needed")
-    missing = frame[list(held)].isna().sum()
+    missing = frame[held].isna().sum()
     if (missing := missing[missing > 0]).size:
-        found = ", ".join(f"{column!r} ({count} of {len(frame)})" for column, count in missing.items())
-        raise TableError(
-            f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...])"
-            + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
-        )
+        raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
+
+
+def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Sequence[str]], what: str) -> TableError:
+    """Say in which columns of so many rows how many values are missing, and what to do."""
+    found = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
+    return TableError(
+        f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...])"
+        + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
+    )
 
 
 def count_column(counts: pd.Series, what: str) -> np.ndarray:
@@ -78,6 +98,11 @@ COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people
 }  # fmt: skip
 
 
+def looks_like_count(name: object) -> bool:
+    """Whether a column has the name of a count of records."""
+    return re.sub(r"[\W_]", "", str(name).lower()) in COUNTS
+
+
 def check_no_count(
     table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
 ) -> None:
@@ -100,7 +125,7 @@ def check_no_count(
     """
     held = {column for columns in roles.values() for column in columns}
     for name in table.columns:
-        if name in held or re.sub(r"[\W_]", "", str(name).lower()) not in COUNTS:
+        if name in held or not looks_like_count(name):
             continue
         column = table.loc[:, name]
         if column.ndim > 1 or pd.api.types.is_bool_dtype(column):

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from .base import View
+from .buckets import BucketView
 from .grouped import OUTSIDE, GroupedRelease
+from .partitioned.partitioned_release import PartitionedRelease
 from .qi_table import QITable
 from .release import Release
 from .series import ReleaseSeries
 
-__all__ = ["OUTSIDE", "GroupedRelease", "QITable", "Release", "ReleaseSeries", "View"]
+__all__ = [
+    "OUTSIDE",
+    "BucketView",
+    "GroupedRelease",
+    "PartitionedRelease",
+    "QITable",
+    "Release",
+    "ReleaseSeries",
+    "View",
+]

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
-from ..errors import TableError, arguments
-from ..tables.coding import ranges
-from .base import View, attach
+from ..errors import arguments
+from ..system.executors import current_client, executor_for
+from .buckets import BucketView
 from .grouped import GroupedRelease
-from .persons import Persons
+from .partitioned.from_dask import DaskTable, dask_release
+from .partitioned.from_parquet import parquet_release
+from .partitioned.joining import joined
+from .partitioned.partitioned_release import PartitionedRelease
+from .partitioned.roles import Roles
 from .release_tables import anatomy_columns, generalized_columns, record_columns
 from .storable import taken
 
 __all__ = ["Release"]
 
 
-@dataclass(frozen=True, eq=False)
-class Release(View):
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(BucketView):
     """Bucketized data D': within a bucket, QI tuples and sensitive values are both known, their links are not.
 
     Make one with :meth:`from_buckets` or :meth:`from_tables`; nothing that links a QI tuple to a
@@ -59,17 +60,6 @@ class Release(View):
     ['Age=*', 'Age=[20, 29]']
     """
 
-    qi: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    bucket: str
-    quasi_identifiers: pd.MultiIndex
-    sensitive_values: pd.Index
-    buckets: pd.Index
-    n_qb: sp.csr_array
-    n_sb: sp.csr_array
-    persons: Persons | None = None
-    generalized: bool = False
-    noun: ClassVar[str] = "release"
     stored_as: ClassVar[str] = "Release"
 
     @classmethod
@@ -233,136 +223,133 @@ class Release(View):
         tuples, values = found.quasi_identifiers, found.sensitive_values
         return cls(found.qi, found.sensitive, found.bucket, tuples, values, found.buckets, n_qb, found.n_sb)
 
-    @property
-    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
-        """QI tuples, sensitive values, buckets."""
-        return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
+    @classmethod
+    def from_parquet(
+        cls,
+        path: object,
+        *,
+        qi: str | Iterable[str],
+        sa: str | Iterable[str],
+        bucket: str,
+        count: str | None = None,
+        partitions: int | None = None,
+        id: None = None,
+    ) -> PartitionedRelease:
+        """Read Parquet files of records whose bucket is known, a partition at a time, as :meth:`from_buckets` does.
 
-    @property
-    def n_q(self) -> np.ndarray:
-        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
-        return np.asarray(self.n_qb.sum(axis=1))
-
-    @property
-    def n_s(self) -> np.ndarray:
-        """Records of each sensitive value, counts, in the order of `sensitive_values`."""
-        return np.asarray(self.n_sb.sum(axis=1))
-
-    @property
-    def with_counterfeits(self) -> np.ndarray:
-        """Mark the buckets that hold more values than people, in the order of `buckets`."""
-        return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
-
-    @cached_property
-    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """Records of every QI tuple in every bucket, and of every sensitive value."""
-        (q, b), (s, in_b) = self.n_qb.nonzero(), self.n_sb.nonzero()
-        n_qb = pd.Series(self.n_qb.data, attach(self.quasi_identifiers, q, self.buckets, b), name="N P(q,b)")
-        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, in_b), name="N P(s,b)")
-        return {("q", "bucket"): n_qb, ("s", "bucket"): n_sb}
-
-    @property
-    def p_qb(self) -> pd.Series:
-        """P(q, b): the right sides of the QI-invariants (Eq. (4)), probabilities."""
-        return (self.published["q", "bucket"] / self.n_records).rename("P(q, b)")
-
-    @property
-    def p_sb(self) -> pd.Series:
-        """P(s, b): the right sides of the SA-invariants (Eq. (5)), probabilities."""
-        return (self.published["s", "bucket"] / self.n_records).rename("P(s, b)")
-
-    def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6)).
-
-        Returns
-        -------
-        dict
-            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
-        qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
-        width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
-        pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
-        repeat = width[pair_bucket]
-        return {
-            "q": np.repeat(qb.indices, repeat).astype(np.int64),
-            "s": sb.indices[ranges(sb.indptr[pair_bucket], repeat)].astype(np.int64),
-            "bucket": np.repeat(pair_bucket, repeat),
-        }
-
-    def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
+        A partition is whole buckets. Where files, or groups of rows in them, hold whole buckets, they are left as they
+        are and put together; else records are shuffled by bucket, through temporary files (in ``TMPDIR``) that are
+        removed with the release.
 
         Parameters
         ----------
-        count : str
-            The name of their columns of counts.
+        path : str, path-like, or list of them
+            A file, a pattern such as "people/*.parquet", or a folder. Other columns than these are not read:
+        qi, sa, bucket, count
+            As in :meth:`from_buckets`.
+        partitions : int, optional
+            About how many; by default one for 250,000 rows.
+        id : None
+            A release in partitions has no pseudonyms.
 
         Returns
         -------
-        qi_table, sa_table : DataFrame
-            A row for each QI tuple, and for each sensitive value, of each bucket, sorted by bucket.
+        PartitionedRelease
 
         Raises
         ------
-        TableError
-            If the release has a column of that name already.
+        UnknownName, TableError, StatementError
+            As in :meth:`from_buckets`; or a file cannot be read, is given twice, or has a column of another type than
+            the others, so that nobody can say which values are the same.
 
         Examples
         --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> qi_table, sa_table = release.to_tables()
-        >>> print(sa_table.head(3))
-           Bucket        Disease  Count
-        0       1  Breast Cancer      1
-        1       1            Flu      2
-        2       1      Pneumonia      1
+        >>> import maxent_cvx as mx, pandas as pd, tempfile
+        >>> wards = {"Sex": ["f", "m", "m"], "Disease": ["Flu", "HIV", "Flu"], "Ward": [1, 1, 2]}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pd.DataFrame(wards).to_parquet(f"{folder}/people.parquet")
+        ...     release = mx.Release.from_parquet(
+        ...         f"{folder}/*.parquet", qi="Sex", sa="Disease", bucket="Ward", partitions=2)
+        >>> print(release.describe())
+                   records  buckets  tuples
+        partition
+        0                2        1       2
+        1                1        1       1
         """
-        arguments.text(count, "count")
-        if count in (*self.qi, *self.sensitive, self.bucket):
-            raise TableError(
-                f"the release has a column {count!r} already; choose another name for the counts, count=..."
-            )
-        qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
-        sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
-        order = [self.bucket, *self.sensitive]
-        return (
-            qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),
-            sa_table.sort_values(order, ignore_index=True)[[*order, count]],
-        )
+        return parquet_release(path, Roles.read(qi, sa, bucket, count, id), partitions)
 
-    def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write a row a person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
+    @classmethod
+    def from_dask(
+        cls,
+        table: DaskTable,
+        *,
+        qi: str | Iterable[str],
+        sa: str | Iterable[str],
+        bucket: str,
+        count: str | None = None,
+        id: None = None,
+    ) -> PartitionedRelease:
+        """Read a Dask DataFrame of records whose bucket is known; its partitions stay where they are.
+
+        Where partitions hold whole buckets they are those of the release. Else the table is shuffled by bucket: on
+        the workers, with Dask's shuffle, where there is a client of Dask; without one through temporary files.
+
+        Parameters
+        ----------
+        table : dask.dataframe.DataFrame
+            It is computed again when parts are made; ``table.persist()`` keeps it in the workers' memory.
+        qi, sa, bucket, count
+            As in :meth:`from_buckets`.
+        id : None
+            A release in partitions has no pseudonyms.
 
         Returns
         -------
-        people, values : DataFrame
-            As :meth:`from_tables` reads them with ``id``.
+        PartitionedRelease
 
         Raises
         ------
-        TableError
-            If the release has no pseudonyms.
+        UnknownName, TableError, StatementError
+            As in :meth:`from_buckets`; or a column has another type in another partition.
 
         Examples
         --------
-        >>> import maxent_cvx as mx
-        >>> first, _ = mx.datasets.load_patients()
-        >>> release = mx.Release.from_buckets(first, qi="Gender", sa="Disease", bucket="Bucket", id="Pseudonym")
-        >>> people, values = release.to_tables_of_people()
-        >>> print(people.head(2))
-          Gender  Pseudonym  Bucket
-        0   male          1       1
-        1   male          2       1
+        >>> import dask.dataframe as dd, maxent_cvx as mx
+        >>> people = dd.from_pandas(mx.datasets.load_hospital(), npartitions=2)
+        >>> release = mx.Release.from_dask(people, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> release
+        <PartitionedRelease: 10 records in 3 buckets, 2 partitions; 6 distinct (Gender, Degree), 5 values of 'Disease'>
         """
-        if self.persons is None:
-            raise TableError("the release has no pseudonyms: it was made without id=")
-        return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
+        return dask_release(table, Roles.read(qi, sa, bucket, count, id))
+
+    @classmethod
+    def from_partitions(cls, release: PartitionedRelease) -> Release:
+        """Make all parts of a small release, and join them in memory.
+
+        Parameters
+        ----------
+        release : PartitionedRelease
+
+        Returns
+        -------
+        Release
+            What :meth:`from_buckets` makes of the whole table.
+
+        Raises
+        ------
+        StatementError
+            If it is no release in partitions.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd, maxent_cvx as mx
+        >>> people = dd.from_pandas(mx.datasets.load_hospital(), npartitions=2)
+        >>> release = mx.Release.from_dask(people, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.Release.from_partitions(release)
+        <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+        """
+        arguments.instance(release, PartitionedRelease, "release", "make one with Release.from_parquet(...)")
+        return cls(**joined(release, executor_for(current_client())))
 
     def to_frames(self) -> dict[str, Any]:
         """Write the release as its two tables, with a row a person in the first where there are pseudonyms."""
@@ -390,10 +377,3 @@ class Release(View):
     def _names(self) -> list[str]:
         """All names of columns, that of pseudonyms too."""
         return [*self.columns, *([] if self.persons is None else [self.persons.id])]
-
-    def __repr__(self) -> str:
-        return (
-            f"<Release: {self.n_records} records in {len(self.buckets)} buckets; "
-            f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
-        )

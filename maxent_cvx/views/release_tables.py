@@ -18,7 +18,7 @@ from .generalized import check_readable, generalised_cells, label_of, read_hiera
 from .grouped import GroupedRelease, group_names, population_groups
 from .persons import Persons
 
-__all__ = ["ReleaseColumns", "anatomy_columns", "generalized_columns", "record_columns"]
+__all__ = ["ReleaseColumns", "anatomy_columns", "check_release_roles", "generalized_columns", "record_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def record_columns(
     data = Microdata(table, qi, names(sa, "sa"), bucket, None if alone else id)
     if alone:
         check_once(table[id])
-    _check_roles(data.qi, data.sa, bucket)
+    check_release_roles(data.qi, data.sa, bucket)
     return ReleaseColumns(
         data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket], each, each,
         None if id is None else table[id],
@@ -141,7 +141,7 @@ def anatomy_columns(
         check_no_count(sa_table, {"sa": sa, "bucket": (bucket,)}, "the SA table")
     if count is None and id is None:
         check_no_count(qi_table, roles, "the QI table")
-    _check_roles(qi, sa, bucket)
+    check_release_roles(qi, sa, bucket)
     return ReleaseColumns(
         qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,
         None if id is None else qi_table[id], counterfeits,
@@ -184,7 +184,7 @@ def generalized_columns(
     texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
     bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
     group = group_names(texts).rename(bucket)
-    _check_roles(qi, sa, bucket)
+    check_release_roles(qi, sa, bucket)
     if stranger := [name for name in hierarchies or {} if name not in qi]:
         raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
     if population is None:
@@ -217,7 +217,7 @@ def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], 
     return names(qi, "qi"), False
 
 
-def _check_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
+def check_release_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
     """Check the columns of a release; the bucket is one column."""
     if not isinstance(bucket, str):
         raise TableError(f"bucket must name the column of the published buckets, not {shown(bucket)}")

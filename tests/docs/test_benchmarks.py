@@ -20,6 +20,7 @@ from tests.benchmarks import (
     phases,
     quantification,
     questions,
+    reading,
     rules,
     saving,
     series,
@@ -103,6 +104,13 @@ def test_larger():
     table = larger.main(["--records", "200", "300", "--rows", "3"])
     assert list(table["records"]) == [200, 300]
     assert (table["certified_error"] < 1e-4).all()
+
+
+def test_reading():
+    """Tables are read in partitions, grouped by bucket or not, and each in a process of its own."""
+    table = reading.main(["--records", "300", "--areas", "3"])
+    assert list(table["buckets"]) == ["grouped", "anywhere"]
+    assert (table["records"] == 300).all()
 
 
 def test_newton_systems(capsys):

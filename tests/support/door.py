@@ -54,6 +54,7 @@ CLOSED = {
     "mx.View.from_frames": "abstract: a class of one's own is made",
     "mx.Release": "made by from_buckets() and its sisters, which check tables; it only holds what it is given",
     "mx.GroupedRelease": "made by Release.from_generalized()",
+    "mx.PartitionedRelease": "made by Release.from_parquet() and from_dask(), which check tables; it only holds them",
     "mx.Space": "made by MaxEnt",
     "mx.Block": "made by Space",
     "mx.Statement": "made by comparing P(...)",

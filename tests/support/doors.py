@@ -61,6 +61,8 @@ def doors() -> dict[str, Door]:
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
     rules.to_csv(folder / "rules.csv")
+    hospital.to_parquet(folder / "hospital.parquet")
+    partitioned = mx.Release.from_parquet(folder / "hospital.parquet", **roles)
     itemsets = pd.DataFrame(
         {
             "antecedents": [frozenset({"Education_Doctorate"})],
@@ -151,6 +153,11 @@ def doors() -> dict[str, Door]:
             mx.Release.from_generalized,
             {"table": generalized, "qi": "Age", "sa": "S", "population": voters, "hierarchies": None, "count": "n"},
         ),
+        "mx.Release.from_parquet": Door(
+            mx.Release.from_parquet, {"path": folder / "hospital.parquet", "partitions": 2, **roles}
+        ),
+        **_dask(hospital, roles),
+        "mx.Release.from_partitions": Door(mx.Release.from_partitions, {"release": partitioned}),
         "mx.Release.to_tables": Door(release.to_tables, {}),
         "mx.GroupedRelease.named": Door(grouped.named, {"who": "x"}),
         "mx.GroupedRelease.from_frames": Door(mx.GroupedRelease.from_frames, {"frames": grouped.to_frames()}),
@@ -368,6 +375,16 @@ def _die() -> cp.Problem:
     """Jaynes' die, in CVXPY."""
     x, mean = cp.Variable(6), cp.Parameter(value=4.5)
     return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, np.arange(1, 7) @ x == mean])
+
+
+def _dask(table: pd.DataFrame, roles: dict[str, object]) -> dict[str, Door]:
+    """A table of Dask, where it is there."""
+    try:
+        import dask.dataframe as dd
+    except ImportError:
+        return {}
+    people = dd.from_pandas(table, npartitions=2)
+    return {"mx.Release.from_dask": Door(mx.Release.from_dask, {"table": people, **roles})}
 
 
 def _tree() -> dict[str, Door]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +12,19 @@ from maxent_cvx.solvers.partitioned.part import Part
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.program.problem import ClosedForm, Groups, Problem
 from maxent_cvx.solvers.program.split_matrix import SplitMatrix
+
+
+class NamesOfSome:
+    """The names of some rows of a form, numbered from 0."""
+
+    def __init__(self, form: LinearForm, rows: np.ndarray) -> None:
+        self.form, self.numbers, self.starts = form, rows, np.array([0, len(rows)])
+
+    def name(self, row: int) -> str:
+        return self.form.name(int(self.numbers[row]))
+
+    def remedy(self, row: int) -> str:
+        return self.form.remedy(int(self.numbers[row]))
 
 
 def parted(problem: Problem, of_bucket: np.ndarray) -> tuple[list[Part], LinearForm, list[np.ndarray]]:
@@ -40,4 +54,5 @@ def parted(problem: Problem, of_bucket: np.ndarray) -> tuple[list[Part], LinearF
         places.append(terms)
     selected = form.select(known)
     empty = SplitMatrix(sp.csr_array((0, 0)), selected.known.columns(np.arange(0)))
-    return parts, replace(selected, coefficients=empty, weights=np.ones(0)), places
+    names: Any = NamesOfSome(form, known)
+    return parts, replace(selected, coefficients=empty, weights=np.ones(0), origin=names, n_facts=0), places

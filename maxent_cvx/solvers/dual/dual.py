@@ -105,6 +105,9 @@ class Dual:
         """By how much a step raises the logarithm of a count at most."""
         return float(np.max(self.form.rmatvec(step), initial=0.0, where=~self.removed))
 
+    def start_from(self, point: Point) -> None:
+        """Points that are evaluated from now on are sought from this one, where that is of use: here it is not."""
+
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the function, and what its gradient is made of."""
         with np.errstate(over="ignore", invalid="ignore"):

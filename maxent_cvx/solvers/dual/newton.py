@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def descent(
     start: np.ndarray,
     tolerance: float,
     max_iterations: int,
-    find_zeros: Callable[..., np.ndarray | None] = recession_direction,
+    find_zeros: Callable[..., Any] = recession_direction,
     loosest: float = NEWTON.loosest,
 ) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
     """Minimise a dual function, step by step; it returns why it ended, after how many iterations, and the best point.
@@ -111,6 +112,7 @@ def descent(
             break
         if stop or iteration == max_iterations:
             break
+        dual.start_from(point)
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
         precision = min(max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest)), loosest)
         last_residual = residual

@@ -23,10 +23,12 @@ from ..parameters.tolerances import CERTIFICATION, EPS
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
+from .minimising import Minimum
 from .part import Part
 from .projection import PointPart, Projected, projected, restored
 from .reduction import ReducedPart
 from .schur_systems import PartitionedSystems
+from .zero_search import Whole
 
 __all__ = ["certified"]
 
@@ -88,26 +90,17 @@ class Share:
     records: np.ndarray
 
 
-def certified(
-    parts: Sequence[Any],
-    left: Sequence[Any],
-    states: Sequence[Any],
-    m: np.ndarray,
-    shared: LinearForm,
-    systems: PartitionedSystems,
-) -> Certificate:
+def certified(whole: Whole, found: Minimum) -> Certificate:
     """Bound the error of every P(s | q).
 
     Parameters
     ----------
-    parts, left, states : sequence of handles
-        As of :func:`.projected`.
-    m : ndarray, one a row of knowledge
-        Multipliers.
-    shared : LinearForm
-        The rows of knowledge, without terms.
-    systems : PartitionedSystems
+    whole : Whole
+        The problem.
+    found : Minimum
+        The answer.
     """
+    (parts, shared), left, states, m, systems = whole, found.parts, found.point.states, found.point.m, found.systems
     near = projected(parts, left, states, shared, systems)
     certificate, unproved = _bounded(parts, left, states, m, shared, systems, near)
     if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
@@ -132,7 +125,7 @@ def _bounded(
     common = rows.multipliers, rows.doubt
     shares = executor.gather(executor.map(share_of, parts, left, states, near.points, near.moves, common=common))
     solved = sum(one.gap for one in shares) + float(rows.slack.sum())
-    bound = _largest_error(shares, solved)
+    bound = _largest_error(shares, solved, rows.strain)
     backward = max(moves.backward, rows.backward)
     first = near.first
     missed = np.maximum(shared.low - first.value, first.value - shared.high)[: shared.n_hard]
@@ -148,8 +141,17 @@ def _bounded(
     return certificate, rows.unproved
 
 
-def _largest_error(shares: Sequence[Share], solved: float) -> float:
-    """The largest bound of a QI tuple, whose terms may lie in several partitions."""
+def _largest_error(shares: Sequence[Share], solved: float, strain: float) -> float:
+    """The largest bound of a QI tuple, whose terms may lie in several partitions.
+
+    Parameters
+    ----------
+    shares : sequence of Share
+    solved : float
+        The gap of all terms that were solved for, records.
+    strain : float
+        The square root of sum d^2 / x, where the sides of rows are moved so much that the counts x are by d.
+    """
     if not shares:
         return 0.0
     numbers = np.concatenate([one.q_numbers for one in shares])
@@ -161,7 +163,8 @@ def _largest_error(shares: Sequence[Share], solved: float) -> float:
         for name in ("closed_gap", "moved", "is_open")
     )
     gap = closed + np.where(is_open > 0, solved, 0.0)
-    return float((moved / records + np.sqrt(gap / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
+    off = np.where(is_open > 0, strain * np.sqrt(records), 0.0)  # sum |d| of a QI tuple, by Cauchy and Schwarz
+    return float(((moved + off) / records + np.sqrt(gap / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
 
 
 class _RowsOfKnowledge(NamedTuple):
@@ -171,7 +174,8 @@ class _RowsOfKnowledge(NamedTuple):
     ----------
     multipliers, slack, doubt : ndarray, one a row
         `doubt` is how far a multiplier may be from the slope of a cost that the row has.
-    backward : float
+    backward, strain : float
+        The largest relative change of the side of a row, and what these changes amount to, see :func:`_largest_error`.
     unproved : ndarray of bool, one a row
         Inequalities that are not active, and that an exact solution may violate.
     """
@@ -180,6 +184,7 @@ class _RowsOfKnowledge(NamedTuple):
     slack: np.ndarray
     doubt: np.ndarray
     backward: float
+    strain: float
     unproved: np.ndarray
 
     @classmethod
@@ -190,7 +195,10 @@ class _RowsOfKnowledge(NamedTuple):
         side = np.where(near.active & ~(np.abs(below) < np.abs(above)), shared.low, shared.high)
         residual = np.where(near.active, np.abs(value - side), 0.0)
         off = residual + side_error + EPS * mass
-        backward = float((off / magnitude(side))[near.active & is_hard].max(initial=0.0))
+        backward = float((off / magnitude(side))[near.active].max(initial=0.0))
+        implied = near.active.copy()  # rows that others imply: what they are off by, is what the others may be off by
+        implied[near.rows.numbers] = False
+        strain = float(near.rows.sensitivity @ (off[near.rows.numbers] + residual[implied].max(initial=0.0)))
         change = moves.change + side_error + EPS * (moves.entries + 4) * mass
         at_low, at_high = near.active & (side == shared.low), near.active & (side == shared.high)
         with np.errstate(invalid="ignore"):
@@ -206,7 +214,7 @@ class _RowsOfKnowledge(NamedTuple):
             doubt[hard:] = shared.penalties.doubt(beyond, change[hard:], m[hard:])
             slack[hard:] = np.where((doubt[hard:] == 0) & (moves.entries[hard:] > 0), slack[hard:], 0.0)
         slack[np.isnan(slack)] = np.inf
-        return cls(m, slack, doubt, backward, unproved)
+        return cls(m, slack, doubt, backward, strain, unproved)
 
 
 def moves_of(part: Part, left: ReducedPart, point: PointPart, change: np.ndarray) -> Moves:

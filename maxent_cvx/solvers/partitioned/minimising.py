@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from .partial_dual import PartialDual, PartialPoint
 from .propagation import propagated
 from .reduction import ReducedPart, largest_of, largest_open, reduced
 from .schur_systems import PartitionedSystems, added
+from .zero_search import Whole, recession_direction
 
 __all__ = ["Minimum", "minimum", "presolved"]
 
@@ -43,6 +45,11 @@ class Minimum(NamedTuple):
     iterations: int
     systems: PartitionedSystems
     log: list[dict[str, Any]]
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """Handles of what is left of the partitions, without terms that were proved zero."""
+        return self.systems.dual.parts
 
 
 def presolved(
@@ -83,37 +90,43 @@ def determined(part: Any, left: ReducedPart) -> np.ndarray:
 
 
 def minimum(
+    whole: Whole,
     parts: Sequence[Any],
     shared: LinearForm,
     start: np.ndarray,
     executor: Executor,
     monitor: Monitor,
-    states: Sequence[Any] | None = None,
+    before: Minimum | None = None,
     **options: Any,
 ) -> Minimum:
     """Minimise the partial dual by Newton's method.
 
     Parameters
     ----------
+    whole : Whole
+        The problem before presolve.
     parts : sequence of handles of ReducedPart
     shared : LinearForm
         The rows of knowledge, as :func:`presolved` gives them.
     start : ndarray, one a row of knowledge
     executor : Executor
     monitor : Monitor
-    states : sequence of handles of BucketState, optional
-        Where the multipliers of published rows start from.
+    before : Minimum, optional
+        Where to go on from.
     **options
         `tolerance` and `max_iterations`, as of :func:`..dual.newton.newton`; a tolerance of 0 is not raised.
     """
     tolerance = float(options.get("tolerance", 1e-9))
     if tolerance:  # at 0, the number of iterations is limited
         tolerance = max(tolerance, NEWTON.rounding * float(np.abs(shared.low[shared.is_equation]).max(initial=0.0)))
-    systems = PartitionedSystems(parts, shared.shape[0], executor)
-    dual = PartialDual(shared, parts, executor, states, PARTITIONED.tolerance if tolerance else 0.0)
+    states = None if before is None else before.point.states
+    dual = PartialDual(shared, whole.parts, parts, executor, states, PARTITIONED.tolerance if tolerance else 0.0)
+    systems = PartitionedSystems(dual)
+    if before is not None:
+        systems.schur = before.systems.schur
     steps = descent(
         dual, systems, shared.project_to_dual_cone(start), tolerance, int(options.get("max_iterations", 200)),
-        lambda *_: None, NEWTON.loosest if tolerance else NEWTON.tightest,
+        partial(recession_direction, whole), NEWTON.loosest if tolerance else NEWTON.tightest,
     )  # fmt: skip
     log: list[dict[str, Any]] = []
     stop = None

@@ -19,9 +19,9 @@ import numpy as np
 from ..dual.dual import Dual, Point
 from ..parameters.dual_methods import DUAL_FUNCTION, PARTITIONED
 from ..program.linear_form import LinearForm
-from .bucket_multipliers import Contribution, contribution, first_state, minimised
+from .bucket_multipliers import BucketState, Contribution, contribution, first_state, minimised
 from .executing import Executor
-from .reduction import ReducedPart
+from .reduction import ReducedPart, without
 
 __all__ = ["PartialDual", "PartialPoint", "Weights"]
 
@@ -55,8 +55,9 @@ class PartialDual(Dual):
     Parameters
     ----------
     shared : LinearForm
-        The rows of knowledge, without terms.
-    parts : sequence of handles of ReducedPart
+        The rows of knowledge, without terms, less what terms that are left out contribute.
+    whole, parts : sequence of handles of Part, and of ReducedPart
+        The partitions before presolve, and what is left of them.
     executor : Executor
     states : sequence of handles of BucketState, optional
         Where the multipliers of published rows start from; by default at 0.
@@ -67,22 +68,27 @@ class PartialDual(Dual):
     def __init__(
         self,
         shared: LinearForm,
+        whole: Sequence[Any],
         parts: Sequence[Any],
         executor: Executor,
         states: Sequence[Any] | None = None,
         tolerance: float = PARTITIONED.tolerance,
     ) -> None:
         super().__init__(shared)
-        self.parts, self.executor, self.tolerance = parts, executor, tolerance
+        self.whole, self.parts, self.executor, self.tolerance = whole, parts, executor, tolerance
+        self._n_removed = 0
         self.states = executor.map(first_state, parts) if states is None else states
         self.steps = 0
+
+    def start_from(self, point: Point) -> None:
+        """Minimise over the published rows from where they are at this point."""
+        assert isinstance(point, PartialPoint)
+        self.states = point.states
 
     def at(self, m: np.ndarray) -> PartialPoint:
         """Minimise over the published rows, and add up what the gradient is made of."""
         states = self.executor.map(minimised, self.parts, self.states, common=(m, self.tolerance))
         found = self.executor.reduce(Contribution.added, self.executor.map(contribution, self.parts, states))
-        if np.isfinite(found.total) and np.isfinite(found.residual):
-            self.states = states  # the next point is near this one
         self.steps += found.iterations
         value = found.total - found.linear - self.linear_part(m)
         size = found.total + found.size + float(np.abs(self.equation_sides) @ np.abs(m))
@@ -102,6 +108,18 @@ class PartialDual(Dual):
         assert isinstance(point, PartialPoint)
         return max(residual, point.residual), gap
 
+    def remove_zeros(self, proof: Any) -> None:
+        """Leave the terms that a proof says are zero out of every partition."""
+        before = self.parts
+        self.parts = self.executor.map(without, self.whole, before, proof.zeros)
+        self.states = self.executor.map(moved_state, before, self.parts, self.states)
+        self._n_removed += int(self.executor.reduce(sum, self.executor.map(fewer, before, self.parts)))
+
+    @property
+    def n_removed(self) -> int:
+        """The number of terms that were proved zero."""
+        return self._n_removed
+
     def weights(self, point: Point, floor: float) -> Weights:
         """The counts of all partitions at a point."""
         assert isinstance(point, PartialPoint)
@@ -110,6 +128,20 @@ class PartialDual(Dual):
     def largest_rise(self, step: np.ndarray) -> float:
         """By how much a step raises the logarithm of a count at most, before buckets make up for it."""
         return float(self.executor.reduce(max, self.executor.map(largest_rise, self.parts, common=(step,))))
+
+
+def moved_state(before: ReducedPart, after: ReducedPart, state: BucketState) -> BucketState:
+    """The same multipliers where some terms, and maybe some rows, are no longer there."""
+    of_row = np.zeros(int(before.rows.max(initial=-1)) + 1)
+    of_row[before.rows] = state.u[before.systems.bucket_blocks.slot]
+    u = np.zeros(after.systems.bucket_blocks.n_slots)
+    u[after.systems.bucket_blocks.slot] = of_row[after.rows]
+    return BucketState(u, np.zeros(0))
+
+
+def fewer(before: ReducedPart, after: ReducedPart) -> int:
+    """How many terms have been left out."""
+    return len(before.terms) - len(after.terms)
 
 
 def largest_rise(part: ReducedPart, step: np.ndarray) -> float:

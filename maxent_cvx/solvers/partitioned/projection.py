@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from ..linear_algebra.block_factor import BlockFactor
-from ..parameters.dual_methods import PARTITIONED
-from ..parameters.tolerances import CERTIFICATION, PROJECTION
+from ..parameters.dual_methods import NEWTON
+from ..parameters.tolerances import PROJECTION
 from ..program.linear_form import LinearForm
 from .bucket_multipliers import BucketState
 from .executing import Executor
+from .independent_rows import IndependentRows
 from .part import Part
 from .partial_dual import Weights
 from .reduction import ReducedPart
-from .schur_systems import PartitionedSystems
+from .schur_systems import PartitionedFactor, PartitionedSystems
 
 __all__ = ["PointPart", "Projected", "Sums", "projected"]
 
@@ -95,7 +95,9 @@ class Projected(NamedTuple):
     first, last : Sums
         At the answer that was given, and at the projection.
     active : ndarray of bool, one a row of knowledge
-        Rows that were corrected as equations.
+        Rows that were taken for equations.
+    rows : IndependentRows
+        Those of them that were corrected.
     """
 
     points: Sequence[Any]
@@ -103,6 +105,7 @@ class Projected(NamedTuple):
     first: Sums
     last: Sums
     active: np.ndarray
+    rows: IndependentRows
 
 
 def projected(
@@ -115,6 +118,8 @@ def projected(
 ) -> Projected:
     """Correct counts in rounds, as long as each at least halves the largest violation.
 
+    Rows that others imply are not corrected: rounding of their sides could be made up for by large changes only.
+
     Parameters
     ----------
     parts, left, states : sequence of handles of Part, ReducedPart and BucketState
@@ -126,56 +131,48 @@ def projected(
         Inequalities to take for equations at their nearest side.
     """
     executor: Executor = systems.executor
-    factor, dependent = systems.at(Weights(states, 0.0), PROJECTION.ridge), dependent_rows(shared, systems)
+    factor = systems.at(Weights(states, 0.0), NEWTON.ridges[0])
     points = executor.map(restored, parts, left, states)
-    first: Sums | None = None
-    before = np.inf
+    sums, found = _eliminated(executor, parts, left, factor, points)
+    first, active = sums, active_rows(shared, sums.value, also_active)
+    every = np.flatnonzero(active)
+    rows, before = IndependentRows.of(factor.form_schur(every) if len(every) else np.zeros((0, 0)), every), np.inf
     for _ in range(PROJECTION.rounds):
-        found = executor.map(eliminated, parts, left, factor.factors, points)
-        sums = executor.reduce(Sums.added, executor.map(sums_of, found))
-        first = first or sums
-        active, violation = violations(shared, sums.value, also_active)
-        rows = np.flatnonzero(active & ~dependent)
-        direction = factor.solve(violation - sums.carried, rows, CERTIFICATION.estimate_precision)
-        changes = executor.map(changed, left, factor.factors, found, common=(direction[rows], rows))
-        left_over = np.where(dependent, 0.0, np.abs(violation))
-        worst = max(float(left_over.max(initial=0.0)), sums.residual)
-        is_exact = sums.is_exact and bool((left_over <= PROJECTION.places * np.abs(sums.value)).all())
-        if is_exact or not worst <= 0.5 * before:
+        violation = violations(shared, sums.value, also_active)[rows.numbers]
+        of_known = rows.solve(violation - sums.carried[rows.numbers])
+        changes = executor.map(changed, left, factor.factors, found, common=(of_known, rows.numbers))
+        worst = max(float(np.abs(violation).max(initial=0.0)), sums.residual)
+        places = PROJECTION.places * np.abs(sums.value[rows.numbers])
+        if (sums.is_exact and bool((np.abs(violation) <= places).all())) or not worst <= 0.5 * before:
             break
-        before = worst
-        points = executor.map(corrected, left, points, changes)
-    assert first is not None
-    return Projected(points, changes, first, sums, active)
+        before, points = worst, executor.map(corrected, left, points, changes)
+        sums, found = _eliminated(executor, parts, left, factor, points)
+    return Projected(points, changes, first, sums, active, rows)
 
 
-def violations(shared: LinearForm, value: np.ndarray, also_active: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The hard rows to correct as equations, and by how much each is to rise, records."""
+def _eliminated(
+    executor: Executor, parts: Sequence[Any], left: Sequence[Any], factor: PartitionedFactor, points: Sequence[Any]
+) -> tuple[Sums, Sequence[Any]]:
+    """What is wrong with a point: sums over all partitions, and handles of what each has."""
+    found = executor.map(eliminated, parts, left, factor.factors, points)
+    return executor.reduce(Sums.added, executor.map(sums_of, found)), found
+
+
+def active_rows(shared: LinearForm, value: np.ndarray, also_active: np.ndarray | None) -> np.ndarray:
+    """Mark the hard rows to take for equations: equations, and inequalities at one of their sides."""
     tolerance, is_hard = shared.tolerance, np.arange(shared.shape[0]) < shared.n_hard
     near = (value <= shared.low + tolerance) | (value >= shared.high - tolerance)
     active = is_hard & (shared.is_equation | near)
-    violation = np.where(active, np.clip(value, shared.low, shared.high) - value, 0.0)
-    if also_active is not None:
-        to_low, to_high = shared.low - value, shared.high - value
-        nearest = np.where(np.abs(to_low) <= np.abs(to_high), to_low, to_high)
-        active, violation = active | also_active, np.where(also_active, nearest, violation)
-    return active, violation
+    return active if also_active is None else active | also_active
 
 
-def dependent_rows(shared: LinearForm, systems: PartitionedSystems) -> np.ndarray:
-    """Mark rows of knowledge that others imply: rounding of their sides would otherwise be corrected without bound.
-
-    They are those that a Cholesky factorisation with pivoting leaves over (LAPACK's dpstrf), of the Schur complement
-    that Newton's method formed last.
-    """
-    found = np.zeros(shared.shape[0], dtype=bool)
-    if systems.schur is None:
-        return found
-    schur, active = systems.schur.schur, systems.schur.active
-    scale = 1 / np.sqrt(np.maximum(np.diag(schur), np.finfo(float).tiny))
-    _, order, rank, _ = dpstrf(schur * scale[:, None] * scale, tol=PARTITIONED.dependent)
-    found[active[order[rank:] - 1]] = True
-    return found
+def violations(shared: LinearForm, value: np.ndarray, also_active: np.ndarray | None) -> np.ndarray:
+    """By how much the value of each row is to rise, records; of rows in `also_active`, up to their nearest side."""
+    violation = np.clip(value, shared.low, shared.high) - value
+    if also_active is None:
+        return violation
+    to_low, to_high = shared.low - value, shared.high - value
+    return np.where(also_active, np.where(np.abs(to_low) <= np.abs(to_high), to_low, to_high), violation)
 
 
 def restored(part: Part, left: ReducedPart, state: BucketState) -> PointPart:

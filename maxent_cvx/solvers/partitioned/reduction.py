@@ -18,7 +18,7 @@ from ..program.split_matrix import SplitMatrix
 from .part import Part
 from .propagation import Bounds
 
-__all__ = ["ReducedPart", "largest_of", "largest_open", "reduced"]
+__all__ = ["ReducedPart", "largest_of", "largest_open", "reduced", "without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +116,21 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     rows = rows[np.argsort(rank[of_row[rows]], kind="stable")]
     left = np.flatnonzero(terms)
     return ReducedPart(_restricted(form, rows, left, determined), left, rows, fixed, counts, width)
+
+
+def without(part: Part, left: ReducedPart, zeros: tuple[np.ndarray, np.ndarray]) -> ReducedPart:
+    """Leave out further terms, which are zero up to the bounds given; one of each a term of the partition."""
+    form, (is_zero, upper) = part.form, zeros
+    gone = np.zeros(form.shape[1], dtype=bool)
+    gone[left.terms] = True
+    gone &= is_zero
+    fixed, width = left.fixed | gone, np.where(gone, upper, left.width)
+    counts = np.where(gone, 0.0, left.counts)
+    terms = left.terms[~gone[left.terms]]
+    is_left = np.zeros(form.shape[1])
+    is_left[terms] = 1.0
+    rows = left.rows[(form.published @ is_left > 0)[left.rows]]
+    return ReducedPart(_restricted(form, rows, terms, form.published @ counts), terms, rows, fixed, counts, width)
 
 
 def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, determined: np.ndarray) -> LinearForm:

@@ -13,8 +13,7 @@ from ..linear_algebra.block_system import BlockSystem
 from ..linear_algebra.schur_factor import SchurFactor
 from ..linear_algebra.schur_preconditioner import SchurComplement
 from .bucket_multipliers import BucketState
-from .executing import Executor
-from .partial_dual import Weights
+from .partial_dual import PartialDual, Weights
 from .reduction import ReducedPart
 
 __all__ = ["PartitionedFactor", "PartitionedSystems"]
@@ -25,10 +24,8 @@ class PartitionedSystems:
 
     Parameters
     ----------
-    parts : sequence of handles of ReducedPart
-    n_known : int
-        Rows of knowledge.
-    executor : Executor
+    dual : PartialDual
+        Whose partitions they are of, also after terms have been left out.
     may_form : bool
         Whether S may be formed.
 
@@ -40,19 +37,19 @@ class PartitionedSystems:
         S as it was formed last.
     """
 
-    def __init__(self, parts: Sequence[Any], n_known: int, executor: Executor, *, may_form: bool = True) -> None:
-        self.parts, self.n_known, self.executor, self.may_form = parts, n_known, executor, may_form
+    def __init__(self, dual: PartialDual, *, may_form: bool = True) -> None:
+        self.dual, self.executor, self.n_known, self.may_form = dual, dual.executor, dual.form.shape[0], may_form
         self.products = self.formed = 0
         self.schur: SchurComplement | None = None
 
     @cached_property
     def affordable_products(self) -> int:
         """How many products with S one solution may take before S is formed: the most that any partition affords."""
-        return int(self.executor.reduce(max, self.executor.map(affordable_products, self.parts)))
+        return int(self.executor.reduce(max, self.executor.map(affordable_products, self.dual.parts)))
 
     def at(self, x: Weights, ridge: float, curvature: np.ndarray | None = None) -> PartitionedFactor:
         """Factor the blocks of all partitions at x."""
-        factors = self.executor.map(factored, self.parts, x.states, common=(x.floor, ridge))
+        factors = self.executor.map(factored, self.dual.parts, x.states, common=(x.floor, ridge))
         squares = self.executor.reduce(added, self.executor.map(squares_of, factors))
         return PartitionedFactor(self, factors, squares, ridge, curvature)
 

@@ -17,6 +17,7 @@ from .certificate import certified
 from .executing import Executor
 from .minimising import minimum, presolved
 from .projection import restored
+from .zero_search import Whole, require_consistent
 
 __all__ = ["PartitionedSolution", "solve_partitioned"]
 
@@ -74,23 +75,26 @@ def solve_partitioned(
     Raises
     ------
     Infeasible
-        If presolve finds a contradiction.
+        If rows contradict each other.
     """
     monitor = monitor or Monitor()
     left, rest = presolved(parts, shared, n_records, executor)
     monitor.say(f"{shared.shape[0]:,} rows of knowledge over {len(left):,} partitions, {monitor.seconds:.2f} seconds")
     first = np.zeros(shared.shape[0]) if start is None else start
-    found = minimum(left, rest, first, executor, monitor, **options)
-    certificate = certified(parts, left, found.point.states, found.point.m, shared, found.systems)
+    whole = Whole(parts, shared)
+    found = minimum(whole, left, rest, first, executor, monitor, **options)
+    certificate = certified(whole, found)
     if certificate.bound > PARTITIONED.precise and found.status is Status.OPTIMAL and "tolerance" not in options:
         monitor.say("going on at full precision")
         more = {**options, "tolerance": 0.0, "max_iterations": PARTITIONED.more_iterations}
-        further = minimum(left, rest, found.point.m, executor, monitor, found.point.states, **more)
-        better = certified(parts, left, further.point.states, further.point.m, shared, further.systems)
+        further = minimum(whole, found.parts, rest, found.point.m, executor, monitor, found, **more)
+        better = certified(whole, further)
         if better.bound < certificate.bound:
             log = [*found.log, *further.log]
             found = further._replace(status=found.status, iterations=found.iterations + further.iterations, log=log)
             certificate = better
+    if not certificate.holds:
+        require_consistent(whole, found.parts, found.point, executor)
     monitor.say(f"{found.status} in {found.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
-    points = executor.map(restored, parts, left, found.point.states)
+    points = executor.map(restored, parts, found.parts, found.point.states)
     return PartitionedSolution(points, found.point.m, certificate, found.status, found.iterations, found.log)

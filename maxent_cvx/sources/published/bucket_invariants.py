@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import arguments
 from ...terms.rows import Rows
 from ...terms.space import Space
-from ...views import Release
+from ...views import BucketView
 from .facts import published_sources
 from .published_counts import PublishedCounts
 
@@ -50,8 +50,8 @@ class BucketInvariants(PublishedCounts):
     [('P(Gender, Degree, Bucket)', '==', 9), ('P(Disease, Bucket)', '==', 9)]
     """
 
-    def __init__(self, release: Release) -> None:
-        arguments.instance(release, Release, "release")
+    def __init__(self, release: BucketView) -> None:
+        arguments.instance(release, BucketView, "release", "make one with Release.from_buckets(...)")
         super().__init__(release, [("q", "bucket"), ("s", "bucket")])
         self.release = release
 
@@ -207,6 +207,6 @@ class BucketInvariants(PublishedCounts):
         return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
 
 
-@published_sources.register(Release)
-def _bucket_sources(release: Release) -> tuple[BucketInvariants]:
+@published_sources.register(BucketView)
+def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
     return (BucketInvariants(release),)
