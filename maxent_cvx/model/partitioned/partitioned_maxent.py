@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Any, Self
 import pandas as pd
 
 from ...errors import Inaccurate, StatementError, amount, arguments, shown
+from ...solvers.backends.registry import find
 from ...solvers.monitoring.monitor import Callback, Monitor
 from ...solvers.partitioned.solve import solve_partitioned
 from ...sources import NamedPeople, Source, as_source, read_statement
@@ -172,6 +174,26 @@ class PartitionedMaxEnt:
         self._held = self._held.without(label)
         return self
 
+    def copy(self) -> Self:
+        """Copy the model; adding to one copy leaves the other alone.
+
+        Returns
+        -------
+        PartitionedMaxEnt
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) <= 0.4")
+        >>> more = model.copy().add("P(HIV | Gender=male) <= 0.4")
+        >>> len(model.knowledge), len(more.knowledge)
+        (1, 2)
+        """
+        return copy.copy(self)  # everything held is immutable, and what was counted is true of both
+
     @property
     def knowledge(self) -> dict[str, Source]:
         """What the adversary knows beyond the published release, by label."""
@@ -247,8 +269,8 @@ class PartitionedMaxEnt:
             If the knowledge is found to contradict the published data or itself.
         Inaccurate
             If the answer is not certified.
-        StatementError
-            If a source says other things of different partitions.
+        StatementError, UnknownName
+            If a source says other things of different partitions; if an option is none, or `threads` no number of them.
 
         Examples
         --------
@@ -261,7 +283,9 @@ class PartitionedMaxEnt:
         (True, 0.3)
         """
         arguments.flag(allow_inaccurate, "allow_inaccurate")
-        arguments.keywords(options, "option of the solver", ("tolerance", "max_iterations"))
+        find("DUAL_NEWTON").check(options)
+        if threads is not None:
+            arguments.whole(threads, "threads", 1)
         if client is not None or threads is not None:
             self._work_on(executor_for(client, threads))
         monitor, begun = Monitor(verbose=verbose, time_limit=time_limit, callback=callback), time.perf_counter()

@@ -10,11 +10,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from ...errors import StatementError, amount, arguments, listing, shown
+from ...errors import StatementError, amount, arguments
 from ...solvers import Certificate, Status
 from ...solvers.partitioned.solve import PartitionedSolution
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Probability
+from .asked_tuples import numbers_of_tuples
 from .asking import Event, added, entropy_of, expectation_in, people_in, table_of, terms_table
 from .by_group import Measured, by_group
 from .surest import Surest, labelled
@@ -28,6 +29,17 @@ T = TypeVar("T")
 
 class PartitionedPosterior:
     """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
+
+    Parameters
+    ----------
+    whole : Whole
+        What is known of all partitions, and their handles.
+    solution : PartitionedSolution
+        As the solver gives it.
+    shared : LinearForm
+        The rows that partitions share.
+    seconds : float
+        What it took.
 
     Attributes
     ----------
@@ -189,6 +201,11 @@ class PartitionedPosterior:
         object
             What `combine` gives.
 
+        Raises
+        ------
+        StatementError
+            If one of them is no function.
+
         Examples
         --------
         The largest probability of all:
@@ -201,6 +218,8 @@ class PartitionedPosterior:
         >>> round(post.reduce(lambda p, people, numbers: float(p.max(initial=0.0)), max), 6)
         1.0
         """
+        arguments.function(measure, "measure")
+        arguments.function(combine, "combine")
         n_tuples = len(self.release.quasi_identifiers)
         known = self._whole.surroundings(frozenset())
         found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
@@ -307,25 +326,9 @@ class PartitionedPosterior:
 
     def _numbers(self, q: Any) -> np.ndarray:
         """The numbers of the QI tuples that are asked for."""
-        release = self.release
-        tuples = release.quasi_identifiers
         if isinstance(q, Mapping):
             return np.flatnonzero(self._whole.described_tuples(q))
-        if isinstance(q, pd.DataFrame) and set(release.qi) <= set(q.columns):
-            asked: pd.Index = pd.MultiIndex.from_frame(q[list(release.qi)])
-        elif isinstance(q, pd.DataFrame | str) or not isinstance(q, Iterable):
-            raise StatementError(
-                f"q={shown(q)}: the QI tuples that are asked for are expected, a table with the columns "
-                f"{list(release.qi)}, a list of tuples, or a description {{attribute: value}}"
-            )
-        else:
-            asked = q if isinstance(q, pd.MultiIndex) else pd.MultiIndex.from_tuples(
-                [one if isinstance(one, tuple) else (one,) for one in q], names=release.qi
-            )  # fmt: skip
-        at = tuples.get_indexer(asked)
-        if (at < 0).any():
-            raise StatementError(f"nobody in the release has the {', '.join(release.qi)} {listing(asked[at < 0])}")
-        return at
+        return numbers_of_tuples(q, self.release.qi, self.release.quasi_identifiers)
 
     def __repr__(self) -> str:
         return (
