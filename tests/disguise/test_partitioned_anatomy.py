@@ -60,6 +60,16 @@ def test_seed():
     assert (one.n_qb != two.n_qb).nnz
 
 
+def test_order_of_records():
+    """A partition whose records come in another order, as after a shuffle that is repeated, is the same part."""
+    parts = [ADULT.head(2000), ADULT.tail(1000)]
+    mixed = [part.sample(frac=1, random_state=7) for part in parts]
+    first, again = (
+        mx.Release.from_partitions(mx.disguise.anatomy(_of(*some), **ROLES, l=5, exempt=2)) for some in (parts, mixed)
+    )
+    same_release(first, again)
+
+
 def test_partitions_that_cannot_be_bucketized():
     """A partition that is too small, or too much alike, is named; one without people is left out."""
     with refused(mx.TableError, "partition 3 of the table has 3 records", "repartition"):

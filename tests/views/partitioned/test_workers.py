@@ -1,0 +1,50 @@
+"""With a client of Dask a table is shuffled and parts are made by its workers, threads or processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import maxent_cvx as mx
+from support.partitions import same_release
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+
+HOSPITAL = mx.datasets.load_hospital()
+ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
+
+
+@pytest.fixture(params=[False, True], ids=["threads", "processes"], scope="module")
+def client(request) -> Iterator[object]:
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": request.param, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
+        yield found
+
+
+def test_workers(client):
+    """With a client the table is shuffled by Dask, and parts are made by the workers."""
+    table = dd.from_pandas(HOSPITAL, npartitions=2)
+    release = mx.Release.from_dask(table, **ROLES)
+    assert all(dask.is_dask_collection(make) for make in release.makers)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+def test_workers_read_temporary_files(client, tmp_path):
+    """A release of files is made in this process, and its parts wherever the files can be seen."""
+    HOSPITAL.to_parquet(tmp_path / "people.parquet")
+    release = mx.Release.from_parquet(tmp_path, **ROLES, partitions=3)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+def test_anatomy_by_workers(client):
+    """Where buckets are dealt changes nothing of them."""
+    table = dd.from_pandas(mx.datasets.load_adult(), npartitions=3)
+    roles = {"qi": ["age", "sex"], "sa": "education", "l": 5, "exempt": 2}
+    release = mx.disguise.anatomy(table, **roles)
+    here = [maker.compute(scheduler="synchronous") for maker in release.makers]
+    for part, again in zip(client.gather([client.compute(maker) for maker in release.makers]), here, strict=True):
+        assert (part.n_qb != again.n_qb).nnz == 0
+        assert part.buckets.equals(again.buckets)
