@@ -20,9 +20,11 @@ from ..solvers.solving.solve import solve
 from ..sources import published_sources
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
+from ..views.partitioned.partitioned_release import PartitionedRelease
 from .certifying import certified
 from .explain.relaxation import Relaxation, least_relaxation
 from .intervals.bounded import BoundedAdversary
+from .partitioned.partitioned_maxent import PartitionedMaxEnt
 from .posterior import Posterior
 from .time_limits import seconds_for
 from .warm_start import first_multipliers
@@ -39,7 +41,8 @@ class MaxEnt(BoundedAdversary):
     Parameters
     ----------
     view : View
-        What is published. Its invariants are the model's first source.
+        What is published. Its invariants are the model's first source. Of a release in partitions a
+        :class:`PartitionedMaxEnt` is made, with the same arguments.
     people : dict of dict, or DataFrame, optional
         The QI values of people who are known by name, so that statements can involve ``P("Flu", who="Alice")``:
         ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
@@ -76,6 +79,14 @@ class MaxEnt(BoundedAdversary):
     repeat: let the values be a, b, c, c, the prior of one tuple .4, 0, .6, and that of three others .2, .2, .6. No
     exact probability is above .5, and the largest one here is .562. Ask :func:`maxent_cvx.worlds.r_robustness`.
     """
+
+    def __new__(cls, view: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Make a model; of a release in partitions a :class:`PartitionedMaxEnt`, with the same arguments."""
+        if isinstance(view, PartitionedRelease):
+            if kwargs.pop("prior", args[1] if len(args) > 1 else None) is not None:
+                raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
+            return PartitionedMaxEnt(view, *args[:1], **kwargs)
+        return super().__new__(cls)
 
     def __init__(
         self,

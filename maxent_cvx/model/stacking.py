@@ -23,7 +23,7 @@ from ..solvers.rows.sparse import canonical, compact, entry_rows, most_by_row
 from ..terms.rows import Rows
 from .row_blocks import RowBlocks
 
-__all__ = ["stacked"]
+__all__ = ["penalties", "rounding_errors", "sides", "stacked"]
 
 
 def stacked(
@@ -57,15 +57,11 @@ def stacked(
     others = SharedColumns(scaled[n:] or sp.csr_array((0, len(weights))))
     matrix = SplitMatrix(canonical(compact(sp.csr_array(first))), others)
     scale = n_records / largest
-    low, high = (np.concatenate([getattr(rows, side) for rows in blocks]) * scale for side in ("low", "high"))
-    is_fact = np.arange(len(low)) < n_facts
-    low, high = (np.where(is_fact, rounded_to_integers(side), side) for side in (low, high))
+    is_fact = np.arange(len(scale)) < n_facts
+    low, high = sides(blocks, scale, is_fact)
     # Where all coefficients are +-1 after scaling, only the sides carry roundoff.
     mixed = np.concatenate([_has_other_coefficients(some) for some in (matrix.published, others.distinct)])
-    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
-    is_integer = (np.rint(low) == low) & (np.rint(high) == high)
-    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
-    coefficient_error = np.where(mixed, FEASIBILITY.places, 0.0)
+    side_error, coefficient_error = rounding_errors(low, high, mixed, is_fact, n_records)
     return LinearForm(
         matrix,
         low,
@@ -77,12 +73,41 @@ def stacked(
         weights,
         side_error=side_error,
         coefficient_error=coefficient_error,
-        penalties=_penalties([rows for rows in knowledge if rows.penalty is not None], scale),
+        penalties=penalties(knowledge, scale),
     )
 
 
-def _penalties(soft: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
+def sides(blocks: Sequence[Rows], scale: np.ndarray, is_fact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The low and the high sides of all rows, records; those of facts are numbers of records."""
+    none = np.empty(0)
+    low, high = (np.concatenate([none, *(getattr(rows, side) for rows in blocks)]) * scale for side in ("low", "high"))
+    return np.where(is_fact, rounded_to_integers(low), low), np.where(is_fact, rounded_to_integers(high), high)
+
+
+def rounding_errors(
+    low: np.ndarray, high: np.ndarray, mixed: np.ndarray, is_fact: np.ndarray, n_records: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds on the errors of the residual and of the coefficients of each row that come from rounding.
+
+    Parameters
+    ----------
+    low, high : ndarray
+        Records.
+    mixed : ndarray of bool
+        Which rows have other coefficients than 1 and -1, after scaling.
+    is_fact : ndarray of bool
+        Which rows are facts, whose sides are known to be integers if they are.
+    n_records : int
+    """
+    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
+    is_integer = (np.rint(low) == low) & (np.rint(high) == high)
+    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
+    return side_error, np.where(mixed, FEASIBILITY.places, 0.0)
+
+
+def penalties(blocks: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
     """The costs of the last rows, soft ones, where a value v is v * scale records."""
+    soft = [rows for rows in blocks if rows.penalty is not None]
     if not sum(map(len, soft)):
         return None
     both = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]

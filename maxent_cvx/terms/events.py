@@ -11,14 +11,26 @@ from ..tables.selection import choose
 from ..views import View
 from .axes import level_of
 
-__all__ = ["tuples_described", "values_named"]
+__all__ = ["mark_tuples", "tuples_described", "values_named"]
 
 
 def tuples_described(view: View, given: Mapping[str, object] | None) -> np.ndarray:
     """Mark the QI tuples that are as described; an error if there is nobody."""
+    mask = mark_tuples(view, given)
+    if not mask.any():
+        asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
+        raise StatementError(
+            f"nobody in the {view.noun} has {asked}: each value occurs, but not together; "
+            "P(value | given) would be 0/0: take a condition out"
+        )
+    return mask
+
+
+def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
+    """Mark the QI tuples that are as described, if there are any."""
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {shown(given)}")
-    tuples = view.quasi_identifiers
+    tuples = view.axes["q"][1]
     mask = np.ones(len(tuples), dtype=bool)
     for attribute, chosen in (given or {}).items():
         if (known := view.described(attribute, chosen)) is not None:
@@ -28,12 +40,6 @@ def tuples_described(view: View, given: Mapping[str, object] | None) -> np.ndarr
             raise unknown_name(f"quasi-identifier of the {view.noun}", attribute, view.qi)
         codes, level = level_of(tuples, view.qi.index(attribute))
         mask &= choose(chosen, attribute).mask(level, attribute)[codes]
-    if not mask.any():
-        asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
-        raise StatementError(
-            f"nobody in the {view.noun} has {asked}: each value occurs, but not together; "
-            "P(value | given) would be 0/0: take a condition out"
-        )
     return mask
 
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..errors import StatementError, arguments, unknown_name
 from ..solvers.rows.sparse import compact
 from ..tables.coding import group_codes
-from .axes import as_names
+from .axes import as_names, level_of
 from .blocks.block import Block
 from .blocks.empty_groups import Groups
 from .blocks.labelled import Provenance
@@ -144,10 +144,10 @@ class Space(Terms):
         if stranger := [name for name in given if name not in ("q", *self.view.qi)]:
             raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
-        tuples = self.view.quasi_identifiers
-        levels = [self.view.qi.index(column) for column in self.axes.columns(given)]
-        group = group_codes([np.asarray(tuples.codes[i]) for i in levels], [len(tuples.levels[i]) for i in levels])
-        share = np.bincount(group, weights=self.view.n_q) / self.n_records  # P(given)
+        tuples = self.view.axes["q"][1]
+        levels = [level_of(tuples, self.view.qi.index(column)) for column in self.axes.columns(given)]
+        group = group_codes([codes for codes, _ in levels], [len(values) for _, values in levels])
+        share = np.bincount(group, weights=self._records_of_tuples()) / self.n_records  # P(given)
         there = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
         there = there if there.nlevels > 1 else there.get_level_values(0)
         # All terms of a joint row have the same `given`: look it up at the row's first term.
@@ -189,8 +189,8 @@ class Space(Terms):
         """
         arguments.instance(members, sp.csr_array, "members")
         s = arguments.places(s, "s", len(self.view.sensitive_values), members.shape[0])
-        if members.shape[1] != len(self.view.n_q):
-            raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({len(self.view.n_q)})")
+        if members.shape[1] != (n_tuples := len(self.view.axes["q"][1])):
+            raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({n_tuples})")
         n_values = len(self.view.sensitive_values)
         pair = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
         shape = (members.shape[1] * n_values, len(self))
@@ -232,8 +232,8 @@ class Space(Terms):
             )
         is_value = values_named(self.view, value)
         if who is None:
-            axis, those = "q", self.described(given)
-            share = self.view.n_q[those].sum() / self.n_records
+            axis, (those, people) = "q", self._described(given)
+            share = people / self.n_records
         elif given is None and (pseudonyms := self.view.named(who)) is not None:
             axis, those, share = "q", pseudonyms, 1 / self.n_records
         elif given is None:
@@ -320,6 +320,42 @@ class Space(Terms):
         [('female', 'college'), ('female', 'graduate'), ('female', 'junior')]
         """
         return tuples_described(self.view, given)
+
+    def records_described(self, given: Mapping[str, object] | None) -> int:
+        """Count the records that are as described, n(given).
+
+        Parameters
+        ----------
+        given : dict or None
+            As in :meth:`prob`; None is everybody.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        UnknownName, StatementError
+            As in :meth:`described`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.Space.of(release).records_described({"Gender": "female"})
+        4
+        """
+        return self._described(given)[1]
+
+    def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
+        """Mark the QI tuples that are as described, and count their records."""
+        those = self.described(given)
+        return those, int(self._records_of_tuples()[those].sum())
+
+    def _records_of_tuples(self) -> np.ndarray:
+        """Records of each QI tuple."""
+        return self.view.n_q
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term: the truth that a model is compared with.

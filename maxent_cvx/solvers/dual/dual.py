@@ -15,6 +15,7 @@ A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -90,6 +91,22 @@ class Dual:
         self.removed = self.removed | empty_terms(self.form, proof, self.removed, np.zeros(len(self.removed)))
         self.proofs.append(proof)
         self._offset = np.where(self.removed, -np.inf, self._offset)
+
+    @property
+    def n_removed(self) -> int:
+        """The number of terms that are left out."""
+        return int(self.removed.sum())
+
+    def weights(self, point: Point, floor: float) -> Any:
+        """The counts at a point, but at least `floor` for terms that are not removed: what the Hessian is made of."""
+        return np.maximum(point.counts, np.where(self.removed, 0.0, floor))
+
+    def largest_rise(self, step: np.ndarray) -> float:
+        """By how much a step raises the logarithm of a count at most."""
+        return float(np.max(self.form.rmatvec(step), initial=0.0, where=~self.removed))
+
+    def start_from(self, point: Point) -> None:
+        """Points that are evaluated from now on are sought from this one, where that is of use: here it is not."""
 
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the function, and what its gradient is made of."""

@@ -55,7 +55,7 @@ def _decreases_enough(dual: Dual, point: Point, trial: Point) -> bool:
 
 def step_cap(dual: Dual, step: np.ndarray) -> float:
     """The largest multiple of a step, at most 1, by which no count grows by more than a factor exp(largest_rise)."""
-    rise = float(np.max(dual.form.rmatvec(step), initial=0.0, where=~dual.removed))
+    rise = dual.largest_rise(step)
     return min(1.0, LINE_SEARCH.largest_rise / rise) if rise > 0 else 1.0
 
 

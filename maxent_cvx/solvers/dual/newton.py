@@ -8,6 +8,8 @@ treated as by Kazama and Tsujii, 2003). Terms that are zero in every solution ar
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +61,40 @@ def newton_steps(
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
+    status, iteration, point = yield from descent(dual, system, start, tolerance, max_iterations)
+    residual = dual.residual_and_gap(point)[0]
+    message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
+    seconds = time.perf_counter() - begun
+    m, *proofs = (_in_original_order(vector, order) for vector in (point.m, *dual.proofs))
+    schur = system.schur if form is posed else None
+    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, corner=schur)
+
+
+def descent(
+    dual: Dual,
+    system: System,
+    start: np.ndarray,
+    tolerance: float,
+    max_iterations: int,
+    find_zeros: Callable[..., Any] = recession_direction,
+    loosest: float = NEWTON.loosest,
+) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
+    """Minimise a dual function, step by step; it returns why it ended, after how many iterations, and the best point.
+
+    Parameters
+    ----------
+    dual : Dual
+    system : System
+        The Newton systems of its Hessian.
+    start : ndarray, one a row
+        Multipliers in the dual cone.
+    tolerance, max_iterations
+        As in :func:`newton`.
+    find_zeros : callable
+        Turns a step into a proof that terms are zero, see :func:`.recession_direction`.
+    loosest : float
+        Loosest relative precision of a step.
+    """
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     next_search, pause = 0, 1  # the iteration from which on zeros are looked for, and how long not to, once in vain
@@ -66,8 +102,8 @@ def newton_steps(
     for iteration in range(max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
-        dropped, products = int(dual.removed.sum()), system.products
-        stop = yield {"residual": residual, "gap": gap, "dual": point.value, "dropped": dropped, "products": products}
+        line = {"residual": residual, "gap": gap, "dual": point.value, "dropped": dual.n_removed}
+        stop = yield {**line, "products": system.products}
         stalled = stalled + 1 if error > 0.9 * best else 0
         if error < best:
             best, best_m = error, point.m
@@ -76,8 +112,9 @@ def newton_steps(
             break
         if stop or iteration == max_iterations:
             break
+        dual.start_from(point)
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
-        precision = max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest))
+        precision = min(max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest)), loosest)
         last_residual = residual
         for ridge in NEWTON.ridges:
             step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)
@@ -89,7 +126,7 @@ def newton_steps(
             break
         is_damped |= length < 1
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
-            proof = recession_direction(dual, point, step, system, active)
+            proof = find_zeros(dual, point, step, system, active)
             pause = 1 if proof is not None else 2 * pause
             next_search = iteration + pause
             if proof is not None:
@@ -98,12 +135,7 @@ def newton_steps(
         point = trial
     if not error <= best:  # the last step may have increased the error
         point = dual.at(best_m)
-        residual = dual.residual_and_gap(point)[0]
-    message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
-    seconds = time.perf_counter() - begun
-    m, *proofs = (_in_original_order(vector, order) for vector in (point.m, *dual.proofs))
-    schur = system.schur if form is posed else None
-    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, corner=schur)
+    return status, iteration, point
 
 
 def forcing_term(reduction: float, iteration: int) -> float:
@@ -126,8 +158,7 @@ def newton_direction(
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
     floor = NEWTON.floor * residual * (1.0 if is_damped else min(residual, 1.0))
-    weights = np.maximum(point.counts, np.where(dual.removed, 0.0, floor))
-    factor = system.at(weights, ridge, point.curvature)
+    factor = system.at(dual.weights(point, floor), ridge, point.curvature)
     for _ in range(NEWTON.repairs):
         known = np.flatnonzero(active[dual.form.n_published :])
         step = factor.solve(np.where(active, gradient, 0.0), known, precision)

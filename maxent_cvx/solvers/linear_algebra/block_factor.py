@@ -1,44 +1,32 @@
-"""The Newton system at one x: blocks factored, the Schur complement of the knowledge by conjugate gradients."""
+"""The Newton system at one x: the blocks are factored, the knowledge is left to its Schur complement."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..parameters.size_limits import NEWTON_COSTS
 from ..program.bucket_blocks import BucketBlocks
 from ..program.shared_columns import SharedColumns
 from .bucket_inverse import BucketInverse
-from .conjugate_gradients import conjugate_gradients
 from .schur_complement import schur_complement
-from .schur_preconditioner import SchurComplement
+from .schur_factor import SchurFactor, Systems
 
 __all__ = ["BlockFactor"]
 
 
-class Blocks(Protocol):
+class Blocks(Systems, Protocol):
     """What the systems at all x have in common, see :class:`.block_system.BlockSystem`."""
 
     known: SharedColumns
     bucket_blocks: BucketBlocks
     class_of_entry: np.ndarray
     n_published: int
-    n_known: int
-    products: int
-    formed: int
-    schur: SchurComplement | None
-    may_form: bool
-
-    @property
-    def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed."""
-        ...
 
 
-class BlockFactor:
+class BlockFactor(SchurFactor):
     """Solves H d = g at one x, for any active rows of knowledge.
 
     Parameters
@@ -53,11 +41,11 @@ class BlockFactor:
     """
 
     def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> None:
-        self._blocks, self._x, self._ridge, self._curvature = blocks, x, ridge, curvature
+        self._blocks, self._x, self._curvature = blocks, x, curvature
         self._inverse = BucketInverse(blocks.bucket_blocks, x, ridge)
         self._by_class = blocks.known.collect(x)
         squares = blocks.known.squared @ self._by_class
-        self._squares = squares if curvature is None else squares + curvature
+        super().__init__(blocks, squares if curvature is None else squares + curvature, ridge)
 
     @cached_property
     def _across(self) -> sp.csr_array:
@@ -84,18 +72,29 @@ class BlockFactor:
         -------
         ndarray, one a row
         """
-        buckets, known, n = self._blocks.bucket_blocks, self._blocks.known, self._blocks.n_published
+        buckets, n = self._blocks.bucket_blocks, self._blocks.n_published
         right = np.zeros(buckets.n_slots)
         right[buckets.slot] = gradient[:n]
-        of_buckets = self._inverse.apply(right)
-        direction = np.zeros(len(gradient))
+        of_buckets, direction = self.of_buckets(right), np.zeros(len(gradient))
         if len(active):
-            right_known = gradient[n + active] - (known.distinct @ (self._across.T @ of_buckets))[active]
-            of_known = self._solve_schur(right_known, active, tolerance)
+            right_known = gradient[n + active] - self.carried(of_buckets)[active]
+            of_known = self.solve_schur(right_known, active, tolerance)
             direction[n + active] = of_known
-            of_buckets -= self._inverse.apply(self._across @ self._by_columns(of_known, active))
+            of_buckets -= self.made_up(of_known, active)
         direction[:n] = of_buckets[buckets.slot]
         return direction
+
+    def of_buckets(self, right: np.ndarray) -> np.ndarray:
+        """D^-1 right, one number a slot of the blocks."""
+        return self._inverse.apply(right)
+
+    def carried(self, of_buckets: np.ndarray) -> np.ndarray:
+        """B v for numbers of the buckets, one a slot: what these change in every row of knowledge."""
+        return np.asarray(self._blocks.known.distinct @ (self._across.T @ of_buckets))
+
+    def made_up(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """D^-1 B' v for numbers of the active rows of knowledge, by which the buckets make up for these."""
+        return self._inverse.apply(self._across @ self._by_columns(of_known, active))
 
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
         """S v over the active rows."""
@@ -117,30 +116,3 @@ class BlockFactor:
         multipliers = np.zeros(self._blocks.n_known)
         multipliers[active] = v
         return self._blocks.known.transposed @ multipliers
-
-    def _solve_schur(self, right: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
-        """Solve S v = right; S is formed if that takes more products than are affordable."""
-        blocks = self._blocks
-        empty = self._squares[active] == 0  # a row whose terms are all zero: its multiplier does not move
-        right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, self._squares[active])
-        raised = self._ridge * scale
-
-        def product(v: np.ndarray) -> np.ndarray:
-            return self.schur_product(v, active) + raised * v
-
-        if blocks.n_known > NEWTON_COSTS.most_dense:
-            return self._conjugate(product, right, scale.__rtruediv__, tolerance, NEWTON_COSTS.most_products)[0]
-        precondition = blocks.schur.precondition(active, scale, self._ridge) if blocks.schur else scale.__rtruediv__
-        found, converged = self._conjugate(product, right, precondition, tolerance, blocks.affordable_products)
-        if converged or not blocks.may_form:
-            return found
-        blocks.schur = SchurComplement(self.form_schur(active), active)
-        blocks.formed += 1
-        precondition = blocks.schur.precondition(active, scale, self._ridge)
-        return self._conjugate(product, right, precondition, tolerance, NEWTON_COSTS.most_after_forming, found)[0]
-
-    def _conjugate(self, *problem: Any) -> tuple[np.ndarray, bool]:
-        """Solve by conjugate gradients, and count the products."""
-        solution, products, converged = conjugate_gradients(*problem)
-        self._blocks.products += products
-        return solution, converged

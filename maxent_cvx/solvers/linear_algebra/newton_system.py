@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,8 +37,11 @@ class System(Protocol):
     products: int
     schur: SchurComplement | None
 
-    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> Factor:
-        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given."""
+    def at(self, x: Any, ridge: float, curvature: np.ndarray | None = None) -> Factor:
+        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given.
+
+        x is what :meth:`..dual.dual.Dual.weights` gives, an array unless the problem is in partitions.
+        """
         ...
 
 

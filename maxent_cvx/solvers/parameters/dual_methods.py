@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PRIMAL_DUAL",
-    "SEPARABLE_NEWTON", "VANISHING_TERMS",
+    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED",
+    "PRIMAL_DUAL", "SEPARABLE_NEWTON", "VANISHING_TERMS",
 ]  # fmt: skip
 
 
@@ -251,6 +251,32 @@ class Interior:
     """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
 
 
+@dataclass(frozen=True)
+class Partitioned:
+    """The multipliers of published rows, given those of the knowledge, in a problem of partitions."""
+
+    tolerance: float = 1e-13
+    """Records: the largest violation of a published row at which to stop."""
+    rounding: float = 1e-10
+    """Relative to the largest right-hand side: a violation that is no longer halved is one of rounding below this."""
+    near: float = 0.5
+    """Relative to its side: the violation of a row from which on Newton's method takes over from scaling."""
+    scalings: int = 8
+    """Rounds of scaling at most."""
+    iterations: int = 25
+    """Newton's steps at most."""
+    whole_step: float = 0.1
+    """Logarithm: a step that changes counts by less is not shortened."""
+    ridge: float = 1e-10
+    """Relative ridge of the blocks, in each of which one row is redundant."""
+    dependent: float = 1e-9
+    """Relative to the diagonal: a row of knowledge with a smaller pivot in S is implied by others."""
+    precise: float = 1e-8
+    """A probability: an answer with a larger certified error is made more precise."""
+    more_iterations: int = 3
+    """Iterations for that; from nearby, each doubles the digits until rounding prevents it."""
+
+
 DUAL_FUNCTION = DualFunction()
 NEWTON_SYSTEM = NewtonSystem()
 SEPARABLE_NEWTON = SeparableNewton()
@@ -260,3 +286,4 @@ INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
 FACIAL_REDUCTION = FacialReduction()
+PARTITIONED = Partitioned()

@@ -12,7 +12,7 @@ from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row
 from .required import require_feasible
 
-__all__ = ["activity", "term_bounds"]
+__all__ = ["Propagation", "activity", "largest_activity", "power_of_two_unit", "row_rounding", "slacks", "term_bounds"]
 
 
 def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -45,44 +45,102 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     sums of them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
     rounding error.
     """
-    n, known, tolerance = form.n_published, form.known, form.tolerance
-    lower, upper = np.zeros(form.shape[1]), np.full(form.shape[1], float(n_records))
-    if not form.side_error[:n].any():
-        upper = np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
-    largest = max(float(n_records), 1.0, float((abs(form.published) @ upper).max(initial=0.0)))
-    largest = max(largest, float((abs(known.distinct) @ known.collect(upper)).max(initial=0.0)))
-    unit = 2.0 ** (np.ceil(np.log2(largest)) - 52)
-    upper = np.ceil(upper / unit) * unit
-    if most is not None:
-        upper = np.minimum(upper, np.ceil(most / unit) * unit)
-    least_move, within = PRESOLVE.least_move * form.count_scale, activity(form)
-    rounding = row_rounding(form, unit)
-    least, least_of_class = _least_slack(form.published_by_term, unit), _least_slack(known.transposed, unit)
+    propagation = Propagation(form, n_records, power_of_two_unit(largest_activity(form, n_records)), most)
+    bounds, rounding = propagation.start, row_rounding(form, propagation.unit)
     for _ in range(PRESOLVE.propagation_rounds):
-        low, high = within(lower, upper)
-        require_feasible(
-            form,
-            (low <= form.high + FEASIBILITY.multiple * tolerance)
-            & (high >= form.low - FEASIBILITY.multiple * tolerance),
-            low,
-            high,
-        )
-        error = rounding(lower, upper)
-        # The slack of each row: by how much its value may rise from the least, and fall from the largest activity.
-        to_high, to_low = np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
-        rise, fall = least(to_high[:n], to_low[:n])
-        by_class = least_of_class(to_high[n:], to_low[n:])
-        new_upper = np.ceil((lower + np.minimum(rise, by_class[0][known.of_term])) / unit) * unit
-        new_lower = np.floor((upper - np.minimum(fall, by_class[1][known.of_term])) / unit) * unit
-        new_upper = np.where(upper - new_upper > least_move, new_upper, upper)
-        new_lower = np.where(new_lower - lower > least_move, new_lower, lower)
-        # Roundoff must not make bounds cross. If they do cross, some row cannot hold and is found in the next round.
-        new_lower = np.minimum(new_lower, new_upper)
-        unchanged = np.array_equal(lower, new_lower) and np.array_equal(upper, new_upper)
-        lower, upper = new_lower, new_upper
-        if unchanged:
+        low, high = propagation.activity(*bounds)
+        slack = slacks(form, low, high, rounding(*bounds))
+        before, bounds = bounds, propagation.tightened(*bounds, *slack)
+        if all(np.array_equal(*pair) for pair in zip(before, bounds, strict=True)):
             break
-    return lower, upper
+    return bounds
+
+
+class Propagation:
+    """One round after the other: from bounds on the terms to activity bounds of the rows, and back.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : float
+    unit : float
+        Records: bounds are multiples of it, see :func:`power_of_two_unit`.
+    most : ndarray, optional
+        As of :func:`term_bounds`.
+    """
+
+    def __init__(self, form: LinearForm, n_records: float, unit: float, most: np.ndarray | None = None) -> None:
+        self.form, self.unit = form, unit
+        upper = np.ceil(_first_upper(form, n_records) / unit) * unit
+        if most is not None:
+            upper = np.minimum(upper, np.ceil(most / unit) * unit)
+        self.start = np.zeros(form.shape[1]), upper
+        self.activity = activity(form)
+        self._least_move = PRESOLVE.least_move * form.count_scale
+        self._least = _least_slack(form.published_by_term, unit)
+        self._least_of_class = _least_slack(form.known.transposed, unit)
+
+    def tightened(
+        self, lower: np.ndarray, upper: np.ndarray, to_high: np.ndarray, to_low: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds that the slack of every row implies.
+
+        Parameters
+        ----------
+        lower, upper : ndarray, one a term
+        to_high, to_low : ndarray, one a row
+            As :func:`slacks` gives them.
+        """
+        n, of_term, unit = self.form.n_published, self.form.known.of_term, self.unit
+        rise, fall = self._least(to_high[:n], to_low[:n])
+        by_class = self._least_of_class(to_high[n:], to_low[n:])
+        new_upper = np.ceil((lower + np.minimum(rise, by_class[0][of_term])) / unit) * unit
+        new_lower = np.floor((upper - np.minimum(fall, by_class[1][of_term])) / unit) * unit
+        new_upper = np.where(upper - new_upper > self._least_move, new_upper, upper)
+        new_lower = np.where(new_lower - lower > self._least_move, new_lower, lower)
+        # Roundoff must not make bounds cross. If they do cross, some row cannot hold and is found in the next round.
+        return np.minimum(new_lower, new_upper), new_upper
+
+
+def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how much the value of each row may rise from its least, and fall from its largest activity, records.
+
+    Parameters
+    ----------
+    form : LinearForm
+    low, high : ndarray, one a row
+        The least and the largest activity.
+    error : ndarray, one a row
+        A bound on the rounding error.
+
+    Raises
+    ------
+    Infeasible
+        If some row cannot hold within these.
+    """
+    tolerance = FEASIBILITY.multiple * form.tolerance
+    require_feasible(form, (low <= form.high + tolerance) & (high >= form.low - tolerance), low, high)
+    return np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
+
+
+def largest_activity(form: LinearForm, n_records: float) -> float:
+    """The largest value of a row, all coefficients taken for positive, within the first bounds; at least one record."""
+    upper, known = _first_upper(form, n_records), form.known
+    sums = abs(form.published) @ upper, abs(known.distinct) @ known.collect(upper)
+    return max(float(n_records), 1.0, *(float(some.max(initial=0.0)) for some in sums))
+
+
+def power_of_two_unit(largest: float) -> float:
+    """A unit, records, of which sums up to the largest activity are exact."""
+    return float(2.0 ** (np.ceil(np.log2(largest)) - 52))
+
+
+def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
+    """The upper bounds that single published rows imply, rounded outwards, and N."""
+    upper = np.full(form.shape[1], float(n_records))
+    if form.side_error[: form.n_published].any():
+        return upper
+    return np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
 
 
 def row_rounding(form: LinearForm, unit: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

@@ -19,7 +19,7 @@ from .reduced import Reduced
 from .redundant_rows import redundant
 from .required import require_feasible
 
-__all__ = ["reduce", "remaining"]
+__all__ = ["largest_coefficients", "negligible", "reduce", "remaining"]
 
 
 def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
@@ -82,19 +82,26 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
 
 def _fixed_terms(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Mark the terms whose bounds are so close that the difference is negligible in every row."""
-    width = upper - lower
-    fixed = width <= form.zero_tolerance * form.count_scale
-    if not fixed.any() or fixed.all():
-        return fixed
-    known = form.known
-    # In a row, the width counts relative to the largest coefficient of the other terms, which may be a small one.
-    open_ = known.collect(~fixed) > 0
-    distinct, size = known.distinct, np.abs(known.distinct.data)
-    largest = most_by_row(np.where(open_[distinct.indices], size, 0.0), distinct)[entry_rows(distinct)]
-    ratio = np.divide(size, largest, out=np.ones(len(size)), where=largest > 0)
+    nearly = upper - lower <= form.zero_tolerance * form.count_scale
+    if not nearly.any() or nearly.all():
+        return nearly
+    return nearly & negligible(form, upper - lower, largest_coefficients(form, ~nearly))
+
+
+def largest_coefficients(form: LinearForm, terms: np.ndarray) -> np.ndarray:
+    """The largest absolute coefficient of each row of knowledge over some terms, 0 where it has none."""
+    distinct, is_open = form.known.distinct, form.known.collect(terms) > 0
+    return most_by_row(np.where(is_open[distinct.indices], np.abs(distinct.data), 0.0), distinct)
+
+
+def negligible(form: LinearForm, width: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Mark the terms whose width counts for nothing in any row, relative to its largest coefficient of open terms."""
+    distinct, size = form.known.distinct, np.abs(form.known.distinct.data)
+    of_row = largest[entry_rows(distinct)]
+    ratio = np.divide(size, of_row, out=np.ones(len(size)), where=of_row > 0)
     by_class = sp.csr_array((ratio, distinct.indices, distinct.indptr), shape=distinct.shape).T.tocsr()
-    effect = width * most_by_row(by_class.data, by_class)[known.of_term]
-    return fixed & (effect <= form.zero_tolerance * form.count_scale)
+    effect = width * most_by_row(by_class.data, by_class)[form.known.of_term]
+    return effect <= form.zero_tolerance * form.count_scale
 
 
 def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:

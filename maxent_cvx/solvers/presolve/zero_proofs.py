@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from ..parameters.tolerances import EPS, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import exact_rmatvec
 
-__all__ = ["empty_terms", "implied_upper_bounds", "moved_along_recession"]
+__all__ = [
+    "Consequence", "bounds_by", "consequence", "empty_terms", "implied_upper_bounds", "moved_along_recession",
+]  # fmt: skip
 
 
 def empty_terms(form: LinearForm, direction: np.ndarray, fixed: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -60,23 +63,92 @@ def implied_upper_bounds(
     """
     form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
     change, error = exact_rmatvec(form, direction)
-    largest = change + error
+    found = consequence(form, direction, change, error, fixed, counts, width)
+    return bounds_by(change + error, found.excess, fixed)
+
+
+class Consequence(NamedTuple):
+    """What a direction implies: sum_j (A' d)_j x_j >= beta over the terms that are not fixed.
+
+    Attributes
+    ----------
+    risen : float
+        The most that terms with (A' d)_j > 0 add to the left side, records.
+    beta : float
+        The right side, less what fixed terms add to the left one.
+    error : float
+        A bound on the error of beta, from rounding and from the widths of fixed terms.
+    """
+
+    risen: float
+    beta: float
+    error: float
+
+    @staticmethod
+    def added(some: Sequence[Consequence]) -> Consequence:
+        """The same of some partitions together, whose numbers are rounded once more as they are added up."""
+        risen, beta, error = (math.fsum(numbers) for numbers in zip(*some, strict=True))
+        return Consequence(risen, beta, error + EPS * sum(abs(one.beta) + one.risen for one in some))
+
+    @property
+    def excess(self) -> float:
+        """The most that terms with (A' d)_j < 0 can take from the left side, records."""
+        return self.risen + max(-self.beta, 0.0) + self.error
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether no x >= 0 satisfies it."""
+        return self.beta - self.error > self.risen
+
+
+def consequence(
+    form: LinearForm,
+    direction: np.ndarray,
+    change: np.ndarray,
+    error: np.ndarray,
+    fixed: np.ndarray,
+    counts: np.ndarray,
+    width: np.ndarray | None = None,
+) -> Consequence:
+    """What a direction implies for the terms that are not fixed.
+
+    Parameters
+    ----------
+    form : LinearForm
+    direction : ndarray, one a row
+        Where it is 0, the side of a row does not count.
+    change, error : ndarray, one a term
+        A' d, and a bound on its error.
+    fixed, counts, width
+        As of :func:`implied_upper_bounds`.
+    """
     active = np.flatnonzero(direction)
     along = direction[active]
     side = np.where(along > 0, form.low[active], form.high[active])
     products = np.concatenate([along * side, -change[fixed] * counts[fixed]])
     size = np.abs(products).sum()
     beta = math.fsum(products) if np.isfinite(size) else -np.inf  # fsum is exact: only the products are rounded
+    largest = change + error
     rises = ~fixed & (largest > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        excess = (
-            largest[rises] @ form.upper_bound[rises]
-            + max(-beta, 0.0)
-            + EPS * size
-            + np.abs(along) @ form.side_error[active]
-        )
+        off = EPS * size + np.abs(along) @ form.side_error[active]
         if width is not None:
-            excess += (np.abs(change) + error)[fixed] @ width[fixed]
+            off += (np.abs(change) + error)[fixed] @ width[fixed]
+        return Consequence(float(largest[rises] @ form.upper_bound[rises]), float(beta), float(off))
+
+
+def bounds_by(largest: np.ndarray, excess: float, fixed: np.ndarray) -> np.ndarray:
+    """The upper bound of each term that follows, records; infinite where nothing does.
+
+    Parameters
+    ----------
+    largest : ndarray, one a term
+        An upper bound on (A' d)_j.
+    excess : float
+        As of :class:`Consequence`.
+    fixed : ndarray of bool, one a term
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
         found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
     return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
 

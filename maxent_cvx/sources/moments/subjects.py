@@ -11,7 +11,6 @@ import pandas as pd
 from ...errors import StatementError, unknown_name
 from ...tables.numbers import numbers_of
 from ...tables.selection import choose
-from ...terms.axes import level_of
 from ...terms.events import values_named
 from ...terms.space import Space
 from ...views import OUTSIDE
@@ -64,7 +63,8 @@ def subjects(
     """
     view = space.view
     having = {name: choice for name, choice in given.items() if name in view.sensitive}
-    tuples = space.described({name: choice for name, choice in given.items() if name not in having})
+    of_tuples = {name: choice for name, choice in given.items() if name not in having}
+    tuples, people = space.described(of_tuples), space.records_described(of_tuples)
     inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
     mask = values_named(view, having) if having else inside
     terms = np.flatnonzero(tuples[space.codes["q"]] & mask[space.codes["s"]])
@@ -72,8 +72,8 @@ def subjects(
         raise StatementError(f"nobody can have {conditions((n, choose(c, n)) for n, c in given.items())}")
     n: int | None = None
     if mask.all():
-        n = int(view.n_q[tuples].sum())
-    elif tuples.all() and view.n_s is not None:
+        n = people
+    elif people == space.n_records and view.n_s is not None:
         n = int(view.n_s[mask].sum())
     return Subjects(terms, _numbers(space, of, values, known=bool(mask.all()))[terms], n)
 
@@ -102,5 +102,5 @@ def _numbers(
             f"{of!r} is a quasi-identifier, whose statistics are known; condition on a sensitive value: "
             f"given={{{view.sensitive[0]!r}: ...}}"
         )
-    codes, level = level_of(view.quasi_identifiers, view.qi.index(of))
-    return numbers_of(level.rename(of), values).astype(float)[codes][space.codes["q"]]
+    codes, level = space.axes.of_column(of)
+    return numbers_of(level.rename(of), values).astype(float)[codes]

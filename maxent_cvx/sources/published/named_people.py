@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ...terms.rows import Rows
 from ...terms.space import Space
 from ..base import Source
@@ -31,4 +33,5 @@ class NamedPeople(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row a person."""
         everybody, people = space.marginal("who"), space.people
-        yield everybody.at(space.view.n_q[people.q] > 1) == 1 / space.n_records
+        alike = people.unnamed + np.bincount(people.q, minlength=len(people.unnamed))  # records of every QI tuple
+        yield everybody.at(alike[people.q] > 1) == 1 / space.n_records

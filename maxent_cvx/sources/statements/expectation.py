@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from ...errors import BadProbability, LabelMismatch, StatementError, listing, number, shown, unknown_name
 from ...errors.arguments import text
 from ...tables.selection import Choice, written
-from ...terms.axes import level_of
 from ...terms.events import values_named
 from .events import P
 from .probability import Probability
@@ -177,6 +176,9 @@ class ExpectedNumber(Event):
                 f"{self} is known: {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
+        for name in dict(self.given - having):
+            if name in view.qi:
+                space.axes.of_column(name)  # whether anybody can be so is asked of the whole, by any partition
         event = Event(having or self._anything(space), self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not having or not unit:
@@ -195,12 +197,7 @@ class ExpectedNumber(Event):
 
     def _values(self, space: Space) -> tuple[np.ndarray, pd.Index]:
         """Codes of the attribute for each term, and what they stand for."""
-        view = space.view
-        if self.attribute in view.qi:
-            codes, values = level_of(view.quasi_identifiers, view.qi.index(self.attribute))
-            return codes[space.codes["q"]], values
-        codes, values = level_of(view.sensitive_values, list(view.sensitive).index(self.attribute))
-        return codes[space.codes["s"]], values
+        return space.axes.of_column(self.attribute)
 
     def _of_terms(self, space: Space) -> np.ndarray:
         """The number of every term."""

@@ -180,11 +180,11 @@ class AnsweredQueries(Source):
         weight = inside.astype(float) if self.of == "count" else self._numbers(space)
         coefficients, entries, people, names = [], [], [], []
         for query in self.queries:
-            mask, value = self._asked(space, query)
+            mask, n, value = self._asked(space, query)
             at = np.flatnonzero(mask[space.codes["q"]] & value[space.codes["s"]])
             w = weight[space.codes["s"][at]]
             at, w = at[w != 0], w[w != 0]
-            people.append(view.n_q[mask].sum())
+            people.append(n)
             entries.append(at)
             coefficients.append(w * space.n_records / (people[-1] if self.of == "mean" else 1))
             names.append(_text(query))
@@ -222,8 +222,8 @@ class AnsweredQueries(Source):
             low, high = integer_counts(low, high, names, "an answer to")
         return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
-    def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
-        """Mark the QI tuples, and the sensitive values, that a query is about."""
+    def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
+        """Mark the QI tuples that a query is about, tell their records, and mark the sensitive values."""
         view = space.view
         of_value = {name: one for name, one in query.items() if name in view.sensitive}
         value = np.ones(len(view.sensitive_values), dtype=bool)
@@ -235,7 +235,8 @@ class AnsweredQueries(Source):
                 )
             codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
             value &= choose(one, name).mask(level, name)[codes]
-        return space.described({name: one for name, one in query.items() if name not in of_value}), value
+        given = {name: one for name, one in query.items() if name not in of_value}
+        return space.described(given), space.records_described(given), value
 
     def _numbers(self, space: Space) -> np.ndarray:
         """The number of every sensitive value."""

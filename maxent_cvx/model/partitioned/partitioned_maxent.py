@@ -1,0 +1,309 @@
+"""A model of a release in partitions: knowledge is checked at once, and emitted where the partitions are."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import pandas as pd
+
+from ...errors import Inaccurate, StatementError, amount, arguments, shown
+from ...solvers.monitoring.monitor import Callback, Monitor
+from ...solvers.partitioned.solve import solve_partitioned
+from ...sources import NamedPeople, Source, as_source, read_statement
+from ...system.executors import Executor, executor_for
+from ...terms.partitioned.part_space import PartSpace
+from ...terms.rows import Rows
+from ...views.partitioned.partitioned_release import PartitionedRelease
+from ..emitted_rows import EmittedRows
+from ..knowledge_base import KnowledgeBase
+from ..labelling import new_label
+from .partitioned_posterior import PartitionedPosterior
+from .posed import PosedInParts, posed_in_parts
+from .told_source import ToldSource
+from .whole import Whole
+
+__all__ = ["MOST_SHARED", "PartitionedMaxEnt"]
+
+#: Rows of knowledge that partitions can share. Every iteration sends one number a row and partition, and the driver
+#: factorises a matrix with as many rows and columns: beyond this, 3 GB.
+MOST_SHARED = 20_000
+
+
+class PartitionedMaxEnt:
+    """max H(Q, S, B), subject to everything published and known, of a release whose buckets are in partitions.
+
+    What is said means what it means in a model of the whole release in memory, and has the same answer: P(given), and
+    which groups occur, are those of the whole. Statements, sources and functions of the space are taken that use
+    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. What cannot be divided is
+    an error in one sentence: rows about single buckets, convex constraints, priors.
+
+    Parameters
+    ----------
+    release : PartitionedRelease
+    people : dict of dict, or DataFrame, optional
+        The QI values of people who are known by name, as of :class:`maxent_cvx.MaxEnt`.
+    client : distributed.Client, optional
+        Whose workers hold the partitions; by default threads of this process.
+
+    Raises
+    ------
+    UnknownName, StatementError
+        If it is no release in partitions; if nobody in it is as described, or a description is not complete.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(divided(release, 2)).add("P(Breast Cancer | Gender=male) = 0")
+    >>> model
+    <PartitionedMaxEnt: 1 row of knowledge from 1 source, over 2 partitions>
+    >>> round(model.solve().prob("Flu", given={"Gender": "male"}), 3)
+    0.389
+    """
+
+    def __init__(
+        self,
+        release: PartitionedRelease,
+        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
+        client: Any = None,
+    ) -> None:
+        arguments.instance(release, PartitionedRelease, "release")
+        self.release, self._described = release, people
+        self._executor: Executor = executor_for(client)
+        facts = tuple([NamedPeople()][: len(self._whole.people)])
+        told: dict[str, EmittedRows] = {fact.label: self._told(fact, None) for fact in facts}
+        self._held = KnowledgeBase.of(self._space, facts, told)
+
+    def add(self, *sources: Any, label: str | None = None) -> Self:
+        """Add what the adversary knows; nothing is added if anything is wrong with it.
+
+        Parameters
+        ----------
+        *sources
+            As of :meth:`maxent_cvx.MaxEnt.add`: statements, also as text, sources, functions from the space.
+        label : str, optional
+            The name to hold it under (one source at a time). By default a statement's own text.
+
+        Returns
+        -------
+        PartitionedMaxEnt
+            The model itself.
+
+        Raises
+        ------
+        DuplicateLabel
+            If other knowledge has the label.
+        UnknownName, StatementError, BadProbability, LabelMismatch
+            If a source does not fit the release, or cannot be divided among partitions.
+
+        Warns
+        -----
+        RepeatedStatement
+            If the model holds the same statement already; then nothing changes.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(divided(release, 3)).add("P(Flu | Gender=male) <= 0.4")
+        >>> model = model.add(lambda space: space.conditional("s", given="Gender") <= 0.9, label="nobody is sure")
+        >>> list(model.knowledge)
+        ['P(Flu | Gender=male) <= 0.4', 'nobody is sure']
+        """
+        if label is not None and (not isinstance(label, str) or not label):
+            raise StatementError(f"label={shown(label)}: a label is a text, to be shown in tables and errors")
+        if label is not None and len(sources) != 1:
+            raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
+        base = self._held.draft()
+        for given in sources:
+            if isinstance(given, Rows):
+                raise StatementError(
+                    f"the rows of {given.label} are over the terms of one space, and cannot be divided among "
+                    "partitions; give a function that makes them of the space of each: lambda space: ..."
+                )
+            source = read_statement(given) if isinstance(given, str) else as_source(given)
+            told = self._told(source, label)
+            if (name := new_label(base, told, label)) is not None:
+                is_numbered = label is None and name != source.label  # "your own (2)"
+                base.hold(name, told.named(name) if is_numbered and base.calls_like(told) else told)
+        if (n_rows := sum(told.n_rows for told in base.emitted.values())) > MOST_SHARED:
+            raise StatementError(
+                f"the model would share {n_rows:,} rows among its partitions, and up to {MOST_SHARED:,} can be; "
+                "say less, or of fewer groups"
+            )
+        self._held = base
+        return self
+
+    def remove(self, label: str) -> Self:
+        """Take a source out by its label; returns the model itself.
+
+        Parameters
+        ----------
+        label : str
+            One of ``model.knowledge``.
+
+        Returns
+        -------
+        PartitionedMaxEnt
+
+        Raises
+        ------
+        UnknownName
+            If no knowledge has the label.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) = 0.4", label="rumour").remove("rumour")
+        <PartitionedMaxEnt: 0 rows of knowledge from 0 sources, over 2 partitions>
+        """
+        arguments.known_label(label, "label of the model's knowledge", self.knowledge)
+        self._held = self._held.without(label)
+        return self
+
+    @property
+    def knowledge(self) -> dict[str, Source]:
+        """What the adversary knows beyond the published release, by label."""
+        return {label: told.source for label, told in self._held.knowledge.items()}
+
+    def describe(self) -> pd.DataFrame:
+        """List the sources that partitions share rows of.
+
+        Returns
+        -------
+        DataFrame
+            A row a source, by label: its kind, how many rows it emits, which quasi-identifiers it labels them by, and
+            what it costs to miss soft ones.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(divided(release, 3)).add("P(Flu | Gender=male) ~ 0.4 +- 0.1")
+        >>> print(model.describe())
+                                              source  rows by           note
+        label
+        P(Flu | Gender=male) ~ 0.4 +- 0.1  Statement     1     soft: sd 0.1
+        """
+        found = []
+        for told in self._held.emitted.values():
+            assert isinstance(told, ToldSource)
+            costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in told.rows if rows.penalty is not None)
+            by = ", ".join(column for column in self.release.qi if column in told.columns)
+            found.append((type(told.source).__name__, told.n_rows, by, "; ".join([*costs][:3])))
+        index = pd.Index(list(self._held.emitted), name="label")
+        return pd.DataFrame(found, columns=["source", "rows", "by", "note"], index=index)
+
+    def solve(
+        self,
+        client: Any = None,
+        threads: int | None = None,
+        *,
+        allow_inaccurate: bool = False,
+        time_limit: float = math.inf,
+        callback: Callback | None = None,
+        verbose: bool = False,
+        **options: Any,
+    ) -> PartitionedPosterior:
+        """Find the maximum-entropy distribution, partition by partition, and certify it.
+
+        Parameters
+        ----------
+        client : distributed.Client, optional
+            Whose workers do it; by default that of the model, or threads of this process.
+        threads : int, optional
+            Without a client: how many partitions are worked on at a time, by default one a processor.
+        allow_inaccurate : bool
+            Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
+        time_limit : float
+            Seconds after which the solver stops, compared between iterations.
+        callback : callable
+            Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`; if it returns True, the solve stops.
+        verbose : bool
+            Print a line an iteration.
+        **options
+            ``tolerance`` (records) and ``max_iterations``.
+
+        Returns
+        -------
+        PartitionedPosterior
+
+        Raises
+        ------
+        Infeasible
+            If the knowledge is found to contradict the published data or itself.
+        Inaccurate
+            If the answer is not certified.
+        StatementError
+            If a source says other things of different partitions.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) = 0.3").solve()
+        >>> post.certificate.holds, round(post.prob("Flu", given={"Gender": "female"}), 6)
+        (True, 0.3)
+        """
+        arguments.flag(allow_inaccurate, "allow_inaccurate")
+        arguments.keywords(options, "option of the solver", ("tolerance", "max_iterations"))
+        if client is not None or threads is not None:
+            self._work_on(executor_for(client, threads))
+        monitor, begun = Monitor(verbose=verbose, time_limit=time_limit, callback=callback), time.perf_counter()
+        posed, whole = self._posed(), self._whole
+        solution = solve_partitioned(
+            posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
+        )
+        if not solution.certificate.holds and not allow_inaccurate:
+            raise Inaccurate(
+                f"the answer is not certified: {solution.certificate}; {solution.status} in {solution.iterations} "
+                "iterations. Knowledge that contradicts what is published, or itself, has no answer: take some out, "
+                "make it vague, or solve with allow_inaccurate=True to see how far it is off"
+            )
+        return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun)
+
+    def _posed(self) -> PosedInParts:
+        """What is to be solved."""
+        every: list[Any] = list(self._held.emitted.values())
+        n_facts = len(self._held.facts)
+        return posed_in_parts(self._whole, every[:n_facts], every[n_facts:])
+
+    def _work_on(self, executor: Executor) -> None:
+        """Do all that follows elsewhere; what was counted is kept."""
+        self._executor = executor
+        self._whole.move_to(executor)
+
+    @cached_property
+    def _whole(self) -> Whole:
+        return Whole(self.release, self._described, self._executor)
+
+    @cached_property
+    def _space(self) -> PartSpace:
+        """The space of no partition, by which labels are held."""
+        return PartSpace.around(self._whole.empty, self._whole.surroundings(frozenset()))
+
+    def _told(self, source: Source, label: str | None) -> ToldSource:
+        emitted, columns = self._whole.told(source, label)
+        return ToldSource.of(emitted, label, columns)
+
+    def __repr__(self) -> str:
+        n_rows = sum(told.n_rows for told in self._held.knowledge.values())
+        return (
+            f"<PartitionedMaxEnt: {amount(n_rows, 'row')} of knowledge from {amount(len(self.knowledge), 'source')}, "
+            f"over {amount(self.release.n_partitions, 'partition')}>"
+        )

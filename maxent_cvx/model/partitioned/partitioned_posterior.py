@@ -1,0 +1,273 @@
+"""The posterior of a model in partitions: it stays where it was computed, and answers questions from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ...errors import StatementError, amount, listing, shown
+from ...solvers import Certificate, Status
+from ...solvers.partitioned.solve import PartitionedSolution
+from ...solvers.program.linear_form import LinearForm
+from ...sources import Probability
+from ...terms.space import Space
+from .asking import added, entropy_of, expectation_in, people_in, table_of, terms_table
+from .whole import Whole
+from .writing import write_parts
+
+__all__ = ["PartitionedPosterior"]
+
+
+class PartitionedPosterior:
+    """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        How far any P(s | q) can be from the maximum-entropy answer, as of :class:`maxent_cvx.Posterior`.
+    status : Status
+    iterations : int
+    solve_seconds : float
+    log : DataFrame
+        A row an iteration.
+    multipliers : dict of str to ndarray
+        Of the rows that partitions share, by label.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(divided(release, 2)).add("P(Breast Cancer | Gender=male) = 0").solve()
+    >>> print(post.conditional([("female", "junior"), ("male", "college")]).round(2))
+    Disease         Breast Cancer   Flu   HIV  Lung Cancer  Pneumonia
+    Gender Degree
+    female junior             1.0  0.00  0.00          0.0       0.00
+    male   college            0.0  0.44  0.17          0.0       0.39
+    """
+
+    def __init__(self, whole: Whole, solution: PartitionedSolution, shared: LinearForm, seconds: float) -> None:
+        self._whole, self._shared, self._executor = whole, shared, whole.executor
+        self._parts, self._points = whole.parts, list(solution.points)
+        self._multipliers = solution.multipliers
+        self.certificate: Certificate = solution.certificate
+        self.status: Status = solution.status
+        self.iterations, self.solve_seconds = solution.iterations, seconds
+        self.log = pd.DataFrame(solution.log)
+
+    @property
+    def multipliers(self) -> dict[str, np.ndarray]:
+        """Of every label of shared rows, their multipliers m, where N p = w exp(A' m - 1)."""
+        return self._shared.by_label(self._multipliers)
+
+    def conditional(self, q: Iterable[object] | pd.DataFrame | Mapping[str, object]) -> pd.DataFrame:
+        """P(s | q) of some QI tuples, probabilities: a row a tuple, a column a sensitive value.
+
+        Parameters
+        ----------
+        q : DataFrame, MultiIndex, list of tuples, or dict
+            The QI tuples that are asked for, of a table its QI columns; or all that are as described,
+            ``{"Gender": "male", "Age": 40}``.
+
+        Returns
+        -------
+        DataFrame
+
+        Raises
+        ------
+        UnknownName, StatementError
+            If nobody has such a tuple, or is as described.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(divided(release, 3)).solve()
+        >>> post.conditional({"Gender": "female"})["Flu"].round(3).to_dict()
+        {('female', 'college'): 0.417, ('female', 'graduate'): 0.333, ('female', 'junior'): 0.0}
+        """
+        release = self._whole.release
+        numbers, place = np.unique(self._numbers(q), return_inverse=True)
+        table = self._reduced(table_of, self._whole.surroundings(frozenset()), numbers) / release.n_q[numbers, None]
+        index: pd.Index = release.quasi_identifiers[numbers[place]].remove_unused_levels()
+        index = index if len(release.qi) > 1 else index.get_level_values(0)
+        return pd.DataFrame(table[place], index=index, columns=release.sensitive_values)
+
+    def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
+        """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
+
+        Parameters
+        ----------
+        value, given, who
+            As of :meth:`maxent_cvx.Posterior.prob`.
+
+        Returns
+        -------
+        float
+            A probability; of several people in `who` the expected number with the value.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            As :meth:`maxent_cvx.Space.prob`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) = 0.4").solve()
+        >>> round(post.prob("Flu", given={"Gender": "male"}), 6), round(post.prob(mx.P("Flu") - mx.P("HIV")), 6)
+        (0.4, 0.1)
+        """
+        if not isinstance(value, Probability):
+            return self._value(Event(value, given, who))
+        if given is not None or who is not None:
+            raise StatementError(f"{value} says already what is given; leave the other argument out")
+        return value.constant + sum(self._value(event.row) * a for event, a in value.terms.items())
+
+    def people(self) -> pd.DataFrame:
+        """P(s | i) for every named person i: a row a person, a column a sensitive value.
+
+        Returns
+        -------
+        DataFrame
+
+        Raises
+        ------
+        StatementError
+            If the model names nobody.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> iris = {"Iris": {"Gender": "female", "Degree": "graduate"}}
+        >>> mx.MaxEnt(divided(release, 2), people=iris).solve().people().loc["Iris"].round(3).to_dict()
+        {'Breast Cancer': 0.0, 'Flu': 0.333, 'HIV': 0.333, 'Lung Cancer': 0.333, 'Pneumonia': 0.0}
+        """
+        names = self._whole.people.names
+        if not len(names):
+            raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
+        table = self._reduced(people_in, self._whole.surroundings(frozenset()))
+        return pd.DataFrame(table, index=names, columns=self._whole.release.sensitive_values)
+
+    @cached_property
+    def entropy(self) -> float:
+        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as of :class:`maxent_cvx.Posterior`."""
+        return float(self._reduced(entropy_of, self._whole.surroundings(frozenset())))
+
+    def to_parquet(self, folder: str | PathLike[str]) -> None:
+        """Write the terms to a folder, a Parquet file a partition, each where the partition is.
+
+        A row a term: its labels, ``N P(q, s, b)``, records, and ``P(q, s, b)``. The folder appears when all of its
+        files are complete. Workers of a cluster must see it, too.
+
+        Parameters
+        ----------
+        folder : str or path
+            That is not there yet.
+
+        Raises
+        ------
+        TableError
+            If there is something of that name, or the files cannot be written; then nothing is left of them.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mx.MaxEnt(divided(release, 2)).solve().to_parquet(pathlib.Path(folder, "posterior"))
+        ...     table = pd.read_parquet(pathlib.Path(folder, "posterior"))
+        >>> table.columns.tolist(), len(table), round(float(table["P(q, s, b)"].sum()), 6)
+        (['Gender', 'Degree', 'Disease', 'Bucket', 'N P(q, s, b)', 'P(q, s, b)'], 27, 1.0)
+        """
+        write_parts(folder, self._executor, self._parts, self._points, self._whole.surroundings(frozenset()))
+
+    def to_frame(self) -> pd.DataFrame:
+        """All terms in one table, as :meth:`to_parquet` writes them: of as many as fit into memory.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
+        >>> print(mx.MaxEnt(divided(release, 2)).solve().to_frame().head(2).round(3))
+           Gender        Disease  Bucket  N P(q, s, b)  P(q, s, b)
+        0  female  Breast Cancer       1          0.25       0.025
+        1  female            Flu       1          0.50       0.050
+        """
+        common = (self._whole.surroundings(frozenset()),)
+        tables = self._executor.gather(self._executor.map(terms_table, self._parts, self._points, common=common))
+        labels = [column for column in tables[0] if isinstance(tables[0][column].dtype, pd.CategoricalDtype)]
+        plain = [table.astype({column: table[column].cat.categories.dtype for column in labels}) for table in tables]
+        return pd.concat(plain, ignore_index=True)
+
+    def _value(self, row: Any) -> float:
+        """The value of a linear expression of p, by a function from a space to its coefficients."""
+        columns = self._whole.asked(row)
+        return float(self._reduced(expectation_in, row, self._whole.surroundings(columns)).sum())
+
+    def _reduced(self, function: Any, *common: Any) -> np.ndarray:
+        """Add up what a function of a partition and its answer gives."""
+        executor = self._executor
+        return np.asarray(executor.reduce(added, executor.map(function, self._parts, self._points, common=common)))
+
+    def _numbers(self, q: Any) -> np.ndarray:
+        """The numbers of the QI tuples that are asked for."""
+        release = self._whole.release
+        tuples = release.quasi_identifiers
+        if isinstance(q, Mapping):
+            return np.flatnonzero(self._whole.described_tuples(q))
+        if isinstance(q, pd.DataFrame) and set(release.qi) <= set(q.columns):
+            asked: pd.Index = pd.MultiIndex.from_frame(q[list(release.qi)])
+        elif isinstance(q, pd.DataFrame | str) or not isinstance(q, Iterable):
+            raise StatementError(
+                f"q={shown(q)}: the QI tuples that are asked for are expected, a table with the columns "
+                f"{list(release.qi)}, a list of tuples, or a description {{attribute: value}}"
+            )
+        else:
+            asked = q if isinstance(q, pd.MultiIndex) else pd.MultiIndex.from_tuples(
+                [one if isinstance(one, tuple) else (one,) for one in q], names=release.qi
+            )  # fmt: skip
+        at = tuples.get_indexer(asked)
+        if (at < 0).any():
+            raise StatementError(f"nobody in the release has the {', '.join(release.qi)} {listing(asked[at < 0])}")
+        return at
+
+    def __repr__(self) -> str:
+        return (
+            f"<PartitionedPosterior over {amount(len(self._parts), 'partition')}: {self.status} in {self.iterations} "
+            f"iterations; {self.certificate}>"
+        )
+
+
+class Event:
+    """P(value | given) or P(value | who), as a function from a space to its coefficients that can be sent."""
+
+    def __init__(self, value: object, given: Mapping[str, object] | None, who: object) -> None:
+        self.value, self.given, self.who = value, given, who
+
+    def __call__(self, space: Space) -> sp.csr_array:
+        """The coefficients on p, shape (1, terms)."""
+        return space.row(self.value, self.given, self.who)

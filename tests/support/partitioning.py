@@ -1,0 +1,58 @@
+"""A problem in memory as partitions of whole buckets, for the solver of partitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxent_cvx.solvers.partitioned.part import Part
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.program.problem import ClosedForm, Groups, Problem
+from maxent_cvx.solvers.program.split_matrix import SplitMatrix
+
+
+class NamesOfSome:
+    """The names of some rows of a form, numbered from 0."""
+
+    def __init__(self, form: LinearForm, rows: np.ndarray) -> None:
+        self.form, self.numbers, self.starts = form, rows, np.array([0, len(rows)])
+
+    def name(self, row: int) -> str:
+        return self.form.name(int(self.numbers[row]))
+
+    def remedy(self, row: int) -> str:
+        return self.form.remedy(int(self.numbers[row]))
+
+
+def parted(problem: Problem, of_bucket: np.ndarray) -> tuple[list[Part], LinearForm, list[np.ndarray]]:
+    """The parts of a problem, its rows of knowledge without terms, and the terms of each part.
+
+    Parameters
+    ----------
+    problem : Problem
+        All of whose facts are published rows.
+    of_bucket : ndarray of int
+        The partition of every connected component of the published rows.
+    """
+    form, (counts, multipliers), groups = problem.form, problem.closed_form, problem.groups
+    of_row, of_term = (of_bucket[bucket] for bucket in form.bucket)
+    known = np.arange(form.n_published, form.shape[0])
+    parts, places = [], []
+    for i in range(int(of_bucket.max(initial=-1)) + 1):
+        rows, terms = np.flatnonzero(of_row == i), np.flatnonzero(of_term == i)
+        own = form.select(np.concatenate([rows, known])).select_terms(terms)
+        q, numbers = np.unique(groups.of_term[terms], return_inverse=True)
+        parts.append(
+            Part(
+                replace(own, penalties=None, origin=None), ClosedForm(counts[terms], multipliers[rows]),
+                Groups(numbers, groups.records[q]), q,
+            )
+        )  # fmt: skip
+        places.append(terms)
+    selected = form.select(known)
+    empty = SplitMatrix(sp.csr_array((0, 0)), selected.known.columns(np.arange(0)))
+    names: Any = NamesOfSome(form, known)
+    return parts, replace(selected, coefficients=empty, weights=np.ones(0), origin=names, n_facts=0), places

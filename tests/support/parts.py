@@ -1,0 +1,77 @@
+"""Releases in partitions, beside the same release in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import maxent_cvx as mx
+from maxent_cvx.model.partitioned.posed import PosedInParts, posed_in_parts
+from maxent_cvx.model.partitioned.told_source import ToldSource
+from maxent_cvx.model.partitioned.whole import Whole
+from maxent_cvx.model.stacking import stacked
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.sources import NamedPeople, as_source, read_statement
+from maxent_cvx.system.executors import LocalExecutor
+from maxent_cvx.views.partitioned.partitioned_release import divided
+
+QI = ["g", "d", "age"]
+
+
+def random_records(rng: np.random.Generator) -> pd.DataFrame:
+    """Records in at least seven buckets."""
+    n = int(rng.integers(20, 60))
+    return pd.DataFrame(
+        {
+            "g": rng.choice(["m", "f"], n),
+            "d": rng.choice(["a", "b", "c"], n),
+            "age": rng.choice([20, 30, 40, 50], n),
+            "s": rng.choice(["flu", "hiv", "lung", "cold"], n, p=[0.5, 0.1, 0.2, 0.2]),
+            "b": np.concatenate([np.arange(7), rng.integers(0, 12, n - 7)]),
+        }
+    )
+
+
+def published(records: pd.DataFrame) -> mx.Release:
+    return mx.Release.from_buckets(records, qi=QI, sa="s", bucket="b")
+
+
+def some_people(records: pd.DataFrame, n: int = 3) -> dict[str, dict[str, object]]:
+    """Descriptions of people; two of them are alike, if two are."""
+    alike = records[records.duplicated(QI, keep=False)].sort_values(QI).head(2)
+    chosen = pd.concat([alike, records.drop_duplicates(QI).head(n)])
+    chosen = chosen[~chosen.index.duplicated()]
+    return {f"p{i}": row for i, row in enumerate(chosen[QI].to_dict("records"))}
+
+
+def whole_of(release: mx.Release, n: int, people: Any = None) -> Whole:
+    """A release in n partitions, or as many as it has buckets."""
+    return Whole(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
+
+
+def in_parts(whole: Whole, said: Sequence[Any]) -> PosedInParts:
+    """What is said, each under a label of its own, emitted in all partitions."""
+
+    def told(source: Any, label: str | None) -> ToldSource:
+        source = read_statement(source) if isinstance(source, str) else as_source(source)
+        emitted, columns = whole.told(source, label)
+        return ToldSource.of(emitted, label, columns)
+
+    facts = [told(NamedPeople(), None)] if len(whole.people) else []
+    return posed_in_parts(whole, facts, [told(one, f"said {i}") for i, one in enumerate(said)])
+
+
+def in_memory(release: mx.Release, said: Sequence[Any], people: Any = None) -> tuple[mx.MaxEnt, LinearForm]:
+    """The same in one model, and its rows before they are rewritten."""
+    model = mx.MaxEnt(release, people)
+    for i, one in enumerate(said):
+        model.add(one, label=f"said {i}")
+    rows = [one.rows for one in model._base.emitted.values()]
+    n = len(model.facts)
+    facts, known = (list(itertools.chain(*some)) for some in (rows[1:n], rows[n:]))
+    known.sort(key=lambda one: one.penalty is not None)
+    return model, stacked(rows[0], facts, known, release.n_records, model.space.weights)
