@@ -55,7 +55,7 @@ class LocalExecutor:
         self.threads = threads or available
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """What the functions return; a Delayed is computed in the thread that asks for it."""
+        """What the functions return; a Delayed is computed in its thread, or by the client of Dask that is there."""
         return self._each(_made_here, [(make,) for make in makers])
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
@@ -179,5 +179,23 @@ def _is_delayed(maker: Any) -> bool:
 
 
 def _made_here(maker: Any) -> Any:
-    """What a maker makes, in this thread."""
-    return maker.compute(scheduler="synchronous") if _is_delayed(maker) else maker()
+    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that.
+
+    Raises
+    ------
+    StatementError
+        If parts of a Delayed were held by a cluster whose client is gone.
+    """
+    if not _is_delayed(maker):
+        return maker()
+    if current_client() is not None:
+        return maker.compute()
+    try:
+        return maker.compute(scheduler="synchronous")
+    except ValueError as error:
+        if not str(error).startswith("Missing dependency"):
+            raise
+        raise StatementError(
+            "a partition is held by the workers of a Dask cluster, and there is no client of it here any more; "
+            "connect one, distributed.Client(...), and make the release again"
+        ) from error

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 import maxent_cvx as mx
+from maxent_cvx.system.executors import LocalExecutor
+from support.helpers import refused
 from support.partitions import same_release
 
 dask = pytest.importorskip("dask")
@@ -19,9 +21,19 @@ ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
 @pytest.fixture(params=[False, True], ids=["threads", "processes"], scope="module")
 def client(request) -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": request.param, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": request.param, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
         yield found
+
+
+def test_workers_that_are_gone():
+    """Parts that nobody holds any more are an error that says so."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
+        with distributed.Client(cluster):
+            release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
+        with refused(mx.StatementError, "no client of it here any more"):
+            mx.Release.from_partitions(release)
 
 
 def test_workers(client):
@@ -30,6 +42,13 @@ def test_workers(client):
     release = mx.Release.from_dask(table, **ROLES)
     assert all(dask.is_dask_collection(make) for make in release.makers)
     same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+def test_parts_that_workers_hold(client):
+    """What was shuffled is with the workers: threads here ask them for it, also where no client is named."""
+    release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
+    parts = LocalExecutor(2).made(release.makers)
+    assert sum(part.n_own for part in parts) == 10
 
 
 def test_workers_read_temporary_files(client, tmp_path):
