@@ -94,7 +94,10 @@ class ClusterExecutor:
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Futures of what the functions return; they are computed again if their worker is lost."""
-        return [self.client.compute(m) if _is_delayed(m) else self.client.submit(m, pure=False) for m in makers]
+        makers = list(makers)
+        # All in one graph: partitions of one table share what they are made of, which so is sent once.
+        computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
+        return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Futures, one a partition, each computed where its partition is."""
