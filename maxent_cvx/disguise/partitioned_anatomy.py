@@ -14,7 +14,7 @@ from ..tables.columns import check_named
 from ..tables.microdata import Microdata
 from ..views import PartitionedRelease
 from ..views.partitioned.assembling import PartCounts, Records, released, sensitive_codes
-from ..views.partitioned.counted_tuples import CountedTuples, number_rows
+from ..views.partitioned.counted_tuples import CountedTuples, number_rows, unshared
 from ..views.partitioned.from_dask import dask_records
 from ..views.partitioned.roles import Roles
 from .dealing import check_eligible, dealt, exempt_values
@@ -90,7 +90,7 @@ def bucketized(
         l, the seed, the partition's number, and that of its first bucket.
     """
     l, seed, number, first = dealing
-    value = sensitive_codes(rows[list(roles.sensitive)], values)
+    value = sensitive_codes(rows[list(roles.sensitive)], unshared(values))
     tuples, _ = number_rows(rows[list(roles.qi)])
     order = np.lexsort((value, tuples))
     bucket = np.empty(len(rows), dtype=np.int64)

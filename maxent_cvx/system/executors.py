@@ -135,9 +135,9 @@ def executor_for(client: Any = None, threads: int | None = None) -> Executor:
 
 def current_client() -> Any:
     """The client of Dask that its own functions would use here, or None."""
-    distributed = sys.modules.get("distributed")  # a client cannot be there without it
+    get_client = getattr(sys.modules.get("distributed"), "get_client", None)  # no client is there without it
     try:
-        return None if distributed is None else distributed.get_client()
+        return None if get_client is None else get_client()
     except ValueError:
         return None
 
@@ -193,12 +193,10 @@ def _made_here(maker: Any) -> Any:
         return maker()
     if current_client() is not None:
         return maker.compute()
-    try:
-        return maker.compute(scheduler="synchronous")
-    except ValueError as error:
-        if not str(error).startswith("Missing dependency"):
-            raise
+    future = getattr(sys.modules.get("distributed"), "Future", ())
+    if any(isinstance(part, future) for part in dict(maker.__dask_graph__()).values()):
         raise StatementError(
             "a partition is held by the workers of a Dask cluster, and there is no client of it here any more; "
             "connect one, distributed.Client(...), and make the release again"
-        ) from error
+        )
+    return maker.compute(scheduler="synchronous")

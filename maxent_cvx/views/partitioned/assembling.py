@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ...errors import TableError
 from ...system.executors import Executor, then
 from ...tables.coding import factorize, multi_index, tally
-from .counted_tuples import CountedTuples, number_rows, recoded, smallest
+from .counted_tuples import CountedTuples, number_rows, recoded, smallest, unshared
 from .label_values import kind_of, plain
 from .partitioned_release import PartitionedRelease, PartSize
 from .release_part import ReleasePart
@@ -156,16 +156,16 @@ def make_part(
     roles = whole.roles
     rows, records = roles.checked(rows, name)
     q, tuples = number_rows(rows[list(roles.qi)])
-    s = sensitive_codes(rows[list(roles.sensitive)], whole.values)
+    levels, values = [unshared(level) for level in whole.levels], unshared(whole.values)
+    codes, s = recoded(tuples, levels), sensitive_codes(rows[list(roles.sensitive)], values)
     b, buckets = factorize(plain(rows[roles.bucket]))
-    codes = recoded(tuples, whole.levels)
     n_qb = tally(q, b, (len(tuples), len(buckets)), records)
     known = s >= 0
-    n_sb = tally(s[known], b[known], (len(whole.values), len(buckets)), records[known])
+    n_sb = tally(s[known], b[known], (len(values), len(buckets)), records[known])
     if seen != checksum([*codes, n_qb.sum(axis=1), n_sb.sum(axis=1), [len(buckets)]]):
         raise TableError(f"{name} has changed since the release was made of it; make the release again")
     return ReleasePart(
-        roles.qi, roles.sensitive, roles.bucket, multi_index(whole.levels, codes, list(roles.qi)), whole.values,
+        roles.qi, roles.sensitive, roles.bucket, multi_index(levels, codes, list(roles.qi)), values,
         buckets, n_qb, n_sb, q_numbers=q_numbers.astype(np.int64), n_q_whole=n_q.astype(np.int64),
         n_s_whole=whole.n_s, n_whole=whole.records,
     )  # fmt: skip
