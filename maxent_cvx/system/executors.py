@@ -56,7 +56,7 @@ class LocalExecutor:
         self.threads = threads or available
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """What the functions return; a Delayed is computed in the thread that asks for it."""
+        """What the functions return; a Delayed is computed in its thread, or by the client of Dask that is there."""
         return self._each(_made_here, [(make,) for make in makers])
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
@@ -95,8 +95,11 @@ class ClusterExecutor:
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Futures of what the functions return; they are computed again if their worker is lost."""
+        makers = list(makers)
         with _worded():
-            return [self.client.compute(m) if _is_delayed(m) else self.client.submit(m, pure=False) for m in makers]
+            # All in one graph: partitions of one table share what they are made of, which so is sent once.
+            computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
+            return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Futures, one a partition, each computed where its partition is."""
@@ -165,9 +168,9 @@ def executor_for(client: Any = None, threads: int | None = None) -> Executor:
 
 def current_client() -> Any:
     """The client of Dask that its own functions would use here, or None."""
-    distributed = sys.modules.get("distributed")  # a client cannot be there without it
+    get_client = getattr(sys.modules.get("distributed"), "get_client", None)  # no client is there without it
     try:
-        return None if distributed is None else distributed.get_client()
+        return None if get_client is None else get_client()
     except ValueError:
         return None
 
@@ -212,5 +215,21 @@ def _is_delayed(maker: Any) -> bool:
 
 
 def _made_here(maker: Any) -> Any:
-    """What a maker makes, in this thread."""
-    return maker.compute(scheduler="synchronous") if _is_delayed(maker) else maker()
+    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that.
+
+    Raises
+    ------
+    StatementError
+        If parts of a Delayed were held by a cluster whose client is gone.
+    """
+    if not _is_delayed(maker):
+        return maker()
+    if current_client() is not None:
+        return maker.compute()
+    future = getattr(sys.modules.get("distributed"), "Future", ())
+    if any(isinstance(part, future) for part in dict(maker.__dask_graph__()).values()):
+        raise StatementError(
+            "a partition is held by the workers of a Dask cluster, and there is no client of it here any more; "
+            "connect one, distributed.Client(...), and make the release again"
+        )
+    return maker.compute(scheduler="synchronous")
