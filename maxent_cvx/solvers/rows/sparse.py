@@ -15,6 +15,7 @@ __all__ = [
     "most_by_row",
     "with_entries_in",
     "with_ones_of",
+    "with_shared_ones",
 ]
 
 
@@ -64,6 +65,25 @@ def with_ones_of(matrix: sp.csr_array, other: sp.csr_array) -> sp.csr_array:
     enough = matrix.nnz <= other.nnz and matrix.data is not other.data
     if enough and (matrix.data == 1).all() and (other.data[: matrix.nnz] == 1).all():
         matrix.data = other.data[: matrix.nnz]
+    return matrix
+
+
+_ones = np.ones(1)
+
+
+def with_shared_ones(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix; if all coefficients are 1, they are a part of one array, which all such matrices of a process share.
+
+    They cannot be written to.
+    """
+    global _ones
+    if not (matrix.data == 1).all():
+        return matrix
+    if len(_ones) < matrix.nnz:
+        longer = np.ones(matrix.nnz)
+        longer.flags.writeable = False
+        _ones = longer
+    matrix.data = _ones[: matrix.nnz]
     return matrix
 
 
