@@ -291,7 +291,8 @@ def cone_program(data: Mapping[str, Any]) -> ConeProgram:
     """Read what :meth:`DualNewton.apply` made of a problem as a cone program."""
     dims = data[DualNewton.DIMS]
     matrix = sp.csr_array(data[s.A])
-    matrix.eliminate_zeros()
+    if not matrix.data.all():
+        matrix.eliminate_zeros()
     where = _column_namer(data[s.PARAM_PROB])
     curved = data.get(s.P)
     P = sp.csc_array(curved) if curved is not None and curved.nnz else None

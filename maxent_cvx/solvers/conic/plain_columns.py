@@ -91,7 +91,7 @@ def _rename(of_ties: sp.csr_array, sides: np.ndarray) -> tuple[_Renaming, np.nda
     is_left = np.ones(n_columns, dtype=bool)
     is_left[column] = False
     left = np.flatnonzero(is_left)
-    number, factor, constant = np.empty(n_columns, dtype=np.int64), np.ones(n_columns), np.zeros(n_columns)
+    number, factor, constant = np.empty(n_columns, dtype=of_ties.indices.dtype), np.ones(n_columns), np.zeros(n_columns)
     number[column], factor[column], constant[column] = tie, -1 / per, sides[tie] / per
     number[left] = n_kept + np.arange(len(left))
     plain = np.zeros(n_kept, dtype=bool)

@@ -162,17 +162,19 @@ def _rows(
     matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, n_terms: int
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray]:
     """The rows, each divided by its largest coefficient, without those that hold for any y > 0."""
-    largest = most_by_row(np.abs(matrix.data), matrix)
+    most, least = most_by_row(matrix.data, matrix), least_by_row(matrix.data, matrix)
+    largest = np.maximum(most, np.where(least < np.inf, -least, 0.0))
     empty = largest == 0
-    most = np.where(empty, 0.0, -least_by_row(-matrix.data, matrix))
     if matrix.shape[1] > n_terms:
         most[np.bincount(entry_rows(matrix), matrix.indices >= n_terms, len(most)) > 0] = np.inf
     always_holds = np.where(is_equation, empty & (right == 0), (most <= 0) & (right >= 0))
     kept = np.flatnonzero(~always_holds)
     per_row = np.where(empty, 1.0, largest)[kept]
     rows = matrix[kept] if len(kept) < len(right) else matrix
-    data = rows.data if (per_row == 1).all() else rows.data / np.repeat(per_row, np.diff(rows.indptr))
-    rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
+    if not (per_row == 1).all():
+        per_entry = np.repeat(per_row, np.diff(rows.indptr))
+        data = np.divide(rows.data, per_entry, out=per_entry)
+        rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
     return rows, right[kept] / per_row, kept, per_row
 
 
