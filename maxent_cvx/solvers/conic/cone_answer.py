@@ -25,6 +25,7 @@ from .cone_program import ConeProgram, Distance
 from .entropy_program import Bounded, EntropyProgram
 from .interior_answer import ConeAnswer, refuse_rounding_errors, solve_cone_program
 from .reading import TAKES, read
+from .zero_references import WithoutZeros, without_zero_references
 
 __all__ = ["BACKEND", "solve_program"]
 
@@ -53,6 +54,10 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start
         return _refuted_by(program, row)
     if len(free := program.unlimited):
         return _without_limit(program, free, options)
+    if (smaller := without_zero_references(program)) is not None:
+        answer = _with_zeros(program, smaller, solve_program(smaller.program, options, start))
+        if answer.status != s.SOLVER_ERROR:
+            return answer
     try:
         entropy = read(program)
     except SolverError as refusal:
@@ -70,6 +75,14 @@ def _refuted_by(program: ConeProgram, row: int) -> ConeAnswer:
     z, dual = np.zeros(len(program.c)), np.zeros(len(program.b))
     dual[row] = -np.sign(program.b[row])
     return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
+
+
+def _with_zeros(program: ConeProgram, smaller: WithoutZeros, answer: ConeAnswer) -> ConeAnswer:
+    """The answer to a program with entropies relative to 0, judged by its own rows, from that to one without."""
+    z, dual = smaller.restore(answer.z, answer.dual, len(program.b))
+    distance = program.distance(z, dual)
+    is_lost = answer.status == s.OPTIMAL and not (distance.holds or distance.is_optimal)
+    return answer._replace(status=s.SOLVER_ERROR if is_lost else answer.status, z=z, dual=dual, distance=distance)
 
 
 def _without_limit(program: ConeProgram, columns: np.ndarray, options: Mapping[str, Any]) -> ConeAnswer:

@@ -51,12 +51,13 @@ class DualNewton(ConicSolver):
     """Maximise sum a x log(w / x) + c' x over linear constraints, by Newton's method on the dual.
 
     A solver for any CVXPY problem of this form: entropies ``entr(x)``, ``rel_entr(x, w)`` and ``kl_div(x, w)`` with
-    constant w, any positive factors, affine arguments, linear equations and inequalities. Constants in costs, units and
-    factors of the entropy as small as a 5,000th of the costs make no difference to it, and bounds on variables are no
-    rows. Other problems with exponential cones, such as logarithms, exponentials, entropies in constraints, variables
-    without entropy, and quadratic objectives, are solved by an interior-point method. Options of ``solve``: `tolerance`
-    (the row residual and duality gap at which to stop, where an average term is 1; in other problems relative),
-    `max_iterations`, and `time_limit` (seconds, compared between iterations).
+    constant w, any positive factors, affine arguments, linear equations and inequalities. Where w is 0, x is made
+    exactly 0, as the divergence is infinite else. Constants in costs, units and factors of the entropy as small as a
+    5,000th of the costs make no difference to it, and bounds on variables are no rows. Other problems with exponential
+    cones, such as logarithms, exponentials, entropies in constraints, variables without entropy, and quadratic
+    objectives, are solved by an interior-point method. Options of ``solve``: `tolerance` (the row residual and duality
+    gap at which to stop, where an average term is 1; in other problems relative), `max_iterations`, and `time_limit`
+    (seconds, compared between iterations).
     Any other problem, with second-order or semidefinite cones or without exponential ones, is refused with an error
     that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
     (``solver_path``) falls back on the next.
