@@ -103,7 +103,7 @@ class ConeProgram:
     @cached_property
     def _triples(self) -> list[tuple[sp.csr_array, np.ndarray]]:
         first = self.linear.stop
-        return [(sp.csr_array(self.A[first + place :: 3]), self.b[first + place :: 3]) for place in range(3)]
+        return [(self.A[first + place :: 3], self.b[first + place :: 3]) for place in range(3)]
 
     def triple(self, place: int) -> tuple[sp.csr_array, np.ndarray]:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""

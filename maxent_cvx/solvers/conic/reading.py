@@ -65,11 +65,11 @@ def read(program: ConeProgram) -> EntropyProgram:
     matrix, right, kept, per_row = _rows(matrix, out.right, is_equation, n_terms)
     P = sp.csc_array((len(others), len(others))) if program.P is None else program.P[others][:, others]
     of_terms = matrix[:, :n_terms] if len(others) else matrix
-    of_others = matrix[:, n_terms:] if len(others) else (len(right), 0)
-    rows = SeparableProgram(sp.csr_array(of_terms), right, is_equation[kept], log_v)
+    of_others = matrix[:, n_terms:] if len(others) else sp.csr_array((len(right), 0))
+    rows = SeparableProgram(of_terms, right, is_equation[kept], log_v)
     unscaled = EntropyProgram(
         program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
-        sp.csr_array(of_others), unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
+        of_others, unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
     )  # fmt: skip
     return unscaled.scaled(1 / _average(unscaled.rows))
 
@@ -96,9 +96,10 @@ def _eliminate(
         linear.eliminate_zeros()
     others = np.empty(0, dtype=np.int64) if program.P is None else np.unique(program.P.indices)
     while True:
-        n_columns, n_others = linear.shape[1], len(others)
-        own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
-        tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
+        n_columns, n_others, tied = linear.shape[1], len(others), ties
+        if n_others:
+            own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
+            tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
         out, number = eliminate_columns(tied, (linear, right), program.c, program.n_zero)
         if not len(out.left):
             return out, number, others
