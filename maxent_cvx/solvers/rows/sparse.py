@@ -94,18 +94,22 @@ def entry_rows(matrix: sp.csr_array) -> np.ndarray:
 
 def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
     """The minimum over the entries of each row of numbers given one an entry; infinite for an empty row."""
-    entries = np.diff(matrix.indptr)
-    if len(of_entry) == 2 * len(entries) and (entries == 2).all():
-        return np.minimum(of_entry[::2], of_entry[1::2])
-    found, nonempty = np.full(matrix.shape[0], np.inf), entries > 0
-    if len(of_entry):
-        found[nonempty] = np.minimum.reduceat(of_entry, matrix.indptr[:-1][nonempty])
-    return found
+    return _by_row(np.minimum, of_entry, matrix, np.inf)
 
 
 def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """The maximum over the entries of each row of numbers >= 0 given one an entry; 0 for an empty row."""
-    return np.maximum(-least_by_row(-of_entry, matrix), 0.0)
+    """The maximum over the entries of each row of numbers given one an entry; 0 for an empty row."""
+    return _by_row(np.maximum, of_entry, matrix, 0.0)
+
+
+def _by_row(extreme: np.ufunc, of_entry: np.ndarray, matrix: sp.csr_array, of_none: float) -> np.ndarray:
+    entries = np.diff(matrix.indptr)
+    if len(of_entry) == 2 * len(entries) and (entries == 2).all():
+        return extreme(of_entry[::2], of_entry[1::2])
+    found, nonempty = np.full(matrix.shape[0], of_none), entries > 0
+    if len(of_entry):
+        found[nonempty] = extreme.reduceat(of_entry, matrix.indptr[:-1][nonempty])
+    return found
 
 
 def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:
