@@ -76,7 +76,9 @@ def implied_upper_bounds(
             + np.abs(along) @ form.side_error[active]
         )
         if width is not None:
-            excess += (np.abs(change) + error)[fixed] @ width[fixed]
+            # No term is negative: where a fixed one can only be larger than its count, a fall of its change is no loss.
+            below = np.where(fixed & (largest < 0), np.minimum(width, counts), width)
+            excess += (np.abs(change) + error)[fixed] @ below[fixed]
         found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
     return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
 
