@@ -98,8 +98,8 @@ class VanishingTerms:
     small: float = 1e-2
     """Records: a term that tends to zero holds less."""
     most_moved: float = 0.25
-    """Share of the largest change by which other terms may change: otherwise the steps have not yet converged to a
-    direction."""
+    """Share of the largest change, or of 1, the limit of that of a vanishing term, by which other terms may change:
+    otherwise the steps have not yet converged to a direction."""
     rounds: int = 6
     """Rounds in which the effect of a direction on other terms is removed."""
     precision: float = 1e-4
