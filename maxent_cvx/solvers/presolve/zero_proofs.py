@@ -57,6 +57,9 @@ def implied_upper_bounds(
     In floating point, beta and the (A' d)_j are known to roundoff only, and some (A' d)_j that should be 0 are slightly
     positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
     rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
+
+    The errors include those of the fixed terms, |(A' d)_k| times the width, or times the count if that is less and
+    r_k < 0: the term could only weaken the proof by being smaller than its count, and no term is negative.
     """
     form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
     change, error = exact_rmatvec(form, direction)
@@ -76,9 +79,8 @@ def implied_upper_bounds(
             + np.abs(along) @ form.side_error[active]
         )
         if width is not None:
-            # No term is negative: where a fixed one can only be larger than its count, a fall of its change is no loss.
-            below = np.where(fixed & (largest < 0), np.minimum(width, counts), width)
-            excess += (np.abs(change) + error)[fixed] @ below[fixed]
+            off = np.where(largest < 0, np.minimum(width, counts), width)
+            excess += (np.abs(change) + error)[fixed] @ off[fixed]
         found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
     return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
 

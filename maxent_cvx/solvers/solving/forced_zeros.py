@@ -19,9 +19,9 @@ __all__ = ["zeros_after_solve", "zeros_before_solve"]
 def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     """Fix terms that the knowledge alone forces to zero, where there is much knowledge, before the solve.
 
-    New zeros may force further ones, but only some: a second round of linear programs would take as long as the first.
-    Newton's method would prove zeros, too, but one after the other. Where no term is in two published rows, as of people
-    of whom no values are published, it does so in less time than the linear programs take, and nothing is done.
+    New zeros may force further ones, but few: on Adult a second round takes as long as the first, and finds next to
+    none. Newton's method would prove zeros, too, but one after the other. Where no term is in two published rows, as of
+    people of whom no values are published, it does so in less time than the linear programs take, and nothing is done.
     """
     form = smaller.form
     if form.shape[0] - form.n_facts < ATTEMPT_SIZES.much_knowledge:

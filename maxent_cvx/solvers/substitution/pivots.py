@@ -140,8 +140,8 @@ def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.n
 
 
 def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ones of some integers from 0 to n - 1, ascending, and the number of each; by a table, if not large."""
-    if n > len(values):
+    """The distinct ones of some integers from 0 to n - 1, ascending, and the place of each among them."""
+    if n > len(values):  # a table would be larger than what is sorted
         return np.unique(values, return_inverse=True)
     occurs = np.zeros(n, dtype=bool)
     occurs[values] = True
