@@ -355,8 +355,8 @@ def test_folders_in_folders(tmp_path):
     write_files(first, tmp_path / "a")
     write_files(second, tmp_path / "b")
     write_files(HOSPITAL, tmp_path / "_temporary")
-    release = mx.Release.from_parquet(tmp_path, **ROLES)
-    assert release.n_records == 10
+    for path in (tmp_path, f"{tmp_path}/[ab]", [tmp_path / "a", f"{tmp_path}/b/*"]):
+        assert mx.Release.from_parquet(path, **ROLES).n_records == 10
 
 
 @pytest.mark.parametrize("n", [1, 2])
