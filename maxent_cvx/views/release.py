@@ -244,7 +244,7 @@ class Release(BucketView):
         Parameters
         ----------
         path : str, path-like, or list of them
-            A file, a pattern such as "people/*.parquet", or a folder. Other columns than these are not read:
+            A file, a pattern such as ``people/*.parquet``, or a folder. Other columns than these are not read:
         qi, sa, bucket, count
             As in :meth:`from_buckets`.
         partitions : int, optional
