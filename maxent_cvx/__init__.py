@@ -25,6 +25,8 @@ from .errors import (
 )
 from .model.loading import load_posterior
 from .model.maxent import MaxEnt
+from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
+from .model.partitioned.partitioned_posterior import PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
 from .rules.rule_set import RuleSet
@@ -84,6 +86,8 @@ __all__ = [
     "NoisyMarginal",
     "NotDecided",
     "P",
+    "PartitionedMaxEnt",
+    "PartitionedPosterior",
     "PartitionedRelease",
     "Posterior",
     "PublishedCorrelation",

@@ -6,11 +6,14 @@ class, and so is defined for any release and any background knowledge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from ..errors import arguments, whole
+from ..errors import StatementError, arguments, whole
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views import OUTSIDE, View
 
@@ -20,12 +23,14 @@ __all__ = ["disclosure", "of_those_inside"]
 NEGLIGIBLE = 1e-9
 
 
-def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool = False) -> pd.DataFrame:
+def disclosure(
+    post: Posterior | PartitionedPosterior, l: int = 2, distance: str = "auto", worst: bool = False
+) -> pd.DataFrame:
     """Measure what the adversary infers about the people with each QI tuple.
 
     Parameters
     ----------
-    post : Posterior
+    post : Posterior or PartitionedPosterior
         What the adversary infers.
     l : int
         The l of recursive (c, l)-diversity.
@@ -33,7 +38,8 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
         Of t-closeness: all values equally far apart, or as far as their ranks (Li et al., 2007).
         "auto" takes ranks for numbers and ordered categories.
     worst : bool
-        Give one row, the worst of each measure over all tuples, instead of one row a tuple.
+        Give one row, the worst of each measure over all tuples, instead of one row a tuple; of a release in
+        partitions, nothing else is given.
 
     Returns
     -------
@@ -62,7 +68,7 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     Raises
     ------
     StatementError
-        If `post` is no Posterior, or `l`, `distance` or `worst` is out of range.
+        If `post` is no posterior, or `l`, `distance` or `worst` is out of range.
 
     Notes
     -----
@@ -82,35 +88,75 @@ def disclosure(post: Posterior, l: int = 2, distance: str = "auto", worst: bool 
     graduate       1   0.33           3       3.00  0.40
     junior         1   1.00           1       1.00  0.80
     """
-    arguments.instance(post, Posterior, "post")
     arguments.flag(worst, "worst")
     whole(l, "l", 1)
-    view = post.space.view
+    arguments.choice(distance, "distance", ("auto", "equal", "ordered"))
+    if isinstance(post, PartitionedPosterior):
+        return _of_parts(post, l, distance, worst)
+    arguments.instance(post, Posterior, "post")
     conditional, people = of_those_inside(post)
-    p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
-    decreasing = -np.sort(-p, axis=1)
-    tail = decreasing[:, l - 1 :].sum(axis=1)
-    with np.errstate(divide="ignore"):
-        recursive = np.where(tail > 0, decreasing[:, 0] / tail, np.inf)
-    found = pd.DataFrame(
-        {
-            "people": people,
-            "max_p": decreasing[:, 0],
-            "value": conditional.columns.to_flat_index()[p.argmax(axis=1)],
-            "distinct_l": (p > 0).sum(axis=1),
-            "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
-            "recursive_c": recursive,
-            "t": _distance(p, _published(view), conditional.columns, distance),
-            "r": 1 / decreasing[:, 0],
-        },
-        index=conditional.index,
-    )
+    measure = _Disclosure(conditional.columns, _published(post.space.view), l, distance)
+    found = measure.of_each(conditional.to_numpy(), people).set_index(conditional.index)
+    return _worst(found) if worst else found
+
+
+def _of_parts(post: PartitionedPosterior, l: int, distance: str, worst: bool) -> pd.DataFrame:
+    """The worst of each measure over all partitions."""
     if not worst:
-        return found
+        raise StatementError(
+            "of a release in partitions the worst of each measure is given, worst=True; a row a QI tuple is as long as "
+            "the release: ask post.conditional(q) of those that matter, or post.top(n) for the surest inferences"
+        )
+    return post.reduce(_Disclosure(post.release.sensitive_values, post.release.n_s, l, distance), _worst_of_all)
+
+
+@dataclass(frozen=True, eq=False)
+class _Disclosure:
+    """The measures of some P(s | q), and the worst of each."""
+
+    values: pd.Index
+    n_s: np.ndarray | None
+    l: int
+    distance: str
+
+    def of_each(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
+        """A row a QI tuple."""
+        p = np.where(probabilities > NEGLIGIBLE, probabilities, 0.0)
+        decreasing = -np.sort(-p, axis=1)
+        tail = decreasing[:, self.l - 1 :].sum(axis=1)
+        with np.errstate(divide="ignore"):
+            recursive = np.where(tail > 0, decreasing[:, 0] / tail, np.inf)
+        return pd.DataFrame(
+            {
+                "people": people,
+                "max_p": decreasing[:, 0],
+                "value": self.values.to_flat_index()[p.argmax(axis=1)],
+                "distinct_l": (p > 0).sum(axis=1),
+                "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
+                "recursive_c": recursive,
+                "t": _distance(p, self.n_s, self.values, self.distance),
+                "r": 1 / decreasing[:, 0],
+            }
+        )
+
+    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
+        """The worst of some QI tuples, if there are any."""
+        found = self.of_each(p, people)
+        return _worst(found) if len(found) else found
+
+
+def _worst(found: pd.DataFrame) -> pd.DataFrame:
+    """One row, the worst of each measure."""
     most = found["max_p"].argmax()
     low, high = ["people", "distinct_l", "entropy_l", "r"], ["max_p", "recursive_c", "t"]
     extreme = {**found[low].min(), **found[high].max(), "value": found["value"].iloc[most]}
     return pd.DataFrame([extreme], columns=found.columns, index=["worst"]).astype({c: found[c].dtype for c in low})
+
+
+def _worst_of_all(some: list[pd.DataFrame]) -> pd.DataFrame:
+    """The worst of what several ranges of QI tuples have."""
+    found = [table for table in some if len(table)]
+    return _worst(pd.concat(found)) if found else some[0]
 
 
 def _published(view: View) -> np.ndarray | None:
@@ -133,7 +179,6 @@ def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance:
     """Earth mover's distance of every row of p from the overall distribution, between 0 and 1; NaN if it is unknown."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     kinds = {"auto": ordered, "equal": False, "ordered": True}
-    arguments.choice(distance, "distance", kinds)
     if n_s is None:
         return np.full(len(p), np.nan)
     difference = p - n_s / n_s.sum()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ..errors import arguments
+from ..errors import StatementError, arguments
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .accuracy import original_counts
 from .disclosure import of_those_inside
 
 __all__ = ["Exposure", "exposed"]
+
+#: QI tuples that are listed of a release in partitions.
+LISTED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +71,15 @@ class Exposure:
         return f"<p>{self}</p>{self.who.head(10).to_html(border=0)}"
 
 
-def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | None = None) -> Exposure:
+def exposed(
+    post: Posterior | PartitionedPosterior, threshold: float = 0.8, original: pd.DataFrame | None = None
+) -> Exposure:
     """Count the people whose sensitive value can be inferred with P(s | q) >= threshold.
 
     Parameters
     ----------
-    post : Posterior
-        What the adversary infers.
+    post : Posterior or PartitionedPosterior
+        What the adversary infers. Of a release in partitions, up to 1,000 QI tuples are listed, the surest.
     threshold : float
         A probability. One that is below it by no more than the certificate's bound counts as reaching it.
     original : DataFrame, optional
@@ -86,7 +93,7 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is no posterior; of a release in partitions, if `original` is given.
     BadProbability
         If the threshold is not between 0 and 1.
     UnknownName, TableError
@@ -103,29 +110,55 @@ def exposed(post: Posterior, threshold: float = 0.8, original: pd.DataFrame | No
     Gender Degree
     female junior  Breast Cancer  1.0       1
     """
-    arguments.instance(post, Posterior, "post")
     arguments.real(threshold, "threshold", 0.0, 1.0)
-    view = post.space.view
+    if isinstance(post, PartitionedPosterior):
+        return _of_parts(post, threshold, original)
+    arguments.instance(post, Posterior, "post")
     conditional, people = of_those_inside(post)
     p = conditional.to_numpy()
-    slack = min(post.certificate.bound, 1.0)
-    largest = p.max(axis=1)
+    count = _Counted(threshold, min(post.certificate.bound, 1.0))
+    largest, is_exposed = p.max(axis=1), count.exposed(p)
     likeliest = conditional.columns[p.argmax(axis=1)].to_frame(index=False).set_index(conditional.index)
     who = likeliest.assign(P=largest, people=people)
-    is_exposed = largest >= threshold - slack
-    tenth = np.minimum((largest * 10 + 10 * slack).astype(int), 9)
-    bins = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
-    histogram = pd.Series(np.bincount(tenth, people, 10).astype(int), index=bins, name="people")
     success = None
     if original is not None:
         p = post.conditional().to_numpy()  # the records do not say which of them is a named person's
-        guess = p >= (p.max(axis=1) - slack)[:, None]
+        guess = p >= (p.max(axis=1) - count.slack)[:, None]
         right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
-        success = float(right.sum() / view.n_records)
-    return Exposure(
-        threshold,
-        int(people[is_exposed].sum()),
-        who[is_exposed].sort_values(["P", "people"], ascending=False),
-        histogram,
-        success,
-    )
+        success = float(right.sum() / post.space.view.n_records)
+    exposed, *tenths = count(conditional.to_numpy(), people, np.arange(len(people))).tolist()
+    found = who[is_exposed].sort_values(["P", "people"], ascending=False)
+    return Exposure(threshold, int(exposed), found, _histogram(tenths), success)
+
+
+def _of_parts(post: PartitionedPosterior, threshold: float, original: pd.DataFrame | None) -> Exposure:
+    """Those of all partitions, of whom the surest are listed."""
+    if original is not None:
+        raise StatementError("an attack is scored in memory: of a release in partitions, leave original= out")
+    count = _Counted(threshold, min(post.certificate.bound, 1.0))
+    exposed, *tenths = np.asarray(post.reduce(count, partial(np.sum, axis=0))).tolist()
+    surest = post.top(LISTED)
+    return Exposure(threshold, int(exposed), surest[surest["P"] >= threshold - count.slack], _histogram(tenths), None)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """How many of some people are exposed, and how many there are by their largest probability, in tenths."""
+
+    threshold: float
+    slack: float
+
+    def exposed(self, p: np.ndarray) -> np.ndarray:
+        """Mark who is exposed."""
+        return p.max(axis=1, initial=0.0) >= self.threshold - self.slack
+
+    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Count the people."""
+        tenth = np.minimum((p.max(axis=1, initial=0.0) * 10 + 10 * self.slack).astype(int), 9)
+        return np.append(people[self.exposed(p)].sum(), np.bincount(tenth, people, 10).astype(int))
+
+
+def _histogram(tenths: list[int]) -> pd.Series:
+    """People by tenths."""
+    bins = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
+    return pd.Series(tenths, index=bins, name="people")

@@ -289,7 +289,7 @@ class Adversary:
     @classmethod
     def _made_of(cls, parts: StoredModel) -> Self:
         """Make a model of its parts."""
-        model = cls.__new__(cls)
+        model = object.__new__(cls)
         Adversary.__init__(model, parts.view, parts.people, parts.prior)
         own = model._base.emitted
         facts = {fact.label: own[fact.label] for fact in model.facts}

@@ -42,7 +42,7 @@ class MaxEnt(BoundedAdversary):
     ----------
     view : View
         What is published. Its invariants are the model's first source. Of a release in partitions a
-        :class:`PartitionedMaxEnt` is made, with the same arguments.
+        :class:`PartitionedMaxEnt` is made.
     people : dict of dict, or DataFrame, optional
         The QI values of people who are known by name, so that statements can involve ``P("Flu", who="Alice")``:
         ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
@@ -80,13 +80,22 @@ class MaxEnt(BoundedAdversary):
     exact probability is above .5, and the largest one here is .562. Ask :func:`maxent_cvx.worlds.r_robustness`.
     """
 
-    def __new__(cls, view: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Make a model; of a release in partitions a :class:`PartitionedMaxEnt`, with the same arguments."""
-        if isinstance(view, PartitionedRelease):
-            if kwargs.pop("prior", args[1] if len(args) > 1 else None) is not None:
-                raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
-            return PartitionedMaxEnt(view, *args[:1], **kwargs)
-        return super().__new__(cls)
+    def __new__(
+        cls,
+        view: View | PartitionedRelease,
+        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
+        prior: QIDistribution | None = None,
+    ) -> Any:
+        """Make a model; of a release in partitions a :class:`PartitionedMaxEnt`."""
+        if not isinstance(view, PartitionedRelease):
+            return super().__new__(cls)
+        if prior is not None:
+            raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
+        return PartitionedMaxEnt(view, people)
+
+    def __getnewargs__(self) -> tuple[View]:
+        """What :meth:`__new__` needs to make a copy."""
+        return (self.view,)
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from ..errors import StatementError, arguments, listing, shown, unknown_name
 from ..tables.selection import choose
-from ..terms.axes import level_of
 from ..terms.blocks.labels import ordered_values
 from ..terms.rows import Rows
 from ..terms.space import Space
@@ -138,20 +137,19 @@ class Monotone(Source):
         view = space.view
         if self.along not in view.qi:
             raise unknown_name(f"quasi-identifier of the {view.noun}", self.along, view.qi)
-        codes, values = level_of(view.quasi_identifiers, view.qi.index(self.along))
+        codes, values = space.axes.of_column(self.along)
         place, steps = self._ordered(space, values)
-        of_tuple = place[codes]  # the place in the order of every QI tuple; -1 of those not compared
+        of_term = place[codes]  # the place in the order of every term; -1 of those not compared
         matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
         for event, coefficient in self.of.terms.items():
             given = dict(event.given) | self.given
-            here = space.described(given) & (of_tuple >= 0)
-            n = np.bincount(of_tuple[here], view.n_q[here], len(steps))
+            n = np.bincount(place[place >= 0], space.records_by(self.along, given)[place >= 0], len(steps))
             present += n > 0
             # The row of P(s | given) has 1 / P(given) as a factor; at a value it is 1 / P(given, a = v).
             row = replace(event, given=frozenset(given.items())).row(space)
-            own = of_tuple[space.codes["q"][row.indices]]
+            own = of_term[row.indices]
             at, own, data = row.indices[own >= 0], own[own >= 0], row.data[own >= 0]
-            factor = view.n_q[space.described(given)].sum() / np.where(n > 0, n, 1)
+            factor = space.records_described(given) / np.where(n > 0, n, 1)
             matrix = matrix + sp.csr_array((coefficient * data * factor[own], (own, at)), shape=matrix.shape)
         there = np.flatnonzero(present == len(self.of.terms))
         if len(there) < 2:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
-from ..errors import StatementError, shown
+from ..errors import SolverError, StatementError, shown
 
 __all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "current_client", "executor_for", "then"]
 
@@ -95,25 +96,57 @@ class ClusterExecutor:
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Futures of what the functions return; they are computed again if their worker is lost."""
         makers = list(makers)
-        # All in one graph: partitions of one table share what they are made of, which so is sent once.
-        computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
-        return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
+        with _worded():
+            # All in one graph: partitions of one table share what they are made of, which so is sent once.
+            computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
+            return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Futures, one a partition, each computed where its partition is."""
-        return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
+        with _worded():
+            return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results, sent here."""
-        return list(self.client.gather(list(handles)))
+        with _worded():
+            return list(self.client.gather(list(handles)))
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
         """Combine them on the workers, a few neighbours at a time; one result is sent here."""
         left = list(handles)
         while len(left) > 1:
             some = [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)]
-            left = [self.client.submit(combine, each, pure=False) for each in some]
-        return self.client.gather(left[0]) if handles else combine([])
+            with _worded():
+                left = [self.client.submit(combine, each, pure=False) for each in some]
+        with _worded():
+            return self.client.gather(left[0]) if handles else combine([])
+
+
+@contextmanager
+def _worded() -> Iterator[None]:
+    """Say in words what became of a cluster; errors of the work itself are raised as they are.
+
+    Raises
+    ------
+    SolverError
+        If the scheduler cannot be reached, or workers die of a task again and again.
+    """
+    try:
+        yield
+    except Exception as error:
+        kind = type(error).__name__
+        if kind == "KilledWorker":
+            raise SolverError(
+                "the workers of the Dask cluster died of the same task again and again, mostly because a partition "
+                "takes more memory than they have; use more and smaller partitions, or larger workers"
+            ) from error
+        is_of_cluster = type(error).__module__.startswith("distributed")
+        if not is_of_cluster and not isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
+            raise
+        raise SolverError(
+            f"the Dask cluster does not answer ({kind}); what was computed there is lost, and nothing was written. "
+            "Start a cluster, and solve again with client=distributed.Client(...)"
+        ) from error
 
 
 def executor_for(client: Any = None, threads: int | None = None) -> Executor:

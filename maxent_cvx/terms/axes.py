@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,9 @@ class Axes:
         columns = self.columns(by)
         axes = [self.of_column(column) for column in columns]
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
+
+    def tell_apart(self, names: Iterable[str]) -> None:
+        """Say that what follows depends on which combinations of QI values occur: of a whole view, all are known."""
 
     def of_column(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column, and its values."""

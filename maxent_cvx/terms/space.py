@@ -23,8 +23,8 @@ from .blocks.block import Block
 from .blocks.empty_groups import Groups
 from .blocks.labelled import Provenance
 from .blocks.labels import subset_keys
-from .events import tuples_described, values_named
-from .terms import Terms
+from .events import values_named
+from .records import CountedTerms
 from .truth import count_terms
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = ["Space"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # the terms' own repr, which is shorter
-class Space(Terms):
+class Space(CountedTerms):
     """The terms of a model, and linear expressions over them: marginals, conditionals, single probabilities.
 
     Attributes
@@ -290,72 +290,6 @@ class Space(Terms):
         0.25
         """
         return (self.row(value, given, who) @ self.p)[0]
-
-    def described(self, given: Mapping[str, object] | None) -> np.ndarray:
-        """Mark the QI tuples that are as described.
-
-        Parameters
-        ----------
-        given : dict or None
-            As in :meth:`prob`; None is everybody.
-
-        Returns
-        -------
-        ndarray of bool, one a QI tuple
-
-        Raises
-        ------
-        UnknownName
-            For an attribute that is not a QI, or a value that was not published.
-        StatementError
-            If nobody in the view is as described.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> space = mx.Space.of(release)
-        >>> release.quasi_identifiers[space.described({"Gender": "female"})].to_list()
-        [('female', 'college'), ('female', 'graduate'), ('female', 'junior')]
-        """
-        return tuples_described(self.view, given)
-
-    def records_described(self, given: Mapping[str, object] | None) -> int:
-        """Count the records that are as described, n(given).
-
-        Parameters
-        ----------
-        given : dict or None
-            As in :meth:`prob`; None is everybody.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        UnknownName, StatementError
-            As in :meth:`described`.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> mx.Space.of(release).records_described({"Gender": "female"})
-        4
-        """
-        return self._described(given)[1]
-
-    def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
-        """Mark the QI tuples that are as described, and count their records."""
-        those = self.described(given)
-        return those, int(self._records_of_tuples()[those].sum())
-
-    def _records_of_tuples(self) -> np.ndarray:
-        """Records of each QI tuple."""
-        return self.view.n_q
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term: the truth that a model is compared with.

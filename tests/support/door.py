@@ -55,6 +55,8 @@ CLOSED = {
     "mx.Release": "made by from_buckets() and its sisters, which check tables; it only holds what it is given",
     "mx.GroupedRelease": "made by Release.from_generalized()",
     "mx.PartitionedRelease": "made by Release.from_parquet() and from_dask(), which check tables; it only holds them",
+    "mx.PartitionedPosterior": "made by solve(); it only holds what it is given",
+    "mx.PartitionedPosterior.to_parquet": "tests/model/partitioned/test_partitioned_model.py",
     "mx.Space": "made by MaxEnt",
     "mx.Block": "made by Space",
     "mx.Statement": "made by comparing P(...)",

@@ -63,6 +63,8 @@ def doors() -> dict[str, Door]:
     rules.to_csv(folder / "rules.csv")
     hospital.to_parquet(folder / "hospital.parquet")
     partitioned = mx.Release.from_parquet(folder / "hospital.parquet", **roles)
+    in_parts = mx.PartitionedMaxEnt(partitioned).add(P("Flu", given={"Gender": "male"}) == 0.3)
+    of_parts = in_parts.solve(threads=1)
     itemsets = pd.DataFrame(
         {
             "antecedents": [frozenset({"Education_Doctorate"})],
@@ -114,6 +116,16 @@ def doors() -> dict[str, Door]:
         "mx.NoisyMarginal": Door(mx.NoisyMarginal, {"counts": cells, "noise": noise}),
         "mx.soft": Door(mx.soft, {"said": "P(Flu) = 0.3", "sd": 0.1, "delta": 0.1}),
         "mx.P": Door(mx.P, {"value": "Flu"}),
+        "mx.PartitionedMaxEnt": Door(mx.PartitionedMaxEnt, {"release": partitioned, "people": {"Allen": allen}}),
+        "mx.PartitionedMaxEnt.add": Door(on_a_copy(in_parts, "add"), {}),
+        "mx.PartitionedMaxEnt.remove": Door(on_a_copy(in_parts, "remove"), {"label": next(iter(in_parts.knowledge))}),
+        "mx.PartitionedMaxEnt.solve": Door(in_parts.copy().solve, {"threads": 1}, {**solve, "nonsense": 1}),
+        "mx.PartitionedPosterior.conditional": Door(of_parts.conditional, {"q": [("male", "college")]}),
+        "mx.PartitionedPosterior.prob": Door(of_parts.prob, {"value": "Flu"}),
+        "mx.PartitionedPosterior.reduce": Door(
+            of_parts.reduce, {"measure": lambda p, people, numbers: p.sum(), "combine": sum}
+        ),
+        "mx.PartitionedPosterior.top": Door(of_parts.top, {"n": 2}),
         "mx.Posterior.prob": Door(post.prob, {"value": "Flu"}),
         "mx.Posterior.prices": Door(post.prices, {"leave_one_out": True}),
         "mx.Posterior.certain": Door(post.certain, {"progress": False}),
@@ -209,6 +221,8 @@ def doors() -> dict[str, Door]:
         "mx.Space.row": Door(space.row, {"value": "Flu"}),
         "mx.Space.prob": Door(space.prob, {"value": "Flu"}),
         "mx.Space.described": Door(space.described, {"given": {"Gender": "male"}}),
+        "mx.Space.records_described": Door(space.records_described, {"given": {"Gender": "male"}}),
+        "mx.Space.records_by": Door(space.records_by, {"attribute": "Degree", "given": {"Gender": "male"}}),
         "mx.Space.count": Door(space.count, {"records": hospital}),
         "mx.Statement.same_as": Door((P("Flu") == 0.3).same_as, {"other": 1}),
         "mx.StrongestAssociations": Door(

@@ -58,8 +58,7 @@ def in_parts(whole: Whole, said: Sequence[Any]) -> PosedInParts:
 
     def told(source: Any, label: str | None) -> ToldSource:
         source = read_statement(source) if isinstance(source, str) else as_source(source)
-        emitted, columns = whole.told(source, label)
-        return ToldSource.of(emitted, label, columns)
+        return whole.told(source, label)
 
     facts = [told(NamedPeople(), None)] if len(whole.people) else []
     return posed_in_parts(whole, facts, [told(one, f"said {i}") for i, one in enumerate(said)])

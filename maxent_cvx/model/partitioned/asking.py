@@ -16,10 +16,21 @@ from ...terms.space import Space
 from ...views.partitioned.release_part import ReleasePart
 from .published_part import own_space
 
-__all__ = ["added", "entropy_of", "expectation_in", "people_in", "table_of", "terms_table"]
+__all__ = ["Event", "added", "entropy_of", "expectation_in", "people_in", "table_of", "terms_table"]
 
 #: Coefficients on p of something that is asked, shape (1, terms).
 Row = Callable[[Space], sp.csr_array]
+
+
+class Event:
+    """P(value | given) or P(value | who), as a function from a space to its coefficients that can be sent."""
+
+    def __init__(self, value: object, given: Mapping[str, object] | None, who: object) -> None:
+        self.value, self.given, self.who = value, given, who
+
+    def __call__(self, space: Space) -> sp.csr_array:
+        """The coefficients on p, shape (1, terms)."""
+        return space.row(self.value, self.given, self.who)
 
 
 def added(some: Sequence[np.ndarray]) -> np.ndarray:

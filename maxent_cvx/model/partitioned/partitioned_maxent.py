@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Any, Self
 import pandas as pd
 
 from ...errors import Inaccurate, StatementError, amount, arguments, shown
+from ...solvers.backends.registry import find
 from ...solvers.monitoring.monitor import Callback, Monitor
 from ...solvers.partitioned.solve import solve_partitioned
 from ...sources import NamedPeople, Source, as_source, read_statement
@@ -77,7 +79,7 @@ class PartitionedMaxEnt:
         self.release, self._described = release, people
         self._executor: Executor = executor_for(client)
         facts = tuple([NamedPeople()][: len(self._whole.people)])
-        told: dict[str, EmittedRows] = {fact.label: self._told(fact, None) for fact in facts}
+        told: dict[str, EmittedRows] = {fact.label: self._whole.told(fact, None) for fact in facts}
         self._held = KnowledgeBase.of(self._space, facts, told)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
@@ -130,7 +132,7 @@ class PartitionedMaxEnt:
                     "partitions; give a function that makes them of the space of each: lambda space: ..."
                 )
             source = read_statement(given) if isinstance(given, str) else as_source(given)
-            told = self._told(source, label)
+            told = self._whole.told(source, label)
             if (name := new_label(base, told, label)) is not None:
                 is_numbered = label is None and name != source.label  # "your own (2)"
                 base.hold(name, told.named(name) if is_numbered and base.calls_like(told) else told)
@@ -171,6 +173,26 @@ class PartitionedMaxEnt:
         arguments.known_label(label, "label of the model's knowledge", self.knowledge)
         self._held = self._held.without(label)
         return self
+
+    def copy(self) -> Self:
+        """Copy the model; adding to one copy leaves the other alone.
+
+        Returns
+        -------
+        PartitionedMaxEnt
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) <= 0.4")
+        >>> more = model.copy().add("P(HIV | Gender=male) <= 0.4")
+        >>> len(model.knowledge), len(more.knowledge)
+        (1, 2)
+        """
+        return copy.copy(self)  # everything held is immutable, and what was counted is true of both
 
     @property
     def knowledge(self) -> dict[str, Source]:
@@ -247,8 +269,8 @@ class PartitionedMaxEnt:
             If the knowledge is found to contradict the published data or itself.
         Inaccurate
             If the answer is not certified.
-        StatementError
-            If a source says other things of different partitions.
+        StatementError, UnknownName
+            If a source says other things of different partitions; if an option is none, or `threads` no number of them.
 
         Examples
         --------
@@ -261,7 +283,9 @@ class PartitionedMaxEnt:
         (True, 0.3)
         """
         arguments.flag(allow_inaccurate, "allow_inaccurate")
-        arguments.keywords(options, "option of the solver", ("tolerance", "max_iterations"))
+        find("DUAL_NEWTON").check(options)
+        if threads is not None:
+            arguments.whole(threads, "threads", 1)
         if client is not None or threads is not None:
             self._work_on(executor_for(client, threads))
         monitor, begun = Monitor(verbose=verbose, time_limit=time_limit, callback=callback), time.perf_counter()
@@ -296,10 +320,6 @@ class PartitionedMaxEnt:
     def _space(self) -> PartSpace:
         """The space of no partition, by which labels are held."""
         return PartSpace.around(self._whole.empty, self._whole.surroundings(frozenset()))
-
-    def _told(self, source: Source, label: str | None) -> ToldSource:
-        emitted, columns = self._whole.told(source, label)
-        return ToldSource.of(emitted, label, columns)
 
     def __repr__(self) -> str:
         n_rows = sum(told.n_rows for told in self._held.knowledge.values())

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
-from ...errors import StatementError, amount, listing, shown
+from ...errors import StatementError, amount, arguments
 from ...solvers import Certificate, Status
 from ...solvers.partitioned.solve import PartitionedSolution
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Probability
-from ...terms.space import Space
-from .asking import added, entropy_of, expectation_in, people_in, table_of, terms_table
+from .asked_tuples import numbers_of_tuples
+from .asking import Event, added, entropy_of, expectation_in, people_in, table_of, terms_table
+from .by_group import Measured, by_group
+from .surest import Surest, labelled
 from .whole import Whole
 from .writing import write_parts
 
 __all__ = ["PartitionedPosterior"]
 
+T = TypeVar("T")
+
 
 class PartitionedPosterior:
     """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
 
+    Parameters
+    ----------
+    whole : Whole
+        What is known of all partitions, and their handles.
+    solution : PartitionedSolution
+        As the solver gives it.
+    shared : LinearForm
+        The rows that partitions share.
+    seconds : float
+        What it took.
+
     Attributes
     ----------
+    release : PartitionedRelease
+        What is published.
     certificate : Certificate
         How far any P(s | q) can be from the maximum-entropy answer, as of :class:`maxent_cvx.Posterior`.
     status : Status
@@ -56,7 +72,7 @@ class PartitionedPosterior:
     def __init__(self, whole: Whole, solution: PartitionedSolution, shared: LinearForm, seconds: float) -> None:
         self._whole, self._shared, self._executor = whole, shared, whole.executor
         self._parts, self._points = whole.parts, list(solution.points)
-        self._multipliers = solution.multipliers
+        self.release, self._multipliers = whole.release, solution.multipliers
         self.certificate: Certificate = solution.certificate
         self.status: Status = solution.status
         self.iterations, self.solve_seconds = solution.iterations, seconds
@@ -95,7 +111,7 @@ class PartitionedPosterior:
         >>> post.conditional({"Gender": "female"})["Flu"].round(3).to_dict()
         {('female', 'college'): 0.417, ('female', 'graduate'): 0.333, ('female', 'junior'): 0.0}
         """
-        release = self._whole.release
+        release = self.release
         numbers, place = np.unique(self._numbers(q), return_inverse=True)
         table = self._reduced(table_of, self._whole.surroundings(frozenset()), numbers) / release.n_q[numbers, None]
         index: pd.Index = release.quasi_identifiers[numbers[place]].remove_unused_levels()
@@ -162,12 +178,87 @@ class PartitionedPosterior:
         if not len(names):
             raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
         table = self._reduced(people_in, self._whole.surroundings(frozenset()))
-        return pd.DataFrame(table, index=names, columns=self._whole.release.sensitive_values)
+        return pd.DataFrame(table, index=names, columns=self.release.sensitive_values)
 
     @cached_property
     def entropy(self) -> float:
         """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as of :class:`maxent_cvx.Posterior`."""
         return float(self._reduced(entropy_of, self._whole.surroundings(frozenset())))
+
+    def reduce(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], T], combine: Callable[[list[T]], T]) -> T:
+        """Measure P(s | .) of all who are distinguishable, some at a time, where partitions are.
+
+        Parameters
+        ----------
+        measure : callable
+            Of some of them, from their probabilities, shape (groups, sensitive values), how many people each group is,
+            and the numbers of the groups: of QI tuples those of ``release.quasi_identifiers``, then named people.
+        combine : callable
+            From a list of what it gives to the same of all of them together.
+
+        Returns
+        -------
+        object
+            What `combine` gives.
+
+        Raises
+        ------
+        StatementError
+            If one of them is no function.
+
+        Examples
+        --------
+        The largest probability of all:
+
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(divided(release, 3)).add("P(Breast Cancer | Gender=male) = 0").solve()
+        >>> round(post.reduce(lambda p, people, numbers: float(p.max(initial=0.0)), max), 6)
+        1.0
+        """
+        arguments.function(measure, "measure")
+        arguments.function(combine, "combine")
+        n_tuples = len(self.release.quasi_identifiers)
+        known = self._whole.surroundings(frozenset())
+        found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
+        return cast("T", self._executor.reduce(combine, found))
+
+    def top(self, n: int = 20) -> pd.DataFrame:
+        """The surest inferences: those P(s | .) that are largest, one of each group of people.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        DataFrame
+            A row a QI tuple, or named person: the value, its probability `P`, and how many `people` it is; the
+            largest first.
+
+        Raises
+        ------
+        StatementError
+            If `n` is no number of rows.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> print(mx.MaxEnt(divided(release, 3)).add("P(Breast Cancer | Gender=male) = 0").solve().top(2).round(2))
+                               Disease    P  people
+        Gender Degree
+        female junior    Breast Cancer  1.0       1
+               college   Breast Cancer  0.5       2
+        """
+        arguments.whole(n, "n", 1)
+        surest = Surest(n)
+        return labelled(self.reduce(surest, surest.combined), self.release, self._whole.people)
 
     def to_parquet(self, folder: str | PathLike[str]) -> None:
         """Write the terms to a folder, a Parquet file a partition, each where the partition is.
@@ -235,39 +326,12 @@ class PartitionedPosterior:
 
     def _numbers(self, q: Any) -> np.ndarray:
         """The numbers of the QI tuples that are asked for."""
-        release = self._whole.release
-        tuples = release.quasi_identifiers
         if isinstance(q, Mapping):
             return np.flatnonzero(self._whole.described_tuples(q))
-        if isinstance(q, pd.DataFrame) and set(release.qi) <= set(q.columns):
-            asked: pd.Index = pd.MultiIndex.from_frame(q[list(release.qi)])
-        elif isinstance(q, pd.DataFrame | str) or not isinstance(q, Iterable):
-            raise StatementError(
-                f"q={shown(q)}: the QI tuples that are asked for are expected, a table with the columns "
-                f"{list(release.qi)}, a list of tuples, or a description {{attribute: value}}"
-            )
-        else:
-            asked = q if isinstance(q, pd.MultiIndex) else pd.MultiIndex.from_tuples(
-                [one if isinstance(one, tuple) else (one,) for one in q], names=release.qi
-            )  # fmt: skip
-        at = tuples.get_indexer(asked)
-        if (at < 0).any():
-            raise StatementError(f"nobody in the release has the {', '.join(release.qi)} {listing(asked[at < 0])}")
-        return at
+        return numbers_of_tuples(q, self.release.qi, self.release.quasi_identifiers)
 
     def __repr__(self) -> str:
         return (
             f"<PartitionedPosterior over {amount(len(self._parts), 'partition')}: {self.status} in {self.iterations} "
             f"iterations; {self.certificate}>"
         )
-
-
-class Event:
-    """P(value | given) or P(value | who), as a function from a space to its coefficients that can be sent."""
-
-    def __init__(self, value: object, given: Mapping[str, object] | None, who: object) -> None:
-        self.value, self.given, self.who = value, given, who
-
-    def __call__(self, space: Space) -> sp.csr_array:
-        """The coefficients on p, shape (1, terms)."""
-        return space.row(self.value, self.given, self.who)

@@ -13,11 +13,13 @@ from ...solvers.partitioned.part import Part
 from ...solvers.program.linear_form import LinearForm
 from ...solvers.program.shared_columns import SharedColumns
 from ...solvers.program.split_matrix import SplitMatrix
+from ...sources import Statement
 from ...terms.partitioned.surroundings import Surroundings
 from ...terms.rows import Rows
 from ...views.partitioned.release_part import ReleasePart
 from ..row_blocks import RowBlocks
 from ..stacking import penalties, rounding_errors, sides
+from .divisible import check_divisible
 from .published_part import check_buckets, closed_form, groups_of, own_space, published_rows
 from .shared_rows import RawColumns, Sizes, emitted_columns, larger
 from .told_source import ToldSource, in_order
@@ -60,9 +62,12 @@ def posed_in_parts(whole: Whole, facts: Sequence[ToldSource], knowledge: Sequenc
     around = {columns: whole.surroundings(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
     order = in_order(sources, len(facts))
     map_, reduce = whole.executor.map, whole.executor.reduce
-    raw = map_(emitted_columns, whole.parts, common=(sources, around, order))
+    if own := [one for one in sources if not one.patterns and not isinstance(one.source, Statement)]:
+        whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(own, around)))
+    raw = map_(emitted_columns, whole.parts, common=([one.sent for one in sources], around, order))
     sizes = reduce(larger, map_(RawColumns.sizes, raw))
-    shared = shared_form(facts, knowledge, sizes, whole.release.n_records)
+    told = [one.without_terms for one in sources]
+    shared = shared_form(told[: len(facts)], told[len(facts) :], sizes, whole.release.n_records)
     n_tuples = len(whole.release.quasi_identifiers)
     common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
     return PosedInParts(map_(part_of_problem, whole.parts, raw, common=common), shared)

@@ -16,16 +16,22 @@ from ...sources import Source
 from ...system.executors import Executor
 from ...terms.events import tuples_described
 from ...terms.partitioned.part_space import PartSpace
+from ...terms.partitioned.patterns import NoPattern, PatternSpace
 from ...terms.partitioned.seen_part import SeenPart
 from ...terms.partitioned.surroundings import Combinations, Needed, Surroundings, described_as
 from ...terms.people import People
 from ...views.partitioned.partitioned_release import PartitionedRelease
 from ...views.partitioned.release_part import ReleasePart
-from ..emitted_rows import EmittedRows, emit
+from ..emitted_rows import emit
+from .told_source import ToldSource
 
 __all__ = ["Whole"]
 
 T = TypeVar("T")
+
+
+class AllTuples(Exception):
+    """A source tells every QI tuple apart; no error for users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,41 +142,55 @@ class Whole:
         combined, of_name = self.combinations(columns), np.searchsorted(np.unique(self.people.q), self.people.q)
         return Surroundings(combined, self.named, self.described, self.people.names, of_name)
 
-    def told(self, source: Source, label: str | None) -> tuple[EmittedRows, frozenset[str]]:
-        """Let a source speak of no terms, until all that it must know of the whole is counted.
+    def told(self, source: Source, label: str | None) -> ToldSource:
+        """Let a source speak where there are no terms, until all that it must know of the whole is counted.
 
-        Returns
-        -------
-        EmittedRows
-            Its rows with their names and sides; their coefficients are of nothing.
-        frozenset of str
-            The attributes that it tells apart.
+        A source that looks at every QI tuple is asked once, of all of them, if what it says is of patterns of values.
 
         Raises
         ------
         MaxEntError
             Whatever the source finds wrong with the release, and if it cannot be divided.
         """
-        emitted, columns = self._asked(lambda space: emit(source, space, label))
+        try:
+            emitted, columns = self._asked(lambda space: emit(source, space, label))
+            found = ToldSource.of(emitted, label, columns)
+        except AllTuples:
+            if (of_patterns := self._of_patterns(source, label)) is not None:
+                return of_patterns
+            emitted, columns = self._asked(lambda space: emit(source, space, label), frozenset(self.release.qi))
+            found = ToldSource.of(emitted, label, columns)
         if emitted.convex or emitted.parametric:
             kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
             raise StatementError(
                 f"{label or source.label!r} cannot be divided among partitions: it holds {kind}; say it by linear "
                 "rows and numbers, or solve the release in memory"
             )
-        return emitted, columns
+        return found
+
+    def _of_patterns(self, source: Source, label: str | None) -> ToldSource | None:
+        """What a source says of all QI tuples, if it is of patterns of values."""
+        space = PatternSpace.over(self._tuples, self.people)
+        try:
+            return ToldSource.of_patterns(emit(source, space, label), label, space.taken)
+        except NoPattern:
+            return None
 
     def asked(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
         """The attributes that a function of the space tells apart; what it must know of the whole is counted."""
-        return self._asked(row)[1]
+        try:
+            return self._asked(row)[1]
+        except AllTuples:
+            return self._asked(row, frozenset(self.release.qi))[1]
 
     def described_tuples(self, given: Mapping[str, object]) -> np.ndarray:
         """Mark the QI tuples of the whole that are as described."""
         return tuples_described(self._tuples, given)
 
-    def _asked(self, function: Callable[[PartSpace], T]) -> tuple[T, frozenset[str]]:
+    def _asked(
+        self, function: Callable[[PartSpace], T], columns: frozenset[str] = frozenset()
+    ) -> tuple[T, frozenset[str]]:
         """What a function of the space gives where there are no terms, and the attributes that it tells apart."""
-        columns: frozenset[str] = frozenset()
         while True:
             known = self.surroundings(columns)
             counting = CountingSurroundings(
@@ -180,6 +200,8 @@ class Whole:
                 return function(PartSpace.around(self.empty, counting)), columns
             except Needed as needed:
                 columns |= needed.columns
+                if columns == set(self.release.qi):
+                    raise AllTuples from None
 
 
 def values_beside(part: ReleasePart, found: Combinations) -> np.ndarray:

@@ -17,12 +17,13 @@ from ..program.linear_form import LinearForm
 from ..program.split_matrix import SplitMatrix
 from .part import Part
 from .propagation import Bounds
+from .size import Sized
 
 __all__ = ["ReducedPart", "largest_of", "largest_open", "reduced", "without"]
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedPart:
+class ReducedPart(Sized):
     """What is left of one partition to solve for.
 
     Attributes

@@ -176,9 +176,7 @@ class ExpectedNumber(Event):
                 f"{self} is known: {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
-        for name in dict(self.given - having):
-            if name in view.qi:
-                space.axes.of_column(name)  # whether anybody can be so is asked of the whole, by any partition
+        space.axes.tell_apart(dict(self.given))  # whether anybody is so is asked below
         event = Event(having or self._anything(space), self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not having or not unit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,12 @@ class SeenAxes(Axes):
         """Codes over the terms of one column."""
         self._check(name)
         return super().of_column(name)
+
+    def tell_apart(self, names: Iterable[str]) -> None:
+        """Have the combinations of values of some QI attributes told apart."""
+        view = self.view
+        assert isinstance(view, SeenPart)
+        view.need([name for name in names if name in view.qi])
 
     def _check(self, name: str) -> None:
         view = self.view
@@ -89,6 +95,11 @@ class PartSpace(Space):
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
         """Mark the QI tuples that are as described; those that stand for others, by what is told apart of them."""
         return self._described(given)[0]
+
+    def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
+        """Count the records of the whole that are as described by their value of a QI attribute."""
+        self._seen.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
+        return super().records_by(attribute, given)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         records = self._seen.surroundings.records(given)

@@ -154,12 +154,36 @@ def test_a_source_that_looks_at_the_terms_is_found_out() -> None:
         held.solve()
 
 
+def test_coefficients_that_depend_on_other_terms_are_found_out() -> None:
+    """Where names and sides are the same in all partitions, what is said of half a partition shows the difference."""
+
+    def weighted(space: mx.Space) -> mx.Rows:
+        values = space.view.sensitive_values
+        return space.marginal("s") * pd.Series(1 / len(space), index=values, name="weights") <= 0.9
+
+    held = model(2).add(weighted)
+    with pytest.raises(mx.StatementError, match="other coefficients"):
+        held.solve()
+
+
 def test_too_many_combinations_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels for more combinations of values than partitions can share are an error; a statement is not."""
     monkeypatch.setattr(surroundings, "MOST_COMBINATIONS", 5)
     held = model().add(P("flu", given={"g": "m", "d": "a", "age": 20}) <= 0.9)
     with pytest.raises(mx.StatementError, match="12 combinations of their values occur, and up to 5"):
         held.add(lambda space: space.conditional("s", given=["d", "age"]) <= 0.9)
+
+
+def test_sources_that_see_every_tuple_are_told_by_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mining needs all QI tuples, partitions only the values that associations are about, however many tuples."""
+    monkeypatch.setattr(surroundings, "MOST_COMBINATIONS", 5)
+    source = mx.StrongestAssociations(RECORDS, positive=20, negative=20)
+    one, other = mx.MaxEnt(published(RECORDS)).add(source).solve(), model(4).add(source).solve()
+    tuples = one.space.view.quasi_identifiers
+    assert np.abs(other.conditional(tuples).to_numpy() - one.conditional().to_numpy()).max() < 1e-6
+    strangers = RECORDS.assign(s=RECORDS.s.to_numpy()[::-1], g="m")
+    with pytest.raises(mx.MaxEntError, match="not the people of the release"):
+        model(4).add(mx.StrongestAssociations(strangers, positive=3, negative=3))
 
 
 def test_contradictions_have_no_answer() -> None:

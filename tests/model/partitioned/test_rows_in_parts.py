@@ -60,6 +60,17 @@ SAID: dict[str, Callable[[pd.DataFrame], Any]] = {
     "rule list": lambda t: mx.PublishedRuleList(
         [({"g": "m"}, "flu", (t[t.g == "m"].s == "flu").mean()), ({}, "cold", None)]
     ),
+    "quantile": lambda t: mx.PublishedQuantile(
+        float(np.median(t[t.g == "m"].s.map(SCORES))), of="s", given={"g": "m"}, values=SCORES
+    ),
+    "mean and deviation": lambda t: mx.PublishedMoments(
+        round(t[t.g == "m"].s.map(SCORES).mean(), 2), of="s", given={"g": "m"}, values=SCORES, decimals=2
+    ),
+    "covariance": lambda t: mx.Covariance("age", {"flu": 1, "hiv": 0, "lung": 0, "cold": 0}) >= -10,
+    "correlation": lambda t: mx.PublishedCorrelation(
+        0.1, ("age", {"flu": 1, "hiv": 0, "lung": 0, "cold": 0}), sd=0.4
+    ),
+    "largest": lambda t: mx.AnsweredQueries([{"g": "m"}], [2.6], of="max", values=SCORES, eps=0.5),
 }  # fmt: skip
 #: And of named people, p0, p1, ...
 OF_PEOPLE: dict[str, Any] = {

@@ -1,0 +1,83 @@
+"""What is measured of an answer in partitions is what is measured of the same answer in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import P, measures
+from maxent_cvx.views.partitioned.partitioned_release import divided
+from support.parts import published, random_records, some_people
+
+
+def both(seed: int, n: int, named: bool) -> tuple[mx.Posterior, Any]:
+    """The answers in memory and in partitions, with knowledge by which some people are exposed."""
+    records = random_records(np.random.default_rng(seed))
+    people = some_people(records) if named else None
+    men = records[records.g == "m"]
+    said = [P("flu", given={"g": "m"}) == (men.s == "flu").mean(), P("hiv", given={"age": [20, 30]}) <= 0.5]
+    said += [P("flu", who="p0") >= 0.7][:named]
+    models = mx.MaxEnt(published(records), people), mx.MaxEnt(divided(published(records), n), people)
+    return models[0].add(*said).solve(), models[1].add(*said).solve()
+
+
+CASES = pytest.mark.parametrize(("seed", "n", "named"), [(0, 1, False), (1, 3, True), (2, 7, False), (5, 4, True)])
+
+
+@CASES
+def test_worst_disclosure_is_that_in_memory(seed: int, n: int, named: bool) -> None:
+    """Groups that are in several partitions are measured once, by all of their terms."""
+    one, other = both(seed, n, named)
+    found, expected = (measures.disclosure(post, worst=True) for post in (other, one))
+    numbers = expected.columns.drop("value")
+    assert found[numbers].to_numpy(dtype=float) == pytest.approx(expected[numbers].to_numpy(dtype=float), abs=1e-6)
+    assert found["value"].item() in set(expected["value"]) or found["max_p"].item() == pytest.approx(1)
+
+
+@CASES
+def test_exposed_people_are_those_in_memory(seed: int, n: int, named: bool) -> None:
+    """As many people in each tenth, and the same ones listed."""
+    one, other = both(seed, n, named)
+    found, expected = (measures.exposed(post, 0.45) for post in (other, one))
+    assert found.people == expected.people
+    assert found.histogram.equals(expected.histogram)
+    assert set(found.who.index) == set(expected.who.index)
+    assert list(found.who.columns) == list(expected.who.columns)
+    assert found.who.index.names == expected.who.index.names
+    assert found.who["P"].to_numpy() == pytest.approx(expected.who["P"].to_numpy(), abs=1e-6)
+
+
+@CASES
+def test_surest_inferences_are_the_largest_probabilities(seed: int, n: int, named: bool) -> None:
+    """One of each group of people, in order."""
+    one, other = both(seed, n, named)
+    table, people = one.inferences()
+    found = other.top(5)
+    assert found["P"].to_numpy() == pytest.approx(np.sort(table.max(axis=1).to_numpy())[::-1][:5], abs=1e-6)
+    for label, row in found.iterrows():
+        assert row["P"] == pytest.approx(table.loc[label, row["s"]], abs=1e-6)
+        assert row["people"] == people[table.index.get_loc(label)]
+
+
+def test_measures_of_ones_own_are_reduced() -> None:
+    """A mean over people is a sum over groups, whatever ranges these are divided into."""
+    one, other = both(2, 7, False)
+    table, people = one.inferences()
+
+    def share(p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> float:
+        return float(people @ p[:, 0])
+
+    assert other.reduce(share, sum) == pytest.approx(float(people @ table.iloc[:, 0].to_numpy()), abs=1e-6)
+
+
+def test_tables_of_everybody_are_refused() -> None:
+    """A row a QI tuple is as long as the release, and an attack needs the records in memory."""
+    other = both(0, 2, False)[1]
+    with pytest.raises(mx.StatementError, match="worst=True"):
+        measures.disclosure(other)
+    with pytest.raises(mx.StatementError, match="original"):
+        measures.exposed(other, original=pd.DataFrame())
