@@ -105,7 +105,7 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     """
     rows = np.array([size.rows.sum() for size in sizes])
     total = max(int(rows.sum()), 1)
-    n = partitions or max(round(total / DEFAULT_ROWS), 1)
+    n = min(partitions or max(round(total / DEFAULT_ROWS), 1), total)
     first, second = straddling(sizes)
     graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(len(sizes), len(sizes)))
     _, unit = connected_components(graph, directed=False)

@@ -55,6 +55,14 @@ def test_hospital(tmp_path, n):
     same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
 
 
+@pytest.mark.parametrize("n", [10, 2**62])
+def test_no_more_partitions_than_buckets(tmp_path, n):
+    """Who asks for more gets one a bucket."""
+    release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people", 2), **ROLES, partitions=n)
+    assert release.describe()["buckets"].to_list() == [1, 1, 1]
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_adult(tmp_path, adult, n):
     """Partitions of shuffled records are of nearly one size."""
