@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
-from ...errors import TableError, shown
+from ...errors import TableError, amount, shown
 from ...system.executors import Executor, LocalExecutor, current_client, executor_for, then
 from ...tables.columns import looks_like_count
 from .assembling import Records, assembled
@@ -50,9 +50,7 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
         return assembled(dask_records(narrow), roles, executor)
     if isinstance(executor, LocalExecutor):
         return assembled(shuffled_here(dask_records(narrow), sizes, roles), roles, executor)
-    moved = narrow.shuffle(roles.bucket).persist()
-    check_together(bucket_rows(moved, roles.bucket, executor), roles)
-    return assembled(dask_records(moved), roles, executor)
+    return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
 
 
 def checked_columns(table: Any, roles: Roles) -> Any:
@@ -88,19 +86,28 @@ def buckets_of(rows: pd.DataFrame, bucket: str) -> BucketRows:
     return count_buckets(rows[bucket])
 
 
-def check_together(sizes: Sequence[BucketRows], roles: Roles) -> None:
-    """Check that no bucket is in two partitions after a shuffle: labels of two types may be sent to two places.
+def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
+    """Shuffle a table by bucket with Dask, and keep it in the workers' memory.
 
     Raises
     ------
     TableError
-        If one is.
+        If Dask cannot, or a bucket is in two partitions after it: labels of two types may be sent to two places.
     """
-    if (apart := straddling(sizes)[0]).size:
+    moved = table.shuffle(bucket).persist()
+    try:
+        apart, _ = straddling(bucket_rows(moved, bucket, executor))
+    except RuntimeError as error:
         raise TableError(
-            f"{len(apart)} buckets of column {roles.bucket!r} are in several partitions after Dask's shuffle: its "
+            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}): has a column a type that "
+            "Arrow does not hold, such as categories of intervals? Make it texts before, .astype(str)"
+        ) from error
+    if apart.size:
+        raise TableError(
+            f"{amount(len(apart), 'bucket')} of column {bucket!r} in several partitions after Dask's shuffle: its "
             "labels have different types; make them one type before, .astype(str)"
         )
+    return moved
 
 
 def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles: Roles) -> list[Records]:
