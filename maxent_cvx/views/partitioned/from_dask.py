@@ -20,7 +20,7 @@ from .spilling import TemporaryFolder, spilled
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DaskTable", "dask_records", "dask_release", "is_dask"]
+__all__ = ["DaskTable", "dask_records", "dask_release", "is_dask", "narrowed"]
 
 
 class DaskTable(Protocol):
@@ -54,7 +54,7 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
 
 
 def checked_columns(table: Any, roles: Roles) -> Any:
-    """The columns with roles, and those that look like counts, of a Dask DataFrame.
+    """The columns with roles of a Dask DataFrame.
 
     Raises
     ------
@@ -66,8 +66,13 @@ def checked_columns(table: Any, roles: Roles) -> Any:
             f"the table must be a Dask DataFrame, not {shown(table)}; dask.dataframe.from_pandas makes one"
         )
     roles.check_named(table.columns)
-    suspicious = [name for name in table.columns if roles.count is None and looks_like_count(name)]
-    return table[list(dict.fromkeys([*roles.columns, *suspicious]))]
+    return narrowed(table, roles.columns, roles.count is not None)
+
+
+def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
+    """Some columns of a Dask DataFrame, of which Dask reads no others, and those that look like a count."""
+    suspicious = [name for name in table.columns if not with_count and looks_like_count(name)]
+    return table[list(dict.fromkeys([*columns, *suspicious]))]
 
 
 def dask_records(table: DaskTable) -> list[Records]:
