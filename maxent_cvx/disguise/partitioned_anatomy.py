@@ -14,7 +14,7 @@ from ..tables.columns import check_named
 from ..tables.microdata import Microdata
 from ..views import PartitionedRelease
 from ..views.partitioned.assembling import PartCounts, Records, released, sensitive_codes
-from ..views.partitioned.counted_tuples import CountedTuples
+from ..views.partitioned.counted_tuples import CountedTuples, number_rows, unshared
 from ..views.partitioned.from_dask import dask_records
 from ..views.partitioned.roles import Roles
 from .dealing import check_eligible, dealt, exempt_values
@@ -73,7 +73,10 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
 def bucketized(
     rows: pd.DataFrame, roles: Roles, values: pd.MultiIndex, is_exempt: np.ndarray, dealing: Sequence[int]
 ) -> pd.DataFrame:
-    """Give every record of a partition a bucket.
+    """Give every record of a partition a bucket, the same ones in whatever order the records come.
+
+    A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
+    are alike it does not matter which is in which bucket.
 
     Parameters
     ----------
@@ -87,6 +90,9 @@ def bucketized(
         l, the seed, the partition's number, and that of its first bucket.
     """
     l, seed, number, first = dealing
-    value = sensitive_codes(rows[list(roles.sensitive)], values)
-    bucket = dealt(value, is_exempt[value], l, np.random.default_rng([seed, number]))
-    return rows[[*roles.qi, *roles.sensitive]].assign(**{roles.bucket: bucket + first})
+    value = sensitive_codes(rows[list(roles.sensitive)], unshared(values))
+    tuples, _ = number_rows(rows[list(roles.qi)])
+    order = np.lexsort((value, tuples))
+    bucket = np.empty(len(rows), dtype=np.int64)
+    bucket[order] = first + dealt(value[order], is_exempt[value[order]], l, np.random.default_rng([seed, number]))
+    return rows[[*roles.qi, *roles.sensitive]].assign(**{roles.bucket: bucket})

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
-from ..errors import StatementError, shown
+from ..errors import SolverError, StatementError, shown
 
 __all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "current_client", "executor_for", "then"]
 
@@ -55,7 +56,7 @@ class LocalExecutor:
         self.threads = threads or available
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """What the functions return; a Delayed is computed in the thread that asks for it."""
+        """What the functions return; a Delayed is computed in its thread, or by the client of Dask that is there."""
         return self._each(_made_here, [(make,) for make in makers])
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
@@ -94,23 +95,58 @@ class ClusterExecutor:
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Futures of what the functions return; they are computed again if their worker is lost."""
-        return [self.client.compute(m) if _is_delayed(m) else self.client.submit(m, pure=False) for m in makers]
+        makers = list(makers)
+        with _worded():
+            # All in one graph: partitions of one table share what they are made of, which so is sent once.
+            computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
+            return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Futures, one a partition, each computed where its partition is."""
-        return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
+        with _worded():
+            return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results, sent here."""
-        return list(self.client.gather(list(handles)))
+        with _worded():
+            return list(self.client.gather(list(handles)))
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
         """Combine them on the workers, a few neighbours at a time; one result is sent here."""
         left = list(handles)
         while len(left) > 1:
             some = [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)]
-            left = [self.client.submit(combine, each, pure=False) for each in some]
-        return self.client.gather(left[0]) if handles else combine([])
+            with _worded():
+                left = [self.client.submit(combine, each, pure=False) for each in some]
+        with _worded():
+            return self.client.gather(left[0]) if handles else combine([])
+
+
+@contextmanager
+def _worded() -> Iterator[None]:
+    """Say in words what became of a cluster; errors of the work itself are raised as they are.
+
+    Raises
+    ------
+    SolverError
+        If the scheduler cannot be reached, or workers die of a task again and again.
+    """
+    try:
+        yield
+    except Exception as error:
+        kind = type(error).__name__
+        if kind == "KilledWorker":
+            raise SolverError(
+                "the workers of the Dask cluster died of the same task again and again, mostly because a partition "
+                "takes more memory than they have; use more and smaller partitions, or larger workers"
+            ) from error
+        is_of_cluster = type(error).__module__.startswith("distributed")
+        if not is_of_cluster and not isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
+            raise
+        raise SolverError(
+            f"the Dask cluster does not answer ({kind}); what was computed there is lost, and nothing was written. "
+            "Start a cluster, and solve again with client=distributed.Client(...)"
+        ) from error
 
 
 def executor_for(client: Any = None, threads: int | None = None) -> Executor:
@@ -132,9 +168,9 @@ def executor_for(client: Any = None, threads: int | None = None) -> Executor:
 
 def current_client() -> Any:
     """The client of Dask that its own functions would use here, or None."""
-    distributed = sys.modules.get("distributed")  # a client cannot be there without it
+    get_client = getattr(sys.modules.get("distributed"), "get_client", None)  # no client is there without it
     try:
-        return None if distributed is None else distributed.get_client()
+        return None if get_client is None else get_client()
     except ValueError:
         return None
 
@@ -179,5 +215,21 @@ def _is_delayed(maker: Any) -> bool:
 
 
 def _made_here(maker: Any) -> Any:
-    """What a maker makes, in this thread."""
-    return maker.compute(scheduler="synchronous") if _is_delayed(maker) else maker()
+    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that.
+
+    Raises
+    ------
+    StatementError
+        If parts of a Delayed were held by a cluster whose client is gone.
+    """
+    if not _is_delayed(maker):
+        return maker()
+    if current_client() is not None:
+        return maker.compute()
+    future = getattr(sys.modules.get("distributed"), "Future", ())
+    if any(isinstance(part, future) for part in dict(maker.__dask_graph__()).values()):
+        raise StatementError(
+            "a partition is held by the workers of a Dask cluster, and there is no client of it here any more; "
+            "connect one, distributed.Client(...), and make the release again"
+        )
+    return maker.compute(scheduler="synchronous")

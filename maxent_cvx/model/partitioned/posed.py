@@ -13,6 +13,7 @@ from ...solvers.partitioned.part import Part
 from ...solvers.program.linear_form import LinearForm
 from ...solvers.program.shared_columns import SharedColumns
 from ...solvers.program.split_matrix import SplitMatrix
+from ...solvers.rows.sparse import with_shared_ones
 from ...sources import Statement
 from ...terms.partitioned.surroundings import Surroundings
 from ...terms.rows import Rows
@@ -113,6 +114,7 @@ def part_of_problem(
     space = own_space(part, surroundings)
     published, records = published_rows(part, space)
     n, zeros, ones = len(records), np.zeros(len(records)), np.ones(len(records))
+    published = with_shared_ones(published)
     known = raw.scaled(sizes.largest, sizes.largest_typed)
     form = LinearForm(
         SplitMatrix(published, known),

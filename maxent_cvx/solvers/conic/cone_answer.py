@@ -25,12 +25,16 @@ from .cone_program import ConeProgram, Distance
 from .entropy_program import Bounded, EntropyProgram
 from .interior_answer import ConeAnswer, refuse_rounding_errors, solve_cone_program
 from .reading import TAKES, read
+from .zero_references import WithoutZeros, without_zero_references
 
 __all__ = ["BACKEND", "solve_program"]
 
 #: The solver that CVXPY is offered.
 BACKEND = SOLVERS["DUAL_NEWTON"]
 
+
+#: Statuses after which no other way is tried.
+DECIDED = (s.INFEASIBLE, s.USER_LIMIT)
 
 #: Which rows an entropy program has, and their multipliers.
 Start = tuple[np.ndarray, np.ndarray]
@@ -50,6 +54,10 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start
         return _refuted_by(program, row)
     if len(free := program.unlimited):
         return _without_limit(program, free, options)
+    if (smaller := without_zero_references(program)) is not None:
+        answer = _with_zeros(program, smaller, solve_program(smaller.program, options, start))
+        if answer.status != s.SOLVER_ERROR:
+            return answer
     try:
         entropy = read(program)
     except SolverError as refusal:
@@ -67,6 +75,14 @@ def _refuted_by(program: ConeProgram, row: int) -> ConeAnswer:
     z, dual = np.zeros(len(program.c)), np.zeros(len(program.b))
     dual[row] = -np.sign(program.b[row])
     return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
+
+
+def _with_zeros(program: ConeProgram, smaller: WithoutZeros, answer: ConeAnswer) -> ConeAnswer:
+    """The answer to a program with entropies relative to 0, judged by its own rows, from that to one without."""
+    z, dual = smaller.restore(answer.z, answer.dual, len(program.b))
+    distance = program.distance(z, dual)
+    is_lost = answer.status == s.OPTIMAL and not (distance.holds or distance.is_optimal)
+    return answer._replace(status=s.SOLVER_ERROR if is_lost else answer.status, z=z, dual=dual, distance=distance)
 
 
 def _without_limit(program: ConeProgram, columns: np.ndarray, options: Mapping[str, Any]) -> ConeAnswer:
@@ -88,7 +104,8 @@ def solve_entropy_program(
     """Solve in the logarithmic domain, and if that fails otherwise; measure the distance from optimality.
 
     The other ways are the linear form, whose method proves zeros, and the interior-point method, which is the better
-    one where many terms are at bounds. The first answer that is optimal counts, or else the one nearest to it.
+    one where many terms are at bounds. The first answer whose gap is small for the entropies counts. Beside large costs
+    one that is small for the objective may be large for these; where no way finds another, that with the least counts.
     """
     ways: list[Callable[..., ConeAnswer | None]] = [_in_logarithms, _as_linear_form, _as_cone_program]
     if len(entropy.cost):
@@ -107,16 +124,26 @@ def solve_entropy_program(
             continue
         if answer is None:
             continue
-        iterations = answer.iterations + sum(earlier.iterations for earlier in found)
-        if answer.status in (s.OPTIMAL, s.INFEASIBLE, s.USER_LIMIT):
-            return answer._replace(iterations=iterations)
         found.append(answer)
+        is_least = answer.distance.holds or answer.distance.relative_gap <= CONIC_PROGRAM.rounded_gap
+        if answer.status in DECIDED or (answer.status == s.OPTIMAL and is_least):
+            break
     if not found:
         raise error or SolverError(f"no answer was found; use another solver, such as cp.CLARABEL. {BACKEND.name}")
-    nearest = min(found, key=lambda one: (one.status == s.SOLVER_ERROR, one.distance.largest))
-    if nearest.status == s.SOLVER_ERROR and error is not None:
+    best = _best(found)
+    if best.status == s.SOLVER_ERROR and error is not None:
         raise error
-    return nearest._replace(iterations=sum(one.iterations for one in found))
+    return best._replace(iterations=sum(one.iterations for one in found))
+
+
+def _best(found: list[ConeAnswer]) -> ConeAnswer:
+    """The optimal answer with the least gap, or the one after which nothing else was tried, or the nearest."""
+    optimal = [one for one in found if one.status == s.OPTIMAL]
+    if optimal:
+        return min(optimal, key=lambda one: one.distance.gap)
+    if found[-1].status in DECIDED:
+        return found[-1]
+    return min(found, key=lambda one: (one.status == s.SOLVER_ERROR, one.distance.largest))
 
 
 def _as_cone_program(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer:
@@ -184,7 +211,7 @@ def _with_bounds(
     m = entropy.multipliers(bounded, answer.y, answer.multipliers)
     z, dual = entropy.restore(answer.y, m, answer.others)
     distance = entropy.program.distance(z, dual, of_entropies=not len(entropy.cost))
-    holds = distance.holds and (not len(entropy.cost) or distance.is_optimal)
+    holds = distance.is_optimal if len(entropy.cost) else distance.holds
     is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
     limited = answer.status is Status.LIMIT and is_asked and not holds and np.isfinite(distance.primal)
     words = s.OPTIMAL if holds else s.USER_LIMIT if limited else s.SOLVER_ERROR

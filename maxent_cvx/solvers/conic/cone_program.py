@@ -103,7 +103,7 @@ class ConeProgram:
     @cached_property
     def _triples(self) -> list[tuple[sp.csr_array, np.ndarray]]:
         first = self.linear.stop
-        return [(sp.csr_array(self.A[first + place :: 3]), self.b[first + place :: 3]) for place in range(3)]
+        return [(self.A[first + place :: 3], self.b[first + place :: 3]) for place in range(3)]
 
     def triple(self, place: int) -> tuple[sp.csr_array, np.ndarray]:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
@@ -124,7 +124,10 @@ class ConeProgram:
     def unlimited(self) -> np.ndarray:
         """Columns that have a cost, more than rounding beside the largest, and stand in no row or quadratic term."""
         is_free = np.abs(self.c) > CONIC_PROGRAM.no_side * np.abs(self.c).max(initial=0.0)
-        is_free[self.A.indices] = False
+        in_cones = self.A.indices[self.A.indptr[self.linear.stop] :]
+        is_free[in_cones] = False  # these few first, which mostly are all
+        if is_free.any():
+            is_free[self.A.indices] = False
         if self.P is not None:
             is_free[self.P.indices] = False
         return np.flatnonzero(is_free)
@@ -141,6 +144,16 @@ class ConeProgram:
         n_entries = indptr[-1]
         return sp.csr_array((self.A.data[:n_entries], self.A.indices[:n_entries], indptr), (n_rows, self.A.shape[1]))
 
+    @cached_property
+    def _sizes(self) -> sp.csr_array:
+        """The absolute values of A, with its own indices."""
+        return sp.csr_array((np.abs(self.A.data), self.A.indices, self.A.indptr), self.A.shape)
+
+    @cached_property
+    def _largest(self) -> np.ndarray:
+        """The largest of each row of them."""
+        return most_by_row(self._sizes.data, self._sizes)
+
     def distance(self, z: np.ndarray, dual: np.ndarray, *, of_entropies: bool = False) -> Distance:
         """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
 
@@ -155,9 +168,9 @@ class ConeProgram:
         is_argument = np.zeros(len(z), dtype=bool)
         is_argument[self.triple(1)[0].indices] = True
         average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
-        size = abs(self.A)
+        size = self._sizes
         of_row = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0))
-        scale = of_row + most_by_row(size.data, size) * average + TINY
+        scale = of_row + self._largest * average + TINY
         p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
         t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
         sizes = np.abs(dual)
@@ -234,6 +247,6 @@ class ConeProgram:
 
     def direction_violation(self, z: np.ndarray) -> float:
         """By how much -A z is not in K, relative to the largest summand of any row: z is no direction in all rows."""
-        size = abs(self.A) @ np.abs(z)
+        size = self._sizes @ np.abs(z)
         slack = np.where(np.isfinite(self.b), -(self.A @ z), 0.0)
         return self._violation(slack, np.full(len(slack), float(size.max(initial=0.0)) + TINY))

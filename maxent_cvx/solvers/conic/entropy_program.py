@@ -127,7 +127,8 @@ class EntropyProgram:
     def scaled(self, by: float) -> EntropyProgram:
         """The same in other units."""
         rows = replace(self.rows, right=self.rows.right * by, log_weights=self.rows.log_weights + np.log(by))
-        return replace(self, rows=rows, scale=self.scale * by, curvature=sp.csc_array(self.curvature / by))
+        curvature = sp.csc_array(self.curvature / by) if len(self.cost) else self.curvature
+        return replace(self, rows=rows, scale=self.scale * by, curvature=curvature)
 
     @cached_property
     def bounded(self) -> Bounded | None:

@@ -63,8 +63,7 @@ def eliminate_columns(
     open_ties = np.flatnonzero(~plain)
     number = np.concatenate([open_ties, n_kept + np.arange(linear[0].shape[0])])
     rows, right = renaming.apply(linear[0], linear[1])
-    objective, _ = renaming.apply(sp.csr_array(cost[None, :]), np.zeros(1))
-    costs = objective.toarray().ravel()
+    costs = np.bincount(renaming.number, cost * renaming.factor, rows.shape[1])
     if len(open_ties):
         tied, tied_right = renaming.apply(of_ties[open_ties], sides[open_ties])
         own = sp.csr_array((np.ones(len(open_ties)), (np.arange(len(open_ties)), open_ties)), tied.shape)
@@ -91,7 +90,7 @@ def _rename(of_ties: sp.csr_array, sides: np.ndarray) -> tuple[_Renaming, np.nda
     is_left = np.ones(n_columns, dtype=bool)
     is_left[column] = False
     left = np.flatnonzero(is_left)
-    number, factor, constant = np.empty(n_columns, dtype=np.int64), np.ones(n_columns), np.zeros(n_columns)
+    number, factor, constant = np.empty(n_columns, dtype=of_ties.indices.dtype), np.ones(n_columns), np.zeros(n_columns)
     number[column], factor[column], constant[column] = tie, -1 / per, sides[tie] / per
     number[left] = n_kept + np.arange(len(left))
     plain = np.zeros(n_kept, dtype=bool)
@@ -102,9 +101,9 @@ def _rename(of_ties: sp.csr_array, sides: np.ndarray) -> tuple[_Renaming, np.nda
 def _for_all_columns(found: Elimination, renaming: _Renaming, number: np.ndarray, n_columns: int) -> Elimination:
     """The same elimination, with the columns that were renamed among those that are expressed."""
     left, n_kept = renaming.left, renaming.n_kept
-    named = np.setdiff1d(np.arange(n_columns), left, assume_unique=True)
-    entries = (renaming.factor[named], (named, renaming.number[named]))
-    matrix = sp.csr_array(entries, shape=(n_columns, n_kept))
+    named = renaming.number < n_kept
+    ends = np.concatenate([[0], np.cumsum(named)]).astype(renaming.number.dtype)
+    matrix = sp.csr_array((renaming.factor[named], renaming.number[named], ends), shape=(n_columns, n_kept))
     constant = renaming.constant.copy()
     if len(left):
         of_left = (found.matrix.data, (left[entry_rows(found.matrix)], found.matrix.indices))

@@ -65,11 +65,11 @@ def read(program: ConeProgram) -> EntropyProgram:
     matrix, right, kept, per_row = _rows(matrix, out.right, is_equation, n_terms)
     P = sp.csc_array((len(others), len(others))) if program.P is None else program.P[others][:, others]
     of_terms = matrix[:, :n_terms] if len(others) else matrix
-    of_others = matrix[:, n_terms:] if len(others) else (len(right), 0)
-    rows = SeparableProgram(sp.csr_array(of_terms), right, is_equation[kept], log_v)
+    of_others = matrix[:, n_terms:] if len(others) else sp.csr_array((len(right), 0))
+    rows = SeparableProgram(of_terms, right, is_equation[kept], log_v)
     unscaled = EntropyProgram(
         program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
-        sp.csr_array(of_others), unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
+        of_others, unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
     )  # fmt: skip
     return unscaled.scaled(1 / _average(unscaled.rows))
 
@@ -96,9 +96,10 @@ def _eliminate(
         linear.eliminate_zeros()
     others = np.empty(0, dtype=np.int64) if program.P is None else np.unique(program.P.indices)
     while True:
-        n_columns, n_others = linear.shape[1], len(others)
-        own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
-        tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
+        n_columns, n_others, tied = linear.shape[1], len(others), ties
+        if n_others:
+            own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
+            tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
         out, number = eliminate_columns(tied, (linear, right), program.c, program.n_zero)
         if not len(out.left):
             return out, number, others
@@ -162,17 +163,19 @@ def _rows(
     matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, n_terms: int
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray]:
     """The rows, each divided by its largest coefficient, without those that hold for any y > 0."""
-    largest = most_by_row(np.abs(matrix.data), matrix)
+    most, least = most_by_row(matrix.data, matrix), least_by_row(matrix.data, matrix)
+    largest = np.maximum(most, np.where(least < np.inf, -least, 0.0))
     empty = largest == 0
-    most = np.where(empty, 0.0, -least_by_row(-matrix.data, matrix))
     if matrix.shape[1] > n_terms:
         most[np.bincount(entry_rows(matrix), matrix.indices >= n_terms, len(most)) > 0] = np.inf
     always_holds = np.where(is_equation, empty & (right == 0), (most <= 0) & (right >= 0))
     kept = np.flatnonzero(~always_holds)
     per_row = np.where(empty, 1.0, largest)[kept]
     rows = matrix[kept] if len(kept) < len(right) else matrix
-    data = rows.data if (per_row == 1).all() else rows.data / np.repeat(per_row, np.diff(rows.indptr))
-    rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
+    if not (per_row == 1).all():
+        per_entry = np.repeat(per_row, np.diff(rows.indptr))
+        data = np.divide(rows.data, per_entry, out=per_entry)
+        rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
     return rows, right[kept] / per_row, kept, per_row
 
 

@@ -21,10 +21,12 @@ class KktSystem:
     A : csc_array
     n_diagonal : int
         Rows of A whose scaling is diagonal; the others come in threes.
+    ridge : float
+        The diagonal is raised by it while the system is factored.
     """
 
-    def __init__(self, P: sp.csc_array, A: sp.csc_array, n_diagonal: int) -> None:
-        self.P, self.A, self.A_t = P, A, sp.csc_array(A.T)
+    def __init__(self, P: sp.csc_array, A: sp.csc_array, n_diagonal: int, ridge: float = INTERIOR.ridge) -> None:
+        self.P, self.A, self.A_t, self.ridge = P, A, sp.csc_array(A.T), ridge
         n, m = P.shape[0], A.shape[0]
         self.n, self.n_diagonal = n, n_diagonal
         first = n + np.arange(n_diagonal, m, 3)
@@ -47,7 +49,7 @@ class KktSystem:
         """Factor the system for another scaling, and with a diagonal added to P if there is one."""
         self.diagonal, self.blocks = diagonal, blocks
         self.curvature = np.zeros(self.n) if curvature is None else curvature
-        ridge = INTERIOR.ridge
+        ridge = self.ridge
         own = -blocks[:, self.upper[0], self.upper[1]] - ridge * (self.upper[0] == self.upper[1])
         added = np.concatenate([self.curvature + ridge, -diagonal - ridge])
         data = np.concatenate([self.fixed, added, own.ravel()])

@@ -203,6 +203,11 @@ class PrimalDual:
     """An iteration that leaves more than this share of the error is without improvement."""
     patience: int = 12
     """Iterations without improvement after which the method ends."""
+    ridge: float = 1e-9
+    """Regularization of the linear systems where variables have no entropy, which refinement takes away again. Their
+    own curvature, multipliers of inequalities by slacks, is down to 1e-9; less ridge is too little at prices of 1e5."""
+    same: float = 1e-6
+    """Relative: terms of the point and terms that multipliers say are taken for each other if no further apart."""
     stalled: float = 1e2
     """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
     rounding: float = 1e-13

@@ -249,11 +249,14 @@ class ConicProgram:
     """A smaller average count is zero, and cannot be scaled."""
     gap: float = 1e-7
     """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
+    rounded_gap: float = 1e-12
+    """The same of a gap that is rounding, and that no method makes less."""
     nearly: float = 1e-5
     """The same, and of violations, of an answer that is returned as inaccurate."""
     share: float = 0.1
     """Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0:
-    it is what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does."""
+    it is what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does. Beside such costs a
+    gap that is small for the entropies is sought first."""
     no_side: float = 1e-8
     """The side of a row without variables, absolute, and the cost of a variable in no row, relative to the largest,
     that count as 0: CLARABEL's tolerance for what has nothing to be compared with."""

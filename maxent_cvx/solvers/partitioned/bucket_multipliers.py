@@ -131,13 +131,13 @@ def _by_newton(
         before = worst
         step = BucketInverse(blocks, x, PARTITIONED.ridge).apply(residual)
         change = blocks.by_term @ step
-        order, starts, bucket = part.buckets
-        largest = np.maximum.reduceat(np.abs(change[order]), starts)
+        largest = part.buckets.largest(np.abs(change))
         if largest.max(initial=0.0) > PARTITIONED.whole_step:
             length = np.log1p(largest) / np.maximum(largest, np.finfo(float).tiny)
             length = np.where(largest > PARTITIONED.whole_step, length, 1.0)
-            change *= length[bucket]
-            step = step * _of_slots(blocks.rows, length[bucket])
+            of_term = length[part.buckets.of_term]
+            change *= of_term
+            step = step * _of_slots(blocks.rows, of_term)
         u = u + step
         exponent = exponent + change
         x = np.exp(exponent)

@@ -8,12 +8,13 @@ import numpy as np
 
 from ..program.linear_form import LinearForm
 from ..program.problem import ClosedForm, Groups
+from .size import Sized
 
 __all__ = ["Part"]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Sized):
     """The terms of one partition.
 
     Published rows are about its terms only. All partitions have the same rows of knowledge, in the same order, with the

@@ -15,14 +15,16 @@ from ..presolve.reduce import largest_coefficients, negligible
 from ..presolve.required import require_feasible
 from ..program.linear_form import LinearForm
 from ..program.split_matrix import SplitMatrix
+from ..rows.sparse import with_shared_ones
 from .part import Part
 from .propagation import Bounds
+from .size import Sized
 
 __all__ = ["ReducedPart", "largest_of", "largest_open", "reduced", "without"]
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedPart:
+class ReducedPart(Sized):
     """What is left of one partition to solve for.
 
     Attributes
@@ -47,17 +49,51 @@ class ReducedPart:
     @cached_property
     def systems(self) -> BlockSystem:
         """The structure of its blocks, which is the same at every x."""
-        return BlockSystem(self.form)
+        self.buckets  # noqa: B018 - what it is made of is forgotten below
+        systems = BlockSystem(self.form)
+        self.form.forget()  # the structure holds what else would be held twice
+        return systems
 
     @cached_property
-    def buckets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Terms ordered by their connected component, where each begins in that order, and the component of a term."""
-        of_term = self.form.bucket[1]
-        order = np.argsort(of_term, kind="stable")
-        starts = np.flatnonzero(np.diff(of_term[order], prepend=-1))
-        number = np.empty(len(of_term), dtype=np.int64)
-        number[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-        return order, starts, number
+    def buckets(self) -> Buckets:
+        """The terms of each connected component of the published rows."""
+        return Buckets.of(self.form.bucket[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """The terms of every bucket.
+
+    Attributes
+    ----------
+    order : ndarray of int, or None
+        The terms, bucket after bucket; None if they are so already.
+    starts : ndarray of int
+        Where each begins in that order.
+    of_term : ndarray of int
+        The bucket of every term.
+    """
+
+    order: np.ndarray | None
+    starts: np.ndarray
+    of_term: np.ndarray
+
+    @classmethod
+    def of(cls, component: np.ndarray) -> Buckets:
+        """Number the components in the order in which they are listed."""
+        order = None if (np.diff(component) >= 0).all() else np.argsort(component, kind="stable")
+        ordered = component if order is None else component[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        number = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(np.append(starts, len(ordered))))
+        if order is None:
+            return cls(None, starts, number)
+        of_term = np.empty_like(number)
+        of_term[order] = number
+        return cls(order, starts, of_term)
+
+    def largest(self, of_term: np.ndarray) -> np.ndarray:
+        """The largest of numbers given one a term, in every bucket."""
+        return np.maximum.reduceat(of_term if self.order is None else of_term[self.order], self.starts)
 
 
 def largest_open(part: Part, bounds: Bounds) -> np.ndarray:
@@ -114,7 +150,8 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     rank[order] = np.arange(len(order))
     rows = np.flatnonzero(involved)
     rows = rows[np.argsort(rank[of_row[rows]], kind="stable")]
-    left = np.flatnonzero(terms)
+    left = np.flatnonzero(terms).astype(np.int32)
+    form.forget()
     return ReducedPart(_restricted(form, rows, left, determined), left, rows, fixed, counts, width)
 
 
@@ -143,4 +180,6 @@ def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, determine
     low, high = smaller.low.copy(), smaller.high.copy()
     low[: len(rows)] -= determined[rows]
     high[: len(rows)] -= determined[rows]
-    return replace(smaller, coefficients=SplitMatrix(published, known), low=low, high=high, weights=form.weights[terms])
+    matrix = SplitMatrix(with_shared_ones(published), known)
+    weights = form.weights[terms] if form.is_weighted else np.broadcast_to(1.0, len(terms))
+    return replace(smaller, coefficients=matrix, low=low, high=high, weights=weights)

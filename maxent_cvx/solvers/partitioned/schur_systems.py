@@ -15,6 +15,7 @@ from ..linear_algebra.schur_preconditioner import SchurComplement
 from .bucket_multipliers import BucketState
 from .partial_dual import PartialDual, Weights
 from .reduction import ReducedPart
+from .size import Sized
 
 __all__ = ["PartitionedFactor", "PartitionedSystems"]
 
@@ -103,10 +104,14 @@ def affordable_products(part: ReducedPart) -> int:
     return part.systems.affordable_products
 
 
-def factored(part: ReducedPart, state: BucketState, floor: float, ridge: float) -> BlockFactor:
+class PartFactor(Sized, BlockFactor):
+    """The blocks of one partition, factored."""
+
+
+def factored(part: ReducedPart, state: BucketState, floor: float, ridge: float) -> PartFactor:
     """The blocks of one partition, factored."""
     systems: BlockSystem = part.systems
-    return BlockFactor(systems, np.maximum(state.counts, floor), ridge)
+    return PartFactor(systems, np.maximum(state.counts, floor), ridge)
 
 
 def squares_of(factor: BlockFactor) -> np.ndarray:

@@ -11,8 +11,10 @@ __all__ = ["components"]
 def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Number the connected components of the bipartite graph of rows and terms: for each row, and for each term."""
     n_rows, n_terms = matrix.shape
-    links = sp.csr_array(matrix)
-    links.eliminate_zeros()
+    links = matrix
+    if not links.data.all():
+        links = matrix.copy()
+        links.eliminate_zeros()
     # Nodes are the rows and, after them, the terms; SciPy treats the graph as undirected.
     starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz, dtype=links.indptr.dtype)])
     size = n_rows + n_terms

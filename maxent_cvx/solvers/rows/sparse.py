@@ -15,6 +15,7 @@ __all__ = [
     "most_by_row",
     "with_entries_in",
     "with_ones_of",
+    "with_shared_ones",
 ]
 
 
@@ -67,6 +68,25 @@ def with_ones_of(matrix: sp.csr_array, other: sp.csr_array) -> sp.csr_array:
     return matrix
 
 
+_ones = np.ones(1)
+
+
+def with_shared_ones(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix; if all coefficients are 1, they are a part of one array, which all such matrices of a process share.
+
+    They cannot be written to.
+    """
+    global _ones
+    if not (matrix.data == 1).all():
+        return matrix
+    if len(_ones) < matrix.nnz:
+        longer = np.ones(matrix.nnz)
+        longer.flags.writeable = False
+        _ones = longer
+    matrix.data = _ones[: matrix.nnz]
+    return matrix
+
+
 def entry_rows(matrix: sp.csr_array) -> np.ndarray:
     """The row index of every stored entry."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -74,18 +94,22 @@ def entry_rows(matrix: sp.csr_array) -> np.ndarray:
 
 def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
     """The minimum over the entries of each row of numbers given one an entry; infinite for an empty row."""
-    entries = np.diff(matrix.indptr)
-    if len(of_entry) == 2 * len(entries) and (entries == 2).all():
-        return np.minimum(of_entry[::2], of_entry[1::2])
-    found, nonempty = np.full(matrix.shape[0], np.inf), entries > 0
-    if len(of_entry):
-        found[nonempty] = np.minimum.reduceat(of_entry, matrix.indptr[:-1][nonempty])
-    return found
+    return _by_row(np.minimum, of_entry, matrix, np.inf)
 
 
 def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """The maximum over the entries of each row of numbers >= 0 given one an entry; 0 for an empty row."""
-    return np.maximum(-least_by_row(-of_entry, matrix), 0.0)
+    """The maximum over the entries of each row of numbers given one an entry; 0 for an empty row."""
+    return _by_row(np.maximum, of_entry, matrix, 0.0)
+
+
+def _by_row(extreme: np.ufunc, of_entry: np.ndarray, matrix: sp.csr_array, of_none: float) -> np.ndarray:
+    entries = np.diff(matrix.indptr)
+    if len(of_entry) == 2 * len(entries) and (entries == 2).all():
+        return extreme(of_entry[::2], of_entry[1::2])
+    found, nonempty = np.full(matrix.shape[0], of_none), entries > 0
+    if len(of_entry):
+        found[nonempty] = extreme.reduceat(of_entry, matrix.indptr[:-1][nonempty])
+    return found
 
 
 def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:

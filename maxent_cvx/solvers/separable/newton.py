@@ -87,8 +87,7 @@ class _Path:
     def start(self) -> np.ndarray:
         """Multipliers at which the sum of y is what the equations say it is, if they say it."""
         program, m = self.program, np.zeros(len(self.program.right))
-        ones = np.ones(program.matrix.shape[1])
-        sums = program.combination(ones)
+        sums = program.of_ones
         mass = float(program.right @ sums)
         if mass > 0 and np.abs(program.normal.rmatvec(sums) - 1).max(initial=0.0) < SEPARABLE_NEWTON.is_sum:
             e = program.exponent(m, self.t)

@@ -17,8 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..answer import Status
+from ..linear_algebra.sparse_system import ldl_factor
 from ..monitoring.monitor import Monitor
 from ..parameters.dual_methods import PRIMAL_DUAL
+from ..parameters.tolerances import SEPARABLE
 from .mixed_program import MixedProgram
 from .step_system import step_system
 
@@ -78,12 +80,11 @@ def solve_mixed(
     monitor = monitor or Monitor()
     scaled, per = _scaled(program)
     scaled, shift = scaled.centred()
-    terms = scaled.terms
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         method = _Method(scaled, tolerance)
         status, state, iterations = method.run(max_iterations, monitor)
         m = method.multipliers(state)
-        y = terms.at(m).y
+        y = method.terms_at(state, m)
     return MixedAnswer(status, y, per * state.v, m - shift, iterations)
 
 
@@ -119,11 +120,19 @@ class _Method:
         y[self.bounded] = np.minimum(y[self.bounded], (self.least[self.bounded] + self.most) / 2)
         slack = np.maximum(self.terms.right - self.terms.normal.matvec(y), 1.0)[self.loose]
         rows = np.zeros(len(self.terms.right))
-        rows[self.loose] = 1.0
+        rows[self.loose] = np.maximum(self.balancing(), 1.0)
         pull = self.terms.exponent(-rows) - np.log(y)
         below, low, high = np.maximum(-pull, 0.0) + 1.0, y - self.least, self.most - y[self.bounded]
         above = np.where(high <= PRIMAL_DUAL.far, np.maximum(pull[self.bounded], 0.0), 0.0) + 1 / high
         return _State(y, np.zeros(len(self.program.cost)), rows, slack, below, low, above, high)
+
+    def balancing(self) -> np.ndarray:
+        """Multipliers of inequalities that make up for costs of variables without entropy, by least squares."""
+        if not len(self.program.cost):
+            return np.ones(len(self.loose))
+        others = sp.csr_array(self.program.others[self.loose])
+        factor = ldl_factor(sp.csc_array(others.T @ others), SEPARABLE.ridge)
+        return -(others @ factor.solve(self.program.cost))
 
     def run(self, max_iterations: int, monitor: Monitor) -> tuple[Status, _State, int]:
         """Iterate; the status, the best point, and the iterations."""
@@ -161,14 +170,34 @@ class _Method:
         """m, which the terms are computed from."""
         return np.where(self.terms.is_equation, -state.rows, np.minimum(-state.rows, 0.0))
 
+    def terms_at(self, state: _State, m: np.ndarray) -> np.ndarray:
+        """The terms that multipliers say; those of the point, if near, where rows lack too much at the former.
+
+        What is left of multipliers of 1e5 that cancel each other has lost digits, and the point satisfies the rows all
+        the same. A difference of logarithms costs half of its square.
+        """
+        point = self.terms.at(m)
+        size, limit = np.abs(m), PRIMAL_DUAL.gap * float(point.y.sum())
+        lacking = float(size @ self.lacking(point.excess, state))
+        if lacking <= limit:
+            return point.y
+        is_near = (point.slope > 0) & (np.abs(state.y / point.y - 1) <= PRIMAL_DUAL.same)
+        mixed = np.where(is_near, state.y, point.y)
+        excess = self.terms.normal.matvec(mixed) - self.terms.right
+        return mixed if float(size @ self.lacking(excess, state)) < lacking else point.y
+
+    def lacking(self, excess: np.ndarray, state: _State) -> np.ndarray:
+        """By how much rows are violated."""
+        excess = excess + self.program.others @ state.v
+        return np.where(self.terms.is_equation, np.abs(excess), np.maximum(excess, 0.0))
+
     def is_precise(self, state: _State) -> bool:
-        """Whether rows hold at the terms that multipliers say; what they lack, times multipliers, is a gap."""
+        """Whether rows hold at the terms that are returned; what they lack, times multipliers, is a gap."""
         m = self.multipliers(state)
-        point, others = self.terms.at(m), self.program.others @ state.v
-        violation = np.abs(point.excess + others)
-        violation[self.loose] = np.maximum(point.excess + others, 0.0)[self.loose]
+        y = self.terms_at(state, m)
+        violation = self.lacking(self.terms.normal.matvec(y) - self.terms.right, state)
         is_small = float(violation.max(initial=0.0)) <= self.tolerance
-        return is_small and float(np.abs(m) @ violation) <= PRIMAL_DUAL.gap * float(point.y.sum())
+        return is_small and float(np.abs(m) @ violation) <= PRIMAL_DUAL.gap * float(y.sum())
 
     def mu(self, state: _State) -> float:
         """The mean product of slacks and multipliers."""

@@ -113,11 +113,20 @@ class SeparableProgram:
             a[self.equations] += solve(self.normal.matvec(rest)[self.equations])
         return a
 
+    @cached_property
+    def of_ones(self) -> np.ndarray:
+        """The combination that is nearest to the sum of all terms."""
+        return self.combination(np.ones(self.matrix.shape[1]))
+
     def centred(self) -> tuple[SeparableProgram, np.ndarray]:
         """The same problem with c - M' a, as near to 0 as equations can make it, and a; multipliers are m - a."""
-        a = self.combination(self.log_weights)
+        c = self.log_weights
+        is_constant = len(c) > 0 and bool((c == c[0]).all())
+        a = c[0] * self.of_ones if is_constant else self.combination(c)
         smaller = replace(self, log_weights=self.log_weights - self.normal.rmatvec(a))
-        smaller.__dict__.update({name: self.__dict__[name] for name in ("normal", "_gram") if name in self.__dict__})
+        smaller.__dict__.update(
+            {name: self.__dict__[name] for name in ("normal", "_gram", "of_ones") if name in self.__dict__}
+        )
         return smaller, a
 
     def exponent(self, m: np.ndarray, inverse_temperature: float = 1.0) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..interior.kkt_system import KktSystem
+from ..parameters.dual_methods import PRIMAL_DUAL
 from ..parameters.tolerances import SEPARABLE
 from .mixed_program import MixedProgram
 from .normal_matrix import Solve
@@ -63,7 +64,7 @@ class _OfAll:
         n_terms, n_others = program.terms.matrix.shape[1], program.others.shape[1]
         P = sp.block_diag([sp.csc_array((n_terms, n_terms)), program.curvature], format="csc")
         A = sp.csc_array(sp.hstack([program.terms.matrix, program.others]))
-        self.system = KktSystem(sp.csc_array(P), A, len(program.terms.right))
+        self.system = KktSystem(sp.csc_array(P), A, len(program.terms.right), PRIMAL_DUAL.ridge)
         self.n_terms, self.none = n_terms, np.zeros(n_others)
 
     def update(self, d: np.ndarray, w: np.ndarray) -> None:

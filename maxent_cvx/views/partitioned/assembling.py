@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ...errors import TableError
 from ...system.executors import Executor, then
 from ...tables.coding import factorize, multi_index, tally
-from .counted_tuples import CountedTuples, number_rows, recoded, smallest
+from .counted_tuples import CountedTuples, number_rows, recoded, smallest, unshared
 from .label_values import kind_of, plain
 from .partitioned_release import PartitionedRelease, PartSize
 from .release_part import ReleasePart
@@ -70,26 +72,6 @@ class Whole:
     records: int
 
 
-@dataclass(frozen=True, eq=False)
-class Own:
-    """What was counted of one part before it is made.
-
-    Attributes
-    ----------
-    tuples, values : ndarray of int
-        Its records with each of its QI tuples, and with each of its sensitive values.
-    buckets : int
-    q_numbers, n_q : ndarray of int
-        The numbers in the whole of its QI tuples, ascending, and the records of the whole with each.
-    """
-
-    tuples: np.ndarray
-    values: np.ndarray
-    buckets: int
-    q_numbers: np.ndarray
-    n_q: np.ndarray
-
-
 def assembled(partitions: Sequence[Records], roles: Roles, executor: Executor) -> PartitionedRelease:
     """Number the QI tuples and values of all partitions together, and say how each part is made.
 
@@ -121,14 +103,17 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
             f"column {roles.bucket!r} holds {' in some partitions, and '.join(list(sorts)[:2])} in others; "
             "make them one type before"
         )
-    tuples, numbers = CountedTuples.united([each.tuples for each in counts])
-    values, _ = CountedTuples.united([each.values for each in counts])
+    tuples, q_numbers = CountedTuples.united([each.tuples for each in counts])
+    values, s_numbers = CountedTuples.united([each.values for each in counts])
     labels = values.labels if len(roles.sensitive) > 1 else values.labels.levels[0]
     whole = Whole(roles, tuple(tuples.labels.levels), labels, values.records, int(tuples.records.sum()))
-    makers = [
-        then(part.make, make_part, whole, owned(each, own, tuples), part.name)
-        for (part, each), own in zip(counted, numbers, strict=True)
-    ]
+    makers = []
+    for (part, each), q, s in zip(counted, q_numbers, s_numbers, strict=True):
+        n_s = np.zeros(len(labels), dtype=np.int64)
+        n_s[s] = each.values.records
+        codes = [np.asarray(code)[q] for code in tuples.labels.codes]
+        seen = checksum([*codes, each.tuples.records, n_s, [each.buckets]])
+        makers.append(then(part.make, make_part, whole, q, smallest(tuples.records[q]), seen, part.name))
     sizes = [PartSize(int(each.tuples.records.sum()), each.buckets, len(each.tuples.labels)) for each in counts]
     return PartitionedRelease(
         roles.qi, roles.sensitive, roles.bucket, tuples.labels, labels, tuples.records, values.records,
@@ -148,14 +133,20 @@ def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | N
     )  # fmt: skip
 
 
-def owned(counts: PartCounts, numbers: np.ndarray, whole: CountedTuples) -> Own:
-    """What a part will be compared with, and what it needs of the whole."""
-    n_q = smallest(whole.records[numbers])
-    return Own(counts.tuples.records, counts.values.records, counts.buckets, numbers, n_q)
-
-
-def make_part(rows: pd.DataFrame, whole: Whole, own: Own, name: str) -> ReleasePart:
+def make_part(
+    rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, seen: int, name: str
+) -> ReleasePart:
     """Count the records of a partition by bucket.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    whole : Whole
+    q_numbers, n_q : ndarray of int
+        The numbers in the whole of its QI tuples, ascending, and the records of the whole with each.
+    seen : int
+        The checksum of what was counted of it before.
+    name : str
 
     Raises
     ------
@@ -165,22 +156,27 @@ def make_part(rows: pd.DataFrame, whole: Whole, own: Own, name: str) -> ReleaseP
     roles = whole.roles
     rows, records = roles.checked(rows, name)
     q, tuples = number_rows(rows[list(roles.qi)])
-    codes = recoded(tuples, whole.levels)
-    s = sensitive_codes(rows[list(roles.sensitive)], whole.values)
+    levels, values = [unshared(level) for level in whole.levels], unshared(whole.values)
+    codes, s = recoded(tuples, levels), sensitive_codes(rows[list(roles.sensitive)], values)
     b, buckets = factorize(plain(rows[roles.bucket]))
-    if any((code < 0).any() for code in [*codes, s]) or not (
-        np.array_equal(np.bincount(q, records), own.tuples)
-        and np.array_equal((n_s := np.bincount(s, records))[n_s > 0], own.values)
-        and len(buckets) == own.buckets
-    ):
+    n_qb = tally(q, b, (len(tuples), len(buckets)), records)
+    known = s >= 0
+    n_sb = tally(s[known], b[known], (len(values), len(buckets)), records[known])
+    if seen != checksum([*codes, n_qb.sum(axis=1), n_sb.sum(axis=1), [len(buckets)]]):
         raise TableError(f"{name} has changed since the release was made of it; make the release again")
     return ReleasePart(
-        roles.qi, roles.sensitive, roles.bucket, multi_index(whole.levels, codes, list(roles.qi)), whole.values,
-        buckets, tally(q, b, (len(tuples), len(buckets)), records),
-        tally(s, b, (len(whole.values), len(buckets)), records),
-        q_numbers=own.q_numbers.astype(np.int64), n_q_whole=own.n_q.astype(np.int64), n_s_whole=whole.n_s,
-        n_whole=whole.records,
+        roles.qi, roles.sensitive, roles.bucket, multi_index(levels, codes, list(roles.qi)), values,
+        buckets, n_qb, n_sb, q_numbers=q_numbers.astype(np.int64), n_q_whole=n_q.astype(np.int64),
+        n_s_whole=whole.n_s, n_whole=whole.records,
     )  # fmt: skip
+
+
+def checksum(arrays: Sequence[ArrayLike]) -> int:
+    """Tell integers from others, but for one time in 2^32."""
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), found)
+    return found
 
 
 def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:

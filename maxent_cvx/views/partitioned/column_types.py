@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from ...errors import TableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["cast", "common_schema", "concatenated"]
+__all__ = ["cast", "common_schema", "together"]
 
 
 def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Schema:
@@ -33,25 +31,28 @@ def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Sc
 
 
 def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
-    """The type that holds the values of all."""
+    """The type that holds the values of all; of ordered categories, whose codes may be of any width, one that does."""
     import pyarrow as pa
 
-    ordered = [pa.types.is_dictionary(each) and each.ordered for each in types]
-    if all(ordered):
-        return types[0]
+    ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
     plain = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
-    sorts = {_sort_of(each) for each in plain} - {"null"}
+    if any(pa.types.is_dictionary(each) and isinstance(each.value_type, pa.BaseExtensionType) for each in types):
+        raise TableError(
+            f"column {name!r} holds categories of {plain[0]}, which Arrow does not read; make it texts before, "
+            ".astype(str)"
+        )
     try:
-        if any(ordered) or len(sorts) > 1:
+        if len(ordered) > 1 or len({_sort_of(each) for each in plain} - {"null"}) > 1:
             raise pa.ArrowTypeError
         schemas = [pa.schema([(name, each)]) for each in plain]
-        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+        common = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowTypeError:
         found = ", ".join(str(each) for each in dict.fromkeys(types))
         raise TableError(
             f"column {name!r} has types in different files that cannot be compared ({found}); "
             "write it as one type in all of them"
         ) from None
+    return pa.dictionary(pa.int32(), common, ordered=True) if ordered == {True} else common
 
 
 def _sort_of(found: pa.DataType) -> str:
@@ -60,8 +61,11 @@ def _sort_of(found: pa.DataType) -> str:
 
     if pa.types.is_integer(found) or pa.types.is_floating(found):
         return "number"
-    is_text = pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
-    return "text" if is_text else str(found)
+    if pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found):
+        return "text"
+    if pa.types.is_timestamp(found):
+        return f"time in {found.tz}"
+    return "decimal" if pa.types.is_decimal(found) else str(found)
 
 
 def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
@@ -70,16 +74,16 @@ def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     Raises
     ------
     TableError
-        If a number does not survive it.
+        If a number does not survive it, or a column has several orders.
     """
     import pyarrow as pa
 
+    check_orders(table)
     columns = []
     for field in schema:
         column = table.column(field.name)
         try:
-            is_ordered = pa.types.is_dictionary(field.type)  # its codes may be of any width
-            columns.append(column if is_ordered else column.cast(field.type))
+            columns.append(column.cast(field.type))
         except pa.ArrowInvalid as error:
             raise TableError(
                 f"column {field.name!r} of {name} is {column.type}, and {field.type} in other files, which does not "
@@ -88,18 +92,36 @@ def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     return pa.table(columns, names=schema.names)
 
 
-def concatenated(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join the rows of several tables of the same columns.
+def together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Join the rows of tables of the same types.
 
     Raises
     ------
     TableError
         If a column is ordered in several ways.
     """
-    for name in frames[0].columns:
-        types = [frame[name].dtype for frame in frames]
-        if any(isinstance(each, pd.CategoricalDtype) and each != types[0] for each in types):
+    import pyarrow as pa
+
+    found = pa.concat_tables(tables)
+    check_orders(found)
+    return found
+
+
+def check_orders(table: pa.Table) -> None:
+    """Check that ordered categories have one order: Arrow would put those of several into a new one.
+
+    Raises
+    ------
+    TableError
+        If a column has several.
+    """
+    import pyarrow as pa
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_dictionary(column.type) or not column.type.ordered:
+            continue
+        if any(not chunk.dictionary.equals(column.chunk(0).dictionary) for chunk in column.chunks):
             raise TableError(
-                f"column {name!r} has ordered categories that differ between files; write the same ones in all of them"
+                f"column {name!r} has ordered categories that differ between files, or in one; "
+                "write the same ones everywhere"
             )
-    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,9 @@ import pandas as pd
 from ...tables.coding import group_codes, multi_index, sort_distinct
 from .label_values import plain, united_values
 
-__all__ = ["CountedTuples", "number_rows", "recoded", "smallest"]
+__all__ = ["CountedTuples", "number_rows", "recoded", "smallest", "unshared"]
+
+AnyIndex = TypeVar("AnyIndex", bound=pd.Index)
 
 
 def number_rows(rows: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
@@ -70,6 +72,17 @@ def recoded(labels: pd.MultiIndex, levels: Sequence[pd.Index]) -> list[np.ndarra
     """The codes of labels among values of the whole; -1 of values that are not there."""
     pairs = zip(labels.levels, labels.codes, levels, strict=True)
     return [values.get_indexer(pd.Index(own))[np.asarray(code)] for own, code, values in pairs]
+
+
+def unshared(index: AnyIndex) -> AnyIndex:
+    """The same labels, and values in memory, with a hash table of their own.
+
+    pandas builds it when it first is needed, and two threads that need it at once get an error.
+    """
+    if isinstance(index, pd.MultiIndex):
+        levels = [unshared(level) for level in index.levels]
+        return multi_index(levels, index.codes, list(index.names))  # type: ignore[return-value]
+    return pd.Index(index.array, name=index.name)
 
 
 def smallest(numbers: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from ...errors import TableError, shown
 from ...system.executors import Executor, LocalExecutor, current_client, executor_for, then
 from ...tables.columns import looks_like_count
 from .assembling import Records, assembled
+from .column_types import common_schema
 from .partitioned_release import PartitionedRelease
 from .planning import BucketRows, count_buckets, straddling
 from .roles import Roles
@@ -121,10 +122,12 @@ def arrow_table(part: Records) -> pa.Table:
 
     (rows,) = LocalExecutor(1).made([part.make])
     try:
-        return pa.Table.from_pandas(rows, preserve_index=False)
+        found = pa.Table.from_pandas(rows, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         reason = " ".join(str(error).split())
         raise TableError(
             f"{part.name} has a column of several types, or of one that Parquet does not hold: {reason}; "
             "make it one type before, .astype(str)"
         ) from None
+    common_schema([found.schema], found.column_names)
+    return found

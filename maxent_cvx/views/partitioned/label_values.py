@@ -38,7 +38,7 @@ def kind_of(values: pd.Index) -> str:
         If they are of several sorts, so that no partition can say whether 1 and "1" are the same.
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return f"the ordered categories {values.dtype.categories.to_list()}"
+        return f"ordered {kind_of(values.dtype.categories.rename(values.name))}"
     found = pd.api.types.infer_dtype(values)
     if found not in COMPARABLE:
         raise TableError(
@@ -73,6 +73,11 @@ def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Ind
         raise TableError(
             f"column {several[0].name!r} holds {' in some partitions, and '.join(list(kinds)[:2])} in others; "
             "make them one type before"
+        )
+    if any(isinstance(values.dtype, pd.CategoricalDtype) and values.dtype != several[0].dtype for values in several):
+        raise TableError(
+            f"column {several[0].name!r} has ordered categories that differ between partitions; "
+            "give it the same ones in all of them"
         )
     together = pd.concat([pd.Series(values) for values in several], ignore_index=True)
     if together.dtype.kind == "f":

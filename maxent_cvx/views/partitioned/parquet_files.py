@@ -14,7 +14,7 @@ import pandas as pd
 
 from ...errors import TableError, arguments, listing
 from ...tables.columns import looks_like_count, missing_values
-from .column_types import cast, common_schema, concatenated
+from .column_types import cast, common_schema, together
 from .roles import Roles
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ParquetRows:
 
     def __call__(self) -> pd.DataFrame:
         """Read them as a whole."""
-        return concatenated([batch.to_pandas() for batch in self.batches(None)])
+        return together(list(self.batches(None))).to_pandas()
 
     def batches(self, rows: int | None = BATCH, columns: Iterable[str] | None = None) -> Iterator[pa.Table]:
         """Read them, so many rows at a time or a piece at a time, or some of the columns."""

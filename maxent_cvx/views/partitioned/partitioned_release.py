@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...errors import amount, whole
 from ..buckets import BucketView
+from .counted_tuples import unshared
 from .release_part import ReleasePart
 
 __all__ = ["PartSize", "PartitionedRelease", "divided"]
@@ -141,7 +142,8 @@ def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
     n_qb = release.n_qb[:, buckets].tocsr()
     own = np.flatnonzero(np.diff(n_qb.indptr))
     return ReleasePart(
-        release.qi, release.sensitive, release.bucket, release.quasi_identifiers[own], release.sensitive_values,
-        release.buckets[buckets], n_qb[own].tocsr(), release.n_sb[:, buckets].tocsr(), q_numbers=own,
-        n_q_whole=release.n_q[own], n_s_whole=release.n_s, n_whole=release.n_records,
+        release.qi, release.sensitive, release.bucket, unshared(release.quasi_identifiers[own]),
+        unshared(release.sensitive_values), release.buckets[buckets], n_qb[own].tocsr(),
+        release.n_sb[:, buckets].tocsr(), q_numbers=own, n_q_whole=release.n_q[own], n_s_whole=release.n_s,
+        n_whole=release.n_records,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import TableError
-from .column_types import common_schema
+from .column_types import common_schema, together
 from .parquet_files import ParquetRows
 from .planning import hashed
 
@@ -93,13 +93,11 @@ def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder:
 
 def held(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Put small tables of the same types together, up to HELD_ROWS rows."""
-    import pyarrow as pa
-
     some: list[pa.Table] = []
     for table in tables:
         if some and (sum(map(len, some)) + len(table) > HELD_ROWS or table.schema != some[0].schema):
-            yield pa.concat_tables(some)
+            yield together(some)
             some = []
         some.append(table)
     if some:
-        yield pa.concat_tables(some)
+        yield together(some)

@@ -7,6 +7,7 @@ from contextlib import suppress
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.special import softmax
 from test_conic_solver import compare
 
 from maxent_cvx import SolverError
@@ -182,8 +183,9 @@ def test_limits():
     assert problem.status == cp.USER_LIMIT
 
 
+@pytest.mark.parametrize("price", [1e2, 1e5, 1e8])
 @pytest.mark.parametrize("seed", range(3))
-def test_large_prices_of_slack_variables(seed: int):
+def test_large_prices_of_slack_variables(seed: int, price: float):
     """Rows that may be missed at a price above their multipliers are met: the answer is that of the hard rows."""
     rng = np.random.default_rng(seed)
     n, k = 400, 4
@@ -194,10 +196,37 @@ def test_large_prices_of_slack_variables(seed: int):
     p, slack = cp.Variable(n), cp.Variable(2 * k)
     divergence = cp.sum(cp.kl_div(p, np.full(n, 1 / n)))
     priced = cp.Problem(
-        cp.Minimize(divergence + 1e5 * cp.norm1(slack)), [p >= 0, cp.sum(p) == 1, p @ moments - views == slack]
+        cp.Minimize(divergence + price * cp.norm1(slack)), [p >= 0, cp.sum(p) == 1, p @ moments - views == slack]
     )
     priced.solve(solver=DualNewton())
     assert priced.status == cp.OPTIMAL
     found = p.value.copy()
     cp.Problem(cp.Minimize(divergence), [p >= 0, cp.sum(p) == 1, p @ moments == views]).solve(solver=DualNewton())
-    np.testing.assert_allclose(found, p.value, atol=1e-3 * p.value.max())
+    np.testing.assert_allclose(found, p.value, atol=max(1e-9, 1e-15 * price) * p.value.max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_prices_that_are_paid(seed: int):
+    """A mean that no weights have: they are softmax(price a), among outcomes that are nearly the largest."""
+    a = 1 - np.random.default_rng(seed).random(60) ** 6
+    p = cp.Variable(60)
+    divergence = cp.sum(cp.kl_div(p, np.full(60, 1 / 60)))
+    priced = cp.Problem(cp.Minimize(divergence + 1e5 * cp.abs(a @ p - 2)), [cp.sum(p) == 1])
+    priced.solve(solver=DualNewton())
+    assert priced.status == cp.OPTIMAL
+    np.testing.assert_allclose(p.value, softmax(1e5 * a), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_of_many_variables(seed: int):
+    """A quantile beside an entropy, with as many variables without entropy as with it, takes few steps."""
+    rng = np.random.default_rng(seed)
+    n = 1_000
+    c, x, s = rng.normal(size=n), cp.Variable(n), cp.Variable()
+    shortfall = s + 2 * cp.sum(cp.pos(c - s)) / n
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - shortfall), [cp.sum(x) == 1])
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    assert problem.solver_stats.num_iters <= 30
+    largest_half = np.sort(c)[n // 2 :]
+    assert problem.value == pytest.approx(np.log(n) - largest_half.mean(), abs=1e-9)

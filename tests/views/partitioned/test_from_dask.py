@@ -6,7 +6,6 @@ import gc
 import os
 import pickle
 import tempfile
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -30,14 +29,6 @@ OF_ONE_TYPE = [name for name in PALETTES if name != "mixed"]
 def of_pieces(*tables: pd.DataFrame):
     """A Dask DataFrame of some partitions, whatever their types are."""
     return dd.from_delayed([dask.delayed(table) for table in tables], meta=tables[0].head(0), verify_meta=False)
-
-
-@pytest.fixture(params=[False, True], ids=["threads", "processes"], scope="module")
-def client(request) -> Iterator[object]:
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": request.param, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
-        yield found
 
 
 @pytest.mark.parametrize("n", range(1, 8))
@@ -75,21 +66,6 @@ def test_temporary_files_go_with_the_release(tmp_path, monkeypatch):
     del release
     gc.collect()
     assert not os.listdir(tmp_path)
-
-
-def test_workers(client):
-    """With a client the table is shuffled by Dask, and parts are made by the workers."""
-    table = dd.from_pandas(HOSPITAL, npartitions=2)
-    release = mx.Release.from_dask(table, **ROLES)
-    assert all(dask.is_dask_collection(make) for make in release.makers)
-    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
-
-
-def test_workers_read_temporary_files(client, tmp_path):
-    """A release of files is made in this process, and its parts wherever the files can be seen."""
-    HOSPITAL.to_parquet(tmp_path / "people.parquet")
-    release = mx.Release.from_parquet(tmp_path, **ROLES, partitions=3)
-    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
 
 
 def test_counts():
@@ -182,6 +158,9 @@ def test_intervals():
     release = of_two(cut[:2], cut[2:])
     assert [age for (age,) in release.quasi_identifiers] == sorted(set(cut))
     assert release.n_q.tolist() == [1, 1, 2]
+    table = pd.DataFrame({"Age": cut, "Ward": [1, 2, 1, 2], "Disease": "Flu"})  # which must be shuffled
+    with refused(mx.TableError, "column 'Age' holds categories of", ".astype(str)"):
+        mx.Release.from_dask(of_pieces(*pieces(table, 2)), qi="Age", sa="Disease", bucket="Ward")
 
 
 def test_makers_can_be_sent():
