@@ -16,6 +16,7 @@ from ..studies.quantify import quantify
 from ..views import Release
 from .output import PICTURES, check_output, draw, write
 from .parsing import Commands
+from .partitions import is_in_partitions, partition_options, quantify_partitions
 from .reading import bucketed, one_source_of_buckets, people_of, read_csv, read_people, read_table, table_options
 
 __all__ = ["add"]
@@ -31,6 +32,7 @@ def add(commands: Commands) -> None:
         "the paper's (bound, score) for adversaries who know the K strongest associations.",
     )
     table_options(command)
+    partition_options(command)
     command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
     command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
     command.add_argument("--count", help="column that says how many people a row stands for")
@@ -44,7 +46,11 @@ def add(commands: Commands) -> None:
     command.add_argument("--knowledge", metavar="FILE", help="a text file of what is known, a statement a line")
     command.add_argument("--people", metavar="CSV", help="people known by name: names first, then the QI columns")
     command.add_argument("--solver", default="auto", help="a name that 'maxent-cvx solvers' lists")
-    command.add_argument("--out", metavar="FILE", help="write P(s | q), or the scores: .csv; the posterior: .parquet")
+    command.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write P(s | q), or the scores: .csv; the posterior: .parquet; of Parquet files P(q, s, b): a folder",
+    )
     command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
     command.set_defaults(command=run)
 
@@ -64,8 +70,11 @@ def run(options: argparse.Namespace) -> None:
         raise TableError(
             "--top scores adversaries who know associations only; leave out --know, --knowledge and --people"
         )
-    people = None if options.people is None else read_people(options.people)
     statements = [*map(read_statement, options.know), *(read_knowledge(options.knowledge) if options.knowledge else [])]
+    if is_in_partitions(options):
+        quantify_partitions(options, statements)
+        return
+    people = None if options.people is None else read_people(options.people)
     records = read_table(options)
     if options.count is not None and not options.sa_table:
         records = people_of(records, options.count)

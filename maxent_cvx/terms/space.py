@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -241,7 +240,7 @@ class Space(CountedTerms):
             axis, those, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
             raise StatementError("the QI of named people are known already: leave `given` out, or `who`")
-        entries = self._terms_of(np.flatnonzero(is_value))  # a value is of few terms: only their people are looked up
+        entries = self.terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
         entries = entries[those[self.codes[axis][entries]]]
         row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
         return compact(row)
@@ -291,21 +290,6 @@ class Space(CountedTerms):
         0.25
         """
         return (self.row(value, given, who) @ self.p)[0]
-
-    def _terms_of(self, values: np.ndarray) -> np.ndarray:
-        """The terms with some sensitive values, ascending."""
-        order, ends = self._by_value
-        found = [order[ends[s] : ends[s + 1]] for s in values.tolist()]
-        return found[0] if len(found) == 1 else np.sort(np.concatenate([order[:0], *found]))
-
-    @cached_property
-    def _by_value(self) -> tuple[np.ndarray, np.ndarray]:
-        """The terms in the order of their sensitive values, and where those of each begin and end."""
-        s, n_values = self.codes["s"], len(self.view.sensitive_values)
-        narrow = s.astype(np.int16 if n_values < np.iinfo(np.int16).max else np.int64)  # sorted by radix
-        order = np.argsort(narrow, kind="stable")
-        order = order.astype(np.int32 if len(s) < np.iinfo(np.int32).max else np.int64)
-        return order, np.concatenate([[0], np.cumsum(np.bincount(s, minlength=n_values))])
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term: the truth that a model is compared with.

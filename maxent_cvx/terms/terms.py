@@ -178,6 +178,22 @@ class Terms:
         return self.groups[0] * len(self.view.sensitive_values) + self.codes["s"]
 
     @cached_property
+    def _by_value(self) -> tuple[np.ndarray, np.ndarray]:
+        """The terms in the order of their sensitive values, ascending within each, and where each value begins."""
+        s = self.codes["s"]
+        ends = np.cumsum(np.bincount(s, minlength=len(self.view.sensitive_values)))
+        narrow = s.astype(np.int16) if len(ends) < np.iinfo(np.int16).max else s  # which NumPy sorts by radix
+        return np.argsort(narrow, kind="stable").astype(np.int32 if len(s) < 2**31 else np.int64), np.append(0, ends)
+
+    def terms_of_values(self, values: np.ndarray) -> np.ndarray:
+        """The terms of some sensitive values, given by their numbers, in ascending order."""
+        order, starts = self._by_value
+        if len(values) == len(starts) - 1:
+            return np.arange(len(self))
+        found = [order[starts[value] : starts[value + 1]] for value in values.tolist()]
+        return found[0] if len(found) == 1 else np.sort(np.concatenate([*found, order[:0]]))
+
+    @cached_property
     def first_of_group(self) -> np.ndarray:
         """The first term of every group."""
         return np.unique(self.groups[0], return_index=True)[1]

@@ -93,7 +93,7 @@ def measure(records: int, rows: int, workers: int, threads: int | None) -> dict[
         from distributed import Client, LocalCluster
 
         with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster) as client,
         ):
             found = solved(Path(name), statements, client, None)

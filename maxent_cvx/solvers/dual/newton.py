@@ -98,16 +98,20 @@ def descent(
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     next_search, pause = 0, 1  # the iteration from which on zeros are looked for, and how long not to, once in vain
-    status, is_damped = Status.LIMIT, False
+    status, is_damped, fall, within = Status.LIMIT, False, 0.0, 0
     for iteration in range(max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
+        # What the function may still fall by: where terms vanish, residuals and it shrink in the same proportion.
+        left = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
         line = {"residual": residual, "gap": gap, "dual": point.value, "dropped": dual.n_removed}
         stop = yield {**line, "products": system.products}
         stalled = stalled + 1 if error > 0.9 * best else 0
         if error < best:
             best, best_m = error, point.m
-        if error <= tolerance or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
+        within += error <= tolerance
+        is_reached = error <= tolerance and (left <= NEWTON.gap or within > NEWTON.patience)
+        if is_reached or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
             status = Status.OPTIMAL
             break
         if stop or iteration == max_iterations:
@@ -125,6 +129,7 @@ def descent(
             status = Status.OPTIMAL if best <= NEWTON.stalled * tolerance else Status.FAILED
             break
         is_damped |= length < 1
+        fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
             proof = find_zeros(dual, point, step, system, active)
             pause = 1 if proof is not None else 2 * pause
@@ -133,7 +138,7 @@ def descent(
                 dual.remove_zeros(proof)
                 trial = dual.at(trial.m)
         point = trial
-    if not error <= best:  # the last step may have increased the error
+    if not error <= max(best, NEWTON.near * tolerance):  # the last step may have increased the error
         point = dual.at(best_m)
     return status, iteration, point
 

@@ -51,7 +51,7 @@ def recession_direction(
         return None
     others = np.where(shrinks, 0.0, point.counts)
     of_newton, factor = system.schur, system.at(others, VANISHING_TERMS.ridge, point.curvature)
-    direction, largest_allowed = step, VANISHING_TERMS.most_moved * np.abs(change).max()
+    direction, largest_allowed = step, VANISHING_TERMS.most_moved * min(np.abs(change).max(), 1.0)
     for _ in range(VANISHING_TERMS.rounds):
         rest = np.where(shrinks, 0.0, change)
         largest = np.abs(rest).max(initial=0.0)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
+import scipy.linalg.blas
 
 from ..parameters.dual_methods import NEWTON_SYSTEM
 from ..parameters.size_limits import NEWTON_COSTS
@@ -34,7 +35,8 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
     """
     size = np.maximum(matrix.diagonal() + raised, NEWTON_SYSTEM.vanished_diagonal)
     root = np.where(size > NEWTON_SYSTEM.vanished_diagonal, 1 / np.sqrt(size), 0.0)
-    scaled = matrix * root[:, None] * root  # with a diagonal of 1, so that one ridge is right for all rows
+    scaled = matrix * root[:, None]  # to a diagonal of 1, so that one ridge is right for all rows
+    scaled *= root
     diagonal = np.einsum("ii->i", scaled)
     diagonal += raised / size
     ridge = NEWTON_SYSTEM.first_ridge
@@ -49,7 +51,13 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
         if not is_inverted or len(size) > NEWTON_COSTS.most_inverted:
             # In single precision there would be half as much to read, but the preconditioner would fail where terms
             # tend to zero and rows are nearly redundant.
-            return lambda right: root * scipy.linalg.cho_solve((factor, True), root * right, check_finite=False)
+            return lambda right: root * _solved(factor, root * right)
         inverse = np.linalg.inv(factor)
         return lambda right: root * (inverse.T @ (inverse @ (root * right)))
     return lambda right: right / size
+
+
+def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve L L' v = right for one right-hand side, for which this takes half the time of LAPACK's dpotrs."""
+    half = scipy.linalg.blas.dtrsv(factor, right, lower=1)
+    return np.asarray(scipy.linalg.blas.dtrsv(factor, half, lower=1, trans=1))

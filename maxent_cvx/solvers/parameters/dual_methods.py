@@ -63,6 +63,11 @@ class Newton:
     """Loosest relative precision of a step: that is the square of the residual's last reduction (Eisenstat, Walker)."""
     tightest: float = 1e-6
     """Tightest relative precision of a step."""
+    gap: float = 1e-14
+    """Records: if the function may fall by more, up to `patience` iterations follow once the tolerance is met, as terms
+    that vanish hold little and yet too much. A bound for a group of one record is then sqrt(1e-14 / 2) = 7e-8."""
+    near: float = 3.0
+    """Multiple of the tolerance up to which the last point is taken, even if that of an earlier one was less."""
     enough: float = 0.01
     """Multiple of the tolerance: the residual that a step needs to reach, beyond which it is not made more precise."""
     careful: float = 0.02
@@ -98,8 +103,8 @@ class VanishingTerms:
     small: float = 1e-2
     """Records: a term that tends to zero holds less."""
     most_moved: float = 0.25
-    """Share of the largest change by which other terms may change: otherwise the steps have not yet converged to a
-    direction."""
+    """Share of the largest change, or of 1, the limit of that of a vanishing term, by which other terms may change:
+    otherwise the steps have not yet converged to a direction."""
     rounds: int = 6
     """Rounds in which the effect of a direction on other terms is removed."""
     precision: float = 1e-4

@@ -60,6 +60,9 @@ def implied_upper_bounds(
     In floating point, beta and the (A' d)_j are known to roundoff only, and some (A' d)_j that should be 0 are slightly
     positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
     rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
+
+    The errors include those of the fixed terms, |(A' d)_k| times the width, or times the count if that is less and
+    r_k < 0: the term could only weaken the proof by being smaller than its count, and no term is negative.
     """
     form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
     change, error = exact_rmatvec(form, direction)
@@ -133,7 +136,8 @@ def consequence(
     with np.errstate(invalid="ignore", divide="ignore"):
         off = EPS * size + np.abs(along) @ form.side_error[active]
         if width is not None:
-            off += (np.abs(change) + error)[fixed] @ width[fixed]
+            wide = np.where(largest < 0, np.minimum(width, counts), width)
+            off += (np.abs(change) + error)[fixed] @ wide[fixed]
         return Consequence(float(largest[rises] @ form.upper_bound[rises]), float(beta), float(off))
 
 

@@ -14,7 +14,7 @@ from ..answer import Status
 from ..backends.registry import SOLVERS
 from ..diagnosis.failure import failure
 from ..parameters.size_limits import ATTEMPT_SIZES
-from ..parameters.tolerances import ATTEMPTS
+from ..parameters.tolerances import ATTEMPTS, EPS
 from ..presolve.reduced import Reduced
 from ..program.problem import Problem
 from .attempt import Attempt, attempt
@@ -55,14 +55,17 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
     limited = first.solved.status is Status.LIMIT  # a user who limits iterations does not want linear programs, either
     if request.presolve and not first.holds and not limited:
         yield from _without_proved_zeros(problem, request, first)
-    if first.holds and problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge:
+    if first.holds and _much_is_known(problem):
         return  # to begin once more would take as long as all of this
     if problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options:
         yield from _with_strict_zeros(problem, request.at_full_precision())
 
 
 def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
-    """Start from an interior-point answer, if Newton's method reached its limit; then continue at full precision."""
+    """Start from an interior-point answer, if Newton's method reached its limit; then continue at full precision.
+
+    Where that would take long, it is tried only if rounding leaves something to gain.
+    """
     reduced = first.reduced
     limited = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
     if limited and reduced.form.shape[1] <= ATTEMPT_SIZES.largest_conic and INTERIOR_POINT.installed:
@@ -70,9 +73,24 @@ def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iter
         with suppress(SolverError):
             first = attempt(problem, replace(request, backend=INTERIOR_POINT, polish=True, options={}), reduced)
             yield first
+    if _much_is_known(problem) and first.holds and _is_rounding(first):
+        return
     if first.solved.status is Status.OPTIMAL and reduced.terms.any():
         request.monitor.say("going on at full precision")
         yield attempt(problem, request.at_full_precision(), reduced, first.solved.multipliers)
+
+
+def _much_is_known(problem: Problem) -> bool:
+    return problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge
+
+
+def _is_rounding(found: Attempt) -> bool:
+    """Whether rows are missed by no more than counts w exp(A' m - 1) are rounded by where multipliers m are large."""
+    form, counts, multipliers = found.reduced.form, found.solved.counts, found.solved.multipliers
+    assert counts is not None
+    assert multipliers is not None
+    rounded = EPS * form.absolute_matvec(counts * form.absolute_rmatvec(np.abs(multipliers)))
+    return bool(form.residual(counts).max(initial=0.0) <= rounded.max(initial=0.0))
 
 
 def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:

@@ -19,19 +19,19 @@ __all__ = ["zeros_after_solve", "zeros_before_solve"]
 def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     """Fix terms that the knowledge alone forces to zero, where there is much knowledge, before the solve.
 
-    New zeros may force further ones, so that this is repeated. Newton's method would prove them, too, but one after
-    the other. Where no term is in two published rows, as of people of whom no values are published, it does so in less
-    time than the linear programs take, and nothing is done.
+    New zeros may force further ones, but few: on Adult a second round takes as long as the first, and finds next to
+    none. Newton's method would prove zeros, too, but one after the other. Where no term is in two published rows, as of
+    people of whom no values are published, it does so in less time than the linear programs take, and nothing is done.
     """
+    form = smaller.form
+    if form.shape[0] - form.n_facts < ATTEMPT_SIZES.much_knowledge:
+        return smaller
     if np.diff(problem.form.published_by_term.indptr).max(initial=0) <= 1:
         return smaller
-    while smaller.form.shape[0] - smaller.form.n_facts >= ATTEMPT_SIZES.much_knowledge:
-        form = smaller.form
-        upper = smaller.proved_zeros(problem.form, map(form.extend_to_soft, local_proofs(form.hard)))
-        if not np.isfinite(upper).any():
-            break
-        smaller = reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
-    return smaller
+    upper = smaller.proved_zeros(problem.form, map(form.extend_to_soft, local_proofs(form.hard)))
+    if not np.isfinite(upper).any():
+        return smaller
+    return reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
 
 
 def zeros_after_solve(form: LinearForm, smaller: Reduced, answer: Answer, *, by_linear_program: bool) -> np.ndarray:

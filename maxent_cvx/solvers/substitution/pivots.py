@@ -73,37 +73,53 @@ def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivot
     The contribution of a term to a row is |coefficient| times the term's upper bound. The largest one over the terms of
     the equation must fall to the share ``SUBSTITUTION.least_reduction`` or less.
     """
-    pair, entry, contribution = largest_terms(rows, equations, upper)
-    row, equation = np.divmod(pair, equations.matrix.shape[0])
-    tried = Pivots(row, equation, rows.indices[entry], equations)
-    left = sp.csr_array(rows - tried.multiples(rows) @ equations.matrix)
-    pair_left, _, contribution_left = largest_terms(left, equations, upper)
-    after = np.zeros(len(pair))
-    after[np.searchsorted(pair, pair_left)] = contribution_left
-    better = after <= SUBSTITUTION.least_reduction * contribution
+    pairs = largest_terms(rows, equations, upper)
+    most = SUBSTITUTION.least_reduction * pairs.contribution
+    # What is left of the common terms is known without a product of matrices, and is too much for most rows.
+    possible = np.flatnonzero(_left_of_common(rows, pairs, upper) <= most)
+    row, equation = np.divmod(pairs.pair[possible], equations.matrix.shape[0])
+    tried = Pivots(row, equation, rows.indices[pairs.entry[possible]], equations)
+    if not len(row):
+        return tried
+    some, own = np.unique(row, return_inverse=True)
+    multiples = Pivots(own, equation, tried.term, equations).multiples(chosen := rows[some])
+    left = largest_terms(sp.csr_array(chosen - multiples @ equations.matrix), equations, upper)
+    after = np.zeros(len(some) * equations.matrix.shape[0])
+    after[left.pair] = left.contribution
+    better = after[own * equations.matrix.shape[0] + equation] <= most[possible]
     return Pivots(row[better], equation[better], tried.term[better], equations)
 
 
-def largest_terms(
-    rows: sp.csr_array, equations: Equations, upper: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find a pivot for every row and equation with a common term.
+class Pairs(NamedTuple):
+    """Pairs of a row and an equation with a common term.
 
-    Returns
-    -------
+    Attributes
+    ----------
     pair : ndarray of int, ascending
         Row number times the number of equations, plus the equation's number.
     entry : ndarray of int, one a pair
-        The entry of `rows` to eliminate: among those whose contribution is near the largest, the one with the least
+        The entry of the rows to eliminate: among those whose contribution is near the largest, the one with the least
         coefficient, so that subtracting this multiple adds little to the other terms.
     contribution : ndarray, one a pair
         The largest |coefficient| times upper bound over the common terms, records.
+    common, of_common : ndarray of int
+        The entries of all common terms, and the pair of each.
     """
+
+    pair: np.ndarray
+    entry: np.ndarray
+    contribution: np.ndarray
+    common: np.ndarray
+    of_common: np.ndarray
+
+
+def largest_terms(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pairs:
+    """Find a pivot for every row and equation with a common term."""
     equation = equations.of_term[rows.indices]
     inside = np.flatnonzero(equation >= 0)
     sizes = np.abs(rows.data[inside])
     pair = entry_rows(rows)[inside] * np.int64(equations.matrix.shape[0]) + equation[inside]
-    pairs, at = np.unique(pair, return_inverse=True)
+    pairs, at = _numbered(pair, rows.shape[0] * equations.matrix.shape[0])
     contribution, largest = sizes * upper[rows.indices[inside]], np.zeros(len(pairs))
     np.maximum.at(largest, at, contribution)
     near = np.flatnonzero(contribution >= SUBSTITUTION.least_reduction * largest[at])
@@ -112,7 +128,24 @@ def largest_terms(
     chosen = near[sizes[near] == least[at[near]]][::-1]
     entry = np.zeros(len(pairs), dtype=np.int64)
     entry[at[chosen]] = inside[chosen]  # the first of several
-    return pairs, entry, largest
+    return Pairs(pairs, entry, largest, inside, at)
+
+
+def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.ndarray:
+    """The largest |coefficient| times upper bound that elimination leaves of the common terms of each pair, records."""
+    left = np.abs(rows.data[pairs.common] - rows.data[pairs.entry][pairs.of_common])
+    found = np.zeros(len(pairs.pair))
+    np.maximum.at(found, pairs.of_common, left * upper[rows.indices[pairs.common]])
+    return found
+
+
+def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ones of some integers from 0 to n - 1, ascending, and the place of each among them."""
+    if n > len(values):  # a table would be larger than what is sorted
+        return np.unique(values, return_inverse=True)
+    occurs = np.zeros(n, dtype=bool)
+    occurs[values] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values]
 
 
 def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -47,11 +47,15 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
     except Infeasible:
         return form  # a solve will find the contradiction, and explain it
     rows = left = form.rows(uneven)
-    steps = []
-    for equations in blocks * 2:  # twice, as one block may leave coefficients that an earlier one eliminates
-        step = pivots(left, equations, upper)
-        steps.append(step)
-        left = sp.csr_array(left - step.multiples(left) @ equations.matrix)
+    steps: list[Pivots] = []
+    for _ in range(2):  # twice, as one block may leave coefficients that an earlier one eliminates
+        for equations in blocks:
+            step = pivots(left, equations, upper)
+            if len(step.row):
+                steps.append(step)
+                left = sp.csr_array(left - step.multiples(left) @ equations.matrix)
+        if not steps:
+            break
     left.eliminate_zeros()
     chosen = np.flatnonzero(_magnitude(left, upper) <= SUBSTITUTION.least_reduction * _magnitude(rows, None))
     return rewritten(form, n_records, uneven, chosen, steps, upper) if len(chosen) else form
@@ -77,10 +81,13 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
     income 10^10 implies no bound for any of them, but that none of the other people of the bucket has it.
     """
     upper, rows = term_bounds(form.hard, n_records)[1], form.rows(uneven)
-    least = least_by_row(np.abs(rows.data), rows)
+    sizes = np.abs(rows.data)
+    least = least_by_row(sizes, rows)
+    if not (most_by_row(sizes, rows) > SUBSTITUTION.hiding_ratio * least).any():
+        return upper
     for equations in blocks:
-        pair, entry, _ = largest_terms(rows, equations, upper)
-        hiding = np.abs(rows.data[entry]) > SUBSTITUTION.hiding_ratio * least[pair // equations.matrix.shape[0]]
+        pair, entry, *_ = largest_terms(rows, equations, upper)
+        hiding = sizes[entry] > SUBSTITUTION.hiding_ratio * least[pair // equations.matrix.shape[0]]
         row, equation = np.divmod(pair[hiding], equations.matrix.shape[0])
         if not len(row):
             continue

@@ -88,7 +88,7 @@ class Event:
         P(given) is a number of people by N, the coefficient of each of them its inverse.
         """
         row, n = self.row(space), space.n_records
-        place = np.zeros(len(space), dtype=np.int64)
+        place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
         place[row.indices] = 1
         return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
 
@@ -269,7 +269,7 @@ def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tu
     """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
     touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
     # A statement is about few of the terms: only these are looked at.
-    places = [place[touched] for place, _, _ in events]
+    places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
     pattern = group_codes(places, [len(factors) for _, factors, _ in events])
     example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
     example[pattern] = np.arange(len(pattern))

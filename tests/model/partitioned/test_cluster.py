@@ -30,7 +30,7 @@ def release() -> PartitionedRelease:
 @pytest.fixture
 def client() -> Iterator[object]:
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client

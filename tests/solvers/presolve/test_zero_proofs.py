@@ -17,7 +17,7 @@ from maxent_cvx.solvers.certificate.certificate import certify
 from maxent_cvx.solvers.dual.newton import newton
 from maxent_cvx.solvers.linear.facial_reduction import facial_reduction
 from maxent_cvx.solvers.linear.support import local_proofs, support_proof
-from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, moved_along_recession
+from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, implied_upper_bounds, moved_along_recession
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.program.problem import Groups
 from maxent_cvx.solvers.program.rounding_errors import exact_rmatvec
@@ -113,6 +113,40 @@ def test_fixed_terms_are_used():
     fixed, direction = np.array([True, False]), np.array([-1.0, 0.0])
     assert empty_terms(form, direction, fixed, np.array([2.0, 0.0])).tolist() == [False, True]
     assert not empty_terms(form, direction, fixed, np.array([1.0, 0.0])).any()
+
+
+def test_a_fixed_zero_can_only_be_larger():
+    """x1 + x2 = 0 proves x2 zero however wide x1 is, which is not negative; x2 = x1 proves it at most as wide."""
+    fixed, width, direction = np.array([True, False]), np.array([0.25, 0.0]), np.array([-1.0])
+    for first, most in ((1.0, 0.0), (-1.0, 0.25)):
+        form = LinearForm.plain(sp.csr_array([[first, 1.0]]), np.zeros(1), np.zeros(1))
+        bounds = implied_upper_bounds(form, direction, fixed, np.zeros(2), width)
+        assert bounds[1] == pytest.approx(most, abs=1e-15)
+    # Nor is what is fixed at 0.1 less than 0: x1 + x2 = 0.5 leaves at most 0.5 for x2.
+    form = LinearForm.plain(sp.csr_array([[1.0, 1.0]]), np.full(1, 0.5), np.full(1, 0.5))
+    bounds = implied_upper_bounds(form, direction, fixed, np.array([0.1, 0.0]), width)
+    assert bounds[1] == pytest.approx(0.5, rel=1e-12)
+
+
+@examples(100)
+@given(seed=seeds)
+def test_bounds_hold_whatever_fixed_terms_are(seed: int):
+    """No point whose fixed terms are within their widths exceeds a bound, by a linear program for each term."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_terms = 4, 8
+    matrix = sp.csr_array((rng.random((n_rows, n_terms)) < 0.5) * rng.choice([1.0, 1.0, 3.0, -1.0], (n_rows, n_terms)))
+    fixed = rng.random(n_terms) < 0.5
+    counts = np.where(rng.random(n_terms) < 0.6, 0.0, rng.integers(1, 4, n_terms)).astype(float)
+    width = np.where(fixed, rng.choice([0.0, 1e-9, 0.25, 2.0], n_terms), 0.0)
+    side = matrix @ np.maximum(counts + width * rng.uniform(-1, 1, n_terms), 0.0)
+    form = LinearForm.plain(matrix, side, side)
+    direction = -rng.integers(0, 3, n_rows).astype(float) * rng.choice([1, 1, 1, -1], n_rows)
+    bounds = implied_upper_bounds(form, direction, fixed, counts, width)
+    low, high = np.where(fixed, np.maximum(counts - width, 0), 0.0), np.where(fixed, counts + width, np.inf)
+    for term in np.flatnonzero(np.isfinite(bounds)):
+        most = linprog(-np.eye(n_terms)[term], A_eq=matrix.toarray(), b_eq=side, bounds=np.column_stack([low, high]))
+        assert most.success
+        assert -most.fun <= bounds[term] + 1e-7
 
 
 @pytest.mark.parametrize("n", [1, 1000, 10**6])

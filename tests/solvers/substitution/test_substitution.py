@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from maxent_cvx import MaxEnt, P, Release
 from maxent_cvx.model.stacking import stacked
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.substitution.pivots import Equations, pivots
 from maxent_cvx.solvers.substitution.substitution import substituted
 from maxent_cvx.sources import AnsweredQueries
 from maxent_cvx.terms.rows import Rows
@@ -135,3 +136,29 @@ def test_coefficients_at_the_ends_of_what_a_double_holds(c: float, hospital):
     flu, hiv = P("Flu", given={"Gender": "male"}), P("HIV", given={"Gender": "female"})
     post = MaxEnt(release).add(c * flu + hiv <= 0.4 * c + 1).solve()
     assert post.prob(flu) <= 0.5 + post.certificate.bound
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("n_equations", [2, 40])
+def test_pivots_are_those_that_reduce_the_largest_contribution(seed: int, n_equations: int):
+    """Of every row and equation it is tried with dense rows whether elimination leaves a quarter of it at most."""
+    rng = np.random.default_rng(seed)
+    n_terms, n_rows = 12, 5
+    of_term = rng.integers(-1, n_equations, n_terms)  # in some equations there is none, and some terms are in none
+    member = (of_term == np.arange(n_equations)[:, None]).astype(float)
+    spread = rng.choice([0.01, 0.2, 1.0])  # nearly constant rows, and others
+    rows = (rng.random((n_rows, n_terms)) < rng.choice([0.5, 1.0])) * (1 + spread * rng.normal(size=(n_rows, n_terms)))
+    upper = rng.integers(1, 5, n_terms).astype(float)
+    found = pivots(sp.csr_array(rows), Equations(0, sp.csr_array(member), of_term), upper)
+    chosen = dict(zip(zip(found.row.tolist(), found.equation.tolist(), strict=True), found.term.tolist(), strict=True))
+    for i in range(n_rows):
+        for k in range(n_equations):
+            of_equation = member[k] > 0
+            contribution = np.abs(rows[i]) * upper * of_equation
+            near = np.flatnonzero((contribution > 0) & (contribution >= contribution.max(initial=0.0) / 4))
+            if not len(near):
+                assert (i, k) not in chosen
+                continue
+            term = near[np.argmin(np.abs(rows[i, near]))]
+            left = np.abs(rows[i] - rows[i, term]) * upper * of_equation
+            assert chosen.get((i, k)) == (term if left.max() <= contribution.max() / 4 else None)
