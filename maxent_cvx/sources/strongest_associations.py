@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import StatementError, listing, whole
+from ..errors import StatementError, TableError, listing, whole
 from ..tables.associations import Associations
 from ..tables.mining import mine_associations
 from ..terms.rows import Rows
@@ -167,6 +167,11 @@ class StrongestAssociations(Source):
     def _mined(self, space: Space) -> Associations:
         if isinstance(self.original, Associations):
             return self.original
+        if not isinstance(self.original, pd.DataFrame):
+            raise TableError(
+                f"the original records must be a pandas DataFrame, or what mine_associations() found in them, not a "
+                f"{type(self.original).__name__}"
+            )
         view = space.view
         return mine_associations(
             self.original, qi=view.qi, sa=view.sensitive, min_support=self.min_support, attributes=self.attributes

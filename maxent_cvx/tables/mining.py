@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ..errors import arguments, whole
+from ..errors import TableError, arguments, shown, whole
 from .associations import Associations
 from .columns import names
 from .lattice import Cube, cubes, sizes_of
@@ -15,9 +15,12 @@ from .microdata import Microdata
 
 __all__ = ["mine_associations"]
 
+#: The column of how often a combination of values occurs; no attribute is called so.
+COUNT = "\0 records"
+
 
 def mine_associations(
-    table: pd.DataFrame,
+    table: pd.DataFrame | Iterable[pd.DataFrame],
     *,
     qi: str | Iterable[str],
     sa: str | Iterable[str],
@@ -29,8 +32,10 @@ def mine_associations(
 
     Parameters
     ----------
-    table : DataFrame
-        One row a person.
+    table : DataFrame, or iterable of DataFrame
+        One row a person. Of a table larger than memory its pieces, of which one at a time is looked at: a generator
+        that reads them, ``(pd.read_parquet(file) for file in files)``. What is kept of each is how often every
+        combination of values occurs.
     qi, sa
         Column names.
     min_support : int
@@ -72,13 +77,14 @@ def mine_associations(
     3  Gender=male => not Breast Cancer           1         1.0        6
     """
     arguments.flag(negative, "negative")
-    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    data, records = _read(table, names(qi, "qi"), names(sa, "sa"))
     whole(min_support, "min_support", 1)
     sizes = sizes_of(attributes, len(data.qi))
     q, tuples = data.tuples()
     s, values = data.values()
-    counts = np.bincount(q * len(values) + s, minlength=len(tuples) * len(values)).reshape(len(tuples), -1)
-    n_each = np.bincount(q), np.bincount(s)
+    of_pair = np.bincount(q * len(values) + s, records, len(tuples) * len(values))
+    counts = of_pair.astype(np.int64).reshape(len(tuples), -1)
+    n_each = counts.sum(axis=1), counts.sum(axis=0)
 
     def too_few(cube: Cube) -> np.ndarray:
         """Mark the patterns, and values, of which no association has the support, nor has any that sets more."""
@@ -88,3 +94,31 @@ def mine_associations(
 
     found = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
     return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, found, negative)
+
+
+def _read(
+    table: pd.DataFrame | Iterable[pd.DataFrame], qi: tuple[str, ...], sa: tuple[str, ...]
+) -> tuple[Microdata, np.ndarray]:
+    """The records, and how many each row stands for: of pieces, each combination of values once."""
+    if isinstance(table, str | pd.Series) or not isinstance(table, pd.DataFrame | Iterable):
+        raise TableError(f"a table of the records, or an iterable of its pieces, is expected, not {shown(table)}")
+    if isinstance(table, pd.DataFrame):
+        return Microdata.of_people(table, qi, sa), np.ones(len(table), dtype=np.int64)
+    columns = [*qi, *sa]
+    kept: pd.DataFrame | None = None
+    for piece in table:
+        if not isinstance(piece, pd.DataFrame):
+            raise TableError(
+                f"the table must be a pandas DataFrame, or an iterable of its pieces, not a {type(table).__name__} of "
+                f"{shown(piece)}"
+            )
+        if piece.empty and set(columns) <= set(piece.columns):
+            continue
+        frame = Microdata.of_people(piece, qi, sa).frame[columns]
+        own = pd.concat([*[kept][: kept is not None], frame.assign(**{COUNT: 1})], ignore_index=True)
+        number = own.groupby(columns, sort=False, observed=True).ngroup().to_numpy()
+        first = own.iloc[np.unique(number, return_index=True)[1]]  # with the values as they are
+        kept = first.assign(**{COUNT: np.bincount(number, own[COUNT]).astype(np.int64)})
+    if kept is None:
+        raise TableError("there are no records in the pieces of the table; at least one is expected")
+    return Microdata(kept[columns], qi, sa), kept[COUNT].to_numpy()

@@ -121,6 +121,25 @@ def test_it_is_rare_for_males_to_have_breast_cancer(hospital):
     assert (first["rule"], first["confidence"], first["support"]) == ("Gender=male => not Breast Cancer", 1, 6)
 
 
+@PROPERTY
+@given(microdata(max_qi=3), st.integers(1, 5))
+def test_pieces_are_mined_as_the_table(frame, n):
+    """However a table is cut, the associations of its pieces together are those of the whole, in the same order."""
+    pieces = (frame.iloc[rows] for rows in np.array_split(np.arange(len(frame)), n))
+    found, whole = (mx.mine_associations(one, qi=quasi(frame), sa="S", min_support=1) for one in (pieces, frame))
+    pd.testing.assert_frame_equal(found.table(), whole.table())
+    assert list(found.tuples) == list(whole.tuples)
+    assert np.array_equal(found.n_tuple, whole.n_tuple)
+    assert np.array_equal(found.n_value, whole.n_value)
+
+
+@pytest.mark.parametrize("bad", [[], [3], ["x"], "x", 3, None, [pd.DataFrame({"Gender": ["m"]})]])
+def test_pieces_that_are_none_are_refused(bad):
+    """What is iterated must be tables of the records, some of which has any."""
+    with pytest.raises(mx.MaxEntError):
+        mx.mine_associations(bad, qi="Gender", sa="Disease")
+
+
 def test_mined_once_for_many_models(release, hospital):
     """What was mined before says the same as the records themselves."""
     mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -76,11 +77,13 @@ def terms_table(part: ReleasePart, point: PointPart, surroundings: Surroundings)
     axes: Mapping[str, tuple[np.ndarray, pd.Index]] = {
         column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *part.columns]
     }
-    found: dict[str, object] = {
-        column: pd.Categorical.from_codes(codes, values, ordered=False)
-        if not isinstance(values, pd.CategoricalIndex)
-        else pd.Categorical(values.take(codes))
-        for column, (codes, values) in axes.items()
-    }
+    found = {column: _column(codes, values) for column, (codes, values) in axes.items()}
     records, name = point.counts, space.term
     return pd.DataFrame({**found, f"N {name}": records, name: records / space.n_records})
+
+
+def _column(codes: np.ndarray, values: pd.Index) -> Any:
+    """The labels of terms along one column; texts are written once each."""
+    if pd.api.types.is_string_dtype(values) and values.is_unique:
+        return pd.Categorical.from_codes(codes, values)
+    return values.take(codes).array

@@ -131,10 +131,13 @@ def emitted_columns(
     order : ndarray of int
         The number, in the order of emission, of every row of the system.
     """
-    spaces = {columns: PartSpace.around(part, known) for columns, known in around.items()}
-    n_own = spaces[frozenset()].n_own
+    nothing: frozenset[str] = frozenset()
+    spaces = {nothing: PartSpace.around(part, around[nothing])}  # statements need no other
+    n_own = spaces[nothing].n_own
     columns, typed, n = ColumnCollector(n_own), {}, 0
     for source in sources:
+        if source.columns not in spaces:  # one more at a time, as each has codes of all terms
+            spaces = {nothing: spaces[nothing], source.columns: PartSpace.around(part, around[source.columns])}
         for rows in source.emitted_in(spaces[source.columns]):
             if rows.typed:
                 some = tuple(a for a, terms in rows.typed if (terms < n_own).any())

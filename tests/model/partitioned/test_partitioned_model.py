@@ -207,6 +207,31 @@ def test_asked_tuples_may_be_named_in_several_ways() -> None:
         post.people()
 
 
+@pytest.mark.parametrize(
+    ("qi", "sa", "said", "people"),
+    [
+        ("g", "s", P("flu", given={"g": "m"}) <= 0.4, None),
+        ("g", "s", P("flu", given={"g": "m"}) <= 0.4, {"Ann": {"g": "m"}}),
+        (["g", "age"], ["ill", "s2"], P({"ill": "flu"}, given={"age": [20, 30]}) <= 0.4, None),
+        (["iv", "age"], "ill", lambda space: space.conditional("ill", given="age")["flu"].diff("age") >= -0.1, None),
+    ],
+)
+def test_columns_of_every_kind(qi: Any, sa: Any, said: Any, people: Any) -> None:
+    """One attribute or several, sensitive or not, ordered categories and intervals are those of the model in memory."""
+    records = RECORDS.assign(
+        ill=RECORDS.s, s2=np.where(RECORDS.index % 3, "x", "y"), iv=pd.cut(RECORDS.g.map({"m": 1, "f": 5}), [0, 3, 9])
+    )
+    records["age"] = pd.Categorical(records["age"], [50, 40, 30, 20], ordered=True)
+    release = mx.Release.from_buckets(records.drop(columns="s" if sa != "s" else "ill"), qi=qi, sa=sa, bucket="b")
+    one, other = (mx.MaxEnt(view, people).add(said).solve() for view in (release, divided(release, 4)))
+    expected = one.conditional()
+    found = other.conditional(release.quasi_identifiers)
+    pd.testing.assert_frame_equal(found, expected, atol=1e-8, rtol=0)
+    assert other.entropy == pytest.approx(one.entropy, abs=1e-8)
+    assert other.to_frame().iloc[:, -1].sum() == pytest.approx(1)
+    assert other.top(1)["P"].item() == pytest.approx(one.inferences()[0].to_numpy().max(), abs=1e-8)
+
+
 def test_folder_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file a partition; what is there is not touched, and a failure leaves nothing."""
     post = model(3).solve()
