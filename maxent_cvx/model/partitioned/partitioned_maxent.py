@@ -7,16 +7,20 @@ import math
 import time
 from collections.abc import Mapping
 from functools import cached_property
+from os import PathLike
 from typing import Any, Self
 
 import pandas as pd
 
 from ...errors import Inaccurate, StatementError, amount, arguments, shown
 from ...solvers.backends.registry import find
+from ...solvers.monitoring.iteration import Iteration
 from ...solvers.monitoring.monitor import Callback, Monitor
 from ...solvers.partitioned.solve import solve_partitioned
 from ...sources import NamedPeople, Source, as_source, read_statement
 from ...system.executors import Executor, executor_for
+from ...system.out_of_core import OutOfCoreExecutor
+from ...system.progress import ProgressBar, progress_bar
 from ...terms.partitioned.part_space import PartSpace
 from ...terms.rows import Rows
 from ...views.partitioned.partitioned_release import PartitionedRelease
@@ -234,10 +238,12 @@ class PartitionedMaxEnt:
         client: Any = None,
         threads: int | None = None,
         *,
+        scratch: str | PathLike[str] | None = None,
         allow_inaccurate: bool = False,
         time_limit: float = math.inf,
         callback: Callback | None = None,
         verbose: bool = False,
+        progress: bool | None = None,
         **options: Any,
     ) -> PartitionedPosterior:
         """Find the maximum-entropy distribution, partition by partition, and certify it.
@@ -248,6 +254,9 @@ class PartitionedMaxEnt:
             Whose workers do it; by default that of the model, or threads of this process.
         threads : int, optional
             Without a client: how many partitions are worked on at a time, by default one a processor.
+        scratch : str or path, optional
+            Without a client: a folder for what is not worked on, in files that are gone with the answer. Memory is then
+            that of the partitions at work.
         allow_inaccurate : bool
             Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
         time_limit : float
@@ -256,6 +265,8 @@ class PartitionedMaxEnt:
             Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`; if it returns True, the solve stops.
         verbose : bool
             Print a line an iteration.
+        progress : bool, optional
+            Show iterations as a progress bar; by default on a terminal or in a notebook, unless they are printed.
         **options
             ``tolerance`` (records) and ``max_iterations``.
 
@@ -270,7 +281,10 @@ class PartitionedMaxEnt:
         Inaccurate
             If the answer is not certified.
         StatementError, UnknownName
-            If a source says other things of different partitions; if an option is none, or `threads` no number of them.
+            If a source says other things of different partitions; if an option is none, or `threads` no number of
+            them; if a client and a scratch folder are given.
+        TableError
+            If the scratch folder cannot be written to.
 
         Examples
         --------
@@ -286,13 +300,23 @@ class PartitionedMaxEnt:
         find("DUAL_NEWTON").check(options)
         if threads is not None:
             arguments.whole(threads, "threads", 1)
-        if client is not None or threads is not None:
+        arguments.optional_flag(progress, "progress")
+        if callback is not None:
+            arguments.function(callback, "callback")
+        if scratch is not None:
+            if client is not None:
+                raise StatementError("workers of a client have folders of their own; leave scratch or client out")
+            self._work_on(OutOfCoreExecutor(scratch, threads))
+        elif client is not None or threads is not None:
             self._work_on(executor_for(client, threads))
-        monitor, begun = Monitor(verbose=verbose, time_limit=time_limit, callback=callback), time.perf_counter()
-        posed, whole = self._posed(), self._whole
-        solution = solve_partitioned(
-            posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
-        )
+        begun = time.perf_counter()
+        with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
+            told = callback if verbose or progress is False else _also_shown(bar, callback)
+            monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=told)
+            posed, whole = self._posed(), self._whole
+            solution = solve_partitioned(
+                posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
+            )
         if not solution.certificate.holds and not allow_inaccurate:
             raise Inaccurate(
                 f"the answer is not certified: {solution.certificate}; {solution.status} in {solution.iterations} "
@@ -327,3 +351,14 @@ class PartitionedMaxEnt:
             f"<PartitionedMaxEnt: {amount(n_rows, 'row')} of knowledge from {amount(len(self.knowledge), 'source')}, "
             f"over {amount(self.release.n_partitions, 'partition')}>"
         )
+
+
+def _also_shown(bar: ProgressBar, callback: Callback | None) -> Callback:
+    """A callback that moves a bar, before it does what the user's does."""
+
+    def shown(iteration: Iteration) -> bool | None:
+        bar.update()
+        bar.set_postfix_str(f"residual {iteration.residual:.1e}")
+        return None if callback is None else callback(iteration)
+
+    return shown

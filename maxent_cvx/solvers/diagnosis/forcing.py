@@ -13,7 +13,7 @@ from ..linear.elastic import elastic_relaxation
 from ..linear.support import rationalised
 from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY, PRESOLVE
 from ..presolve.aggregation import aggregate
-from ..presolve.bound_propagation import activity, term_bounds
+from ..presolve.bound_propagation import ActivityBounds, term_bounds
 from ..presolve.zero_proofs import empty_terms
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
@@ -62,7 +62,7 @@ def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.nda
     if (upper <= FEASIBILITY.relative * hard.count_scale).any():  # they prove something with any row
         return np.ones(len(rows), dtype=bool)
     known, at = form.known, rows - form.n_published
-    low, high = (value[rows] for value in activity(form)(lower, upper))
+    low, high = (value[rows] for value in ActivityBounds(form)(lower, upper))
     width, distinct = np.zeros(known.distinct.shape[1]), known.distinct[at]
     np.maximum.at(width, known.of_term, upper - lower)
     scale = np.full(len(width), np.inf)

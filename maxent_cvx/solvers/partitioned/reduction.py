@@ -46,6 +46,21 @@ class ReducedPart(Sized):
     counts: np.ndarray
     width: np.ndarray
 
+    @classmethod
+    def ready(
+        cls,
+        form: LinearForm,
+        terms: np.ndarray,
+        rows: np.ndarray,
+        fixed: np.ndarray,
+        counts: np.ndarray,
+        width: np.ndarray,
+    ) -> ReducedPart:
+        """Make one with all that is derived from it, so that it is so wherever it is sent."""
+        found = cls(form, terms, rows, fixed, counts, width)
+        found.systems  # noqa: B018
+        return found
+
     @cached_property
     def systems(self) -> BlockSystem:
         """The structure of its blocks, which is the same at every x."""
@@ -152,7 +167,7 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     rows = rows[np.argsort(rank[of_row[rows]], kind="stable")]
     left = np.flatnonzero(terms).astype(np.int32)
     form.forget()
-    return ReducedPart(_restricted(form, rows, left, determined), left, rows, fixed, counts, width)
+    return ReducedPart.ready(_restricted(form, rows, left, determined), left, rows, fixed, counts, width)
 
 
 def without(part: Part, left: ReducedPart, zeros: tuple[np.ndarray, np.ndarray]) -> ReducedPart:
@@ -167,7 +182,8 @@ def without(part: Part, left: ReducedPart, zeros: tuple[np.ndarray, np.ndarray])
     is_left = np.zeros(form.shape[1])
     is_left[terms] = 1.0
     rows = left.rows[(form.published @ is_left > 0)[left.rows]]
-    return ReducedPart(_restricted(form, rows, terms, form.published @ counts), terms, rows, fixed, counts, width)
+    smaller = _restricted(form, rows, terms, form.published @ counts)
+    return ReducedPart.ready(smaller, terms, rows, fixed, counts, width)
 
 
 def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, determined: np.ndarray) -> LinearForm:

@@ -12,7 +12,15 @@ from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row
 from .required import require_feasible
 
-__all__ = ["Propagation", "activity", "largest_activity", "power_of_two_unit", "row_rounding", "slacks", "term_bounds"]
+__all__ = [
+    "ActivityBounds",
+    "Propagation",
+    "largest_activity",
+    "power_of_two_unit",
+    "row_rounding",
+    "slacks",
+    "term_bounds",
+]
 
 
 def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -75,10 +83,10 @@ class Propagation:
         if most is not None:
             upper = np.minimum(upper, np.ceil(most / unit) * unit)
         self.start = np.zeros(form.shape[1]), upper
-        self.activity = activity(form)
+        self.activity = ActivityBounds(form)
         self._least_move = PRESOLVE.least_move * form.count_scale
-        self._least = _least_slack(form.published_by_term, unit)
-        self._least_of_class = _least_slack(form.known.transposed, unit)
+        self._least = LeastSlack(form.published_by_term, unit)
+        self._least_of_class = LeastSlack(form.known.transposed, unit)
 
     def tightened(
         self, lower: np.ndarray, upper: np.ndarray, to_high: np.ndarray, to_low: np.ndarray
@@ -171,18 +179,24 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
     return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
 
 
-def activity(form: LinearForm) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Return a function from lower and upper bounds on the terms to the least and the largest value of every row."""
-    positive, negative = _signs(form.published)
-    known_positive, known_negative = _signs(form.known.distinct)
+class ActivityBounds:
+    """A function from lower and upper bounds on the terms to the least and the largest value of every row.
 
-    def within(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        below, above = form.known.collect(lower), form.known.collect(upper)
+    Parameters
+    ----------
+    form : LinearForm
+    """
+
+    def __init__(self, form: LinearForm) -> None:
+        self._known, self._published, self._distinct = form.known, _signs(form.published), _signs(form.known.distinct)
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest values, records, one a row each."""
+        below, above = self._known.collect(lower), self._known.collect(upper)
+        (positive, negative), (known_positive, known_negative) = self._published, self._distinct
         least = positive @ lower + negative @ upper, known_positive @ below + known_negative @ above
         most = positive @ upper + negative @ lower, known_positive @ above + known_negative @ below
         return np.concatenate(least), np.concatenate(most)
-
-    return within
 
 
 def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
@@ -192,30 +206,33 @@ def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
 
 
-def _least_slack(
-    by_column: sp.csr_array, unit: float
-) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+class LeastSlack:
     """How far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows.
 
-    Returns
-    -------
-    callable
-        A function of what each row leaves to its high side, and to its low side.
+    Parameters
+    ----------
+    by_column : csr_array
+        A row a column.
+    unit : float
+        Records: what quotients are rounded up by.
     """
-    a, row = by_column.data, by_column.indices
-    size, rises = np.abs(a), None if (a > 0).all() else a > 0
-    divided = None if (size == 1).all() else size != 1
 
-    def bounded(slack: np.ndarray) -> np.ndarray:
-        if divided is not None:  # quotients are rounded, and coefficients may be too
-            with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
-                slack = np.where(divided, slack / size * (1 + 8 * EPS) + unit, slack)
-        return least_by_row(slack, by_column)
+    def __init__(self, by_column: sp.csr_array, unit: float) -> None:
+        a = by_column.data
+        self._by_column, self._unit, self._size = by_column, unit, np.abs(a)
+        self._rises = None if (a > 0).all() else a > 0
+        self._divided = None if (self._size == 1).all() else self._size != 1
 
-    def least(to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rise and the fall of each column, of what each row leaves to its high side, and to its low side."""
+        row = self._by_column.indices
         up, down = to_high[row], to_low[row]
-        if rises is not None:
-            up, down = np.where(rises, up, down), np.where(rises, down, up)
-        return bounded(up), bounded(down)
+        if self._rises is not None:
+            up, down = np.where(self._rises, up, down), np.where(self._rises, down, up)
+        return self._least(up), self._least(down)
 
-    return least
+    def _least(self, slack: np.ndarray) -> np.ndarray:
+        if self._divided is not None:  # quotients are rounded, and coefficients may be too
+            with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
+                slack = np.where(self._divided, slack / self._size * (1 + 8 * EPS) + self._unit, slack)
+        return least_by_row(slack, self._by_column)

@@ -10,7 +10,7 @@ from ..parameters.size_limits import PRESOLVE_SIZES
 from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
-from .bound_propagation import activity
+from .bound_propagation import ActivityBounds
 
 __all__ = ["redundant"]
 
@@ -37,7 +37,7 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
     -------
     ndarray of bool, one a row
     """
-    least, most = activity(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
+    least, most = ActivityBounds(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
     found = ~form.is_equation & (least >= form.low) & (most <= form.high)
     found[: form.n_published] = dependent(form)
     found[form.n_published :] |= repeated(form)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult, linprog
 
 from maxent_cvx import Infeasible
-from maxent_cvx.solvers.presolve.bound_propagation import activity, term_bounds
+from maxent_cvx.solvers.presolve.bound_propagation import ActivityBounds, term_bounds
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.solving import examples
 
@@ -216,6 +216,6 @@ def test_activity(seed: int):
     lower = rng.integers(0, 5, form.shape[1]).astype(float)
     upper = lower + rng.integers(0, 5, form.shape[1])
     values = np.array([form.matrix @ np.array(vertex) for vertex in itertools.product(*zip(lower, upper, strict=True))])
-    least, most = activity(form)(lower, upper)
+    least, most = ActivityBounds(form)(lower, upper)
     np.testing.assert_allclose(least, values.min(axis=0))
     np.testing.assert_allclose(most, values.max(axis=0))
