@@ -15,7 +15,7 @@ from ..tables.microdata import Microdata
 from ..views import PartitionedRelease
 from ..views.partitioned.assembling import PartCounts, Records, released, sensitive_codes
 from ..views.partitioned.counted_tuples import CountedTuples, number_rows, unshared
-from ..views.partitioned.from_dask import dask_records
+from ..views.partitioned.from_dask import dask_records, narrowed
 from ..views.partitioned.roles import Roles
 from .dealing import check_eligible, dealt, exempt_values
 
@@ -33,7 +33,7 @@ def anatomy_of_partitions(
     bucket = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
     roles = Roles.read(qi, sa, bucket, None)
     executor = executor_for(current_client())
-    people = dask_records(table)
+    people = dask_records(narrowed(table, [*qi, *sa]))
     counts = executor.gather(executor.made([then(part.make, count_people, roles, l, part.name) for part in people]))
     found = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
     if not found:

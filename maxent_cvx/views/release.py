@@ -239,12 +239,12 @@ class Release(BucketView):
 
         A partition is whole buckets. Where files, or groups of rows in them, hold whole buckets, they are left as they
         are and put together; else records are shuffled by bucket, through temporary files (in ``TMPDIR``) that are
-        removed with the release.
+        removed with the release. Files are read again when parts are made, and a change of them is an error then.
 
         Parameters
         ----------
         path : str, path-like, or list of them
-            A file, a pattern such as "people/*.parquet", or a folder. Other columns than these are not read:
+            A file, a pattern such as ``people/*.parquet``, or a folder. Other columns than these are not read:
         qi, sa, bucket, count
             As in :meth:`from_buckets`.
         partitions : int, optional
@@ -297,7 +297,9 @@ class Release(BucketView):
         Parameters
         ----------
         table : dask.dataframe.DataFrame
-            It is computed again when parts are made; ``table.persist()`` keeps it in the workers' memory.
+            It is computed again when parts are made; ``table.persist()`` keeps it in the workers' memory. A column of
+            objects is one of texts to Dask, so that 1 and "1" are the same, unless its option
+            ``dataframe.convert-string`` is False.
         qi, sa, bucket, count
             As in :meth:`from_buckets`.
         id : None

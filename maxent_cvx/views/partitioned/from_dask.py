@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
-from ...errors import TableError, shown
+from ...errors import TableError, amount, shown
 from ...system.executors import Executor, LocalExecutor, current_client, executor_for, then
 from ...tables.columns import looks_like_count
 from .assembling import Records, assembled
@@ -20,7 +20,7 @@ from .spilling import TemporaryFolder, spilled
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DaskTable", "dask_records", "dask_release", "is_dask"]
+__all__ = ["DaskTable", "dask_records", "dask_release", "is_dask", "narrowed"]
 
 
 class DaskTable(Protocol):
@@ -50,13 +50,11 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
         return assembled(dask_records(narrow), roles, executor)
     if isinstance(executor, LocalExecutor):
         return assembled(shuffled_here(dask_records(narrow), sizes, roles), roles, executor)
-    moved = narrow.shuffle(roles.bucket).persist()
-    check_together(bucket_rows(moved, roles.bucket, executor), roles)
-    return assembled(dask_records(moved), roles, executor)
+    return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
 
 
 def checked_columns(table: Any, roles: Roles) -> Any:
-    """The columns with roles, and those that look like counts, of a Dask DataFrame.
+    """The columns with roles of a Dask DataFrame.
 
     Raises
     ------
@@ -68,8 +66,13 @@ def checked_columns(table: Any, roles: Roles) -> Any:
             f"the table must be a Dask DataFrame, not {shown(table)}; dask.dataframe.from_pandas makes one"
         )
     roles.check_named(table.columns)
-    suspicious = [name for name in table.columns if roles.count is None and looks_like_count(name)]
-    return table[list(dict.fromkeys([*roles.columns, *suspicious]))]
+    return narrowed(table, roles.columns, roles.count is not None)
+
+
+def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
+    """Some columns of a Dask DataFrame, of which Dask reads no others, and those that look like a count."""
+    suspicious = [name for name in table.columns if not with_count and looks_like_count(name)]
+    return table[list(dict.fromkeys([*columns, *suspicious]))]
 
 
 def dask_records(table: DaskTable) -> list[Records]:
@@ -88,19 +91,28 @@ def buckets_of(rows: pd.DataFrame, bucket: str) -> BucketRows:
     return count_buckets(rows[bucket])
 
 
-def check_together(sizes: Sequence[BucketRows], roles: Roles) -> None:
-    """Check that no bucket is in two partitions after a shuffle: labels of two types may be sent to two places.
+def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
+    """Shuffle a table by bucket with Dask, and keep it in the workers' memory.
 
     Raises
     ------
     TableError
-        If one is.
+        If Dask cannot, or a bucket is in two partitions after it: labels of two types may be sent to two places.
     """
-    if (apart := straddling(sizes)[0]).size:
+    moved = table.shuffle(bucket).persist()
+    try:
+        apart, _ = straddling(bucket_rows(moved, bucket, executor))
+    except RuntimeError as error:
         raise TableError(
-            f"{len(apart)} buckets of column {roles.bucket!r} are in several partitions after Dask's shuffle: its "
+            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}): has a column a type that "
+            "Arrow does not hold, such as categories of intervals? Make it texts before, .astype(str)"
+        ) from error
+    if apart.size:
+        raise TableError(
+            f"{amount(len(apart), 'bucket')} of column {bucket!r} in several partitions after Dask's shuffle: its "
             "labels have different types; make them one type before, .astype(str)"
         )
+    return moved
 
 
 def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles: Roles) -> list[Records]:

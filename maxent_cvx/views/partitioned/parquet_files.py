@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,8 +80,8 @@ def files_of(path: object) -> list[str]:
     """
     several = path if isinstance(path, list | tuple) else [path]
     found = [file for one in several for file in _files_of_one(str(arguments.path(one, "path")))]
-    real = [os.path.realpath(file) for file in found]
-    if twice := [file for file, where in zip(found, real, strict=True) if real.count(where) > 1]:
+    times = Counter(os.path.realpath(file) for file in found)
+    if twice := [file for file in found if times[os.path.realpath(file)] > 1]:
         raise TableError(f"file {twice[0]!r} is given twice: its people would be counted twice")
     if not found:
         raise TableError("path names no file; give the path of a Parquet file, a folder, or a list of them")
@@ -100,7 +101,7 @@ def _files_of_one(path: str) -> list[str]:
         return [path]
     if not (found := sorted(glob.glob(path, recursive=True))):
         raise TableError(f"there is no file {path!r}")
-    return found
+    return [file for one in found for file in _files_of_one(one)]
 
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:

@@ -44,8 +44,8 @@ class PartitionedRelease:
     n_q, n_s : ndarray
         Records of each.
     makers : tuple
-        One a partition, which makes its :class:`ReleasePart` wherever it is called: a function without arguments, or a
-        Delayed of Dask.
+        One a partition, which makes its part, a ``ReleasePart``, wherever it is called: a function without arguments,
+        or a Delayed of Dask.
     sizes : tuple of PartSize
         Records, buckets and distinct QI tuples of each partition.
 

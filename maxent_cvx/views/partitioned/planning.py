@@ -84,7 +84,7 @@ def count_buckets(labels: pd.Series) -> BucketRows:
 def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of pieces that share a bucket: enough of them that all that share one are joined."""
     numbers = np.concatenate([size.numbers for size in sizes])
-    piece = np.repeat(np.arange(len(sizes)), [len(size.numbers) for size in sizes])
+    piece = np.repeat(np.arange(len(sizes), dtype=np.int32), [len(size.numbers) for size in sizes])
     order = np.argsort(numbers, kind="stable")
     same = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
     return piece[order][same], piece[order][same + 1]
@@ -105,9 +105,9 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     """
     rows = np.array([size.rows.sum() for size in sizes])
     total = max(int(rows.sum()), 1)
-    n = partitions or max(round(total / DEFAULT_ROWS), 1)
+    n = min(partitions or max(round(total / DEFAULT_ROWS), 1), total)
     first, second = straddling(sizes)
-    graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(len(sizes), len(sizes)))
+    graph = sp.coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(len(sizes), len(sizes)))
     _, unit = connected_components(graph, directed=False)
     groups: list[Group] = []
     slot, middle = -1, 0.0

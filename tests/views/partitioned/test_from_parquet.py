@@ -55,6 +55,14 @@ def test_hospital(tmp_path, n):
     same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
 
 
+@pytest.mark.parametrize("n", [10, 2**62])
+def test_no_more_partitions_than_buckets(tmp_path, n):
+    """Who asks for more gets one a bucket."""
+    release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people", 2), **ROLES, partitions=n)
+    assert release.describe()["buckets"].to_list() == [1, 1, 1]
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_adult(tmp_path, adult, n):
     """Partitions of shuffled records are of nearly one size."""
@@ -355,8 +363,8 @@ def test_folders_in_folders(tmp_path):
     write_files(first, tmp_path / "a")
     write_files(second, tmp_path / "b")
     write_files(HOSPITAL, tmp_path / "_temporary")
-    release = mx.Release.from_parquet(tmp_path, **ROLES)
-    assert release.n_records == 10
+    for path in (tmp_path, f"{tmp_path}/[ab]", [tmp_path / "a", f"{tmp_path}/b/*"]):
+        assert mx.Release.from_parquet(path, **ROLES).n_records == 10
 
 
 @pytest.mark.parametrize("n", [1, 2])

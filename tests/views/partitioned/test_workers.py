@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pandas as pd
 import pytest
 
 import maxent_cvx as mx
@@ -53,6 +54,14 @@ def test_parts_that_workers_hold(client):
     release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
     parts = LocalExecutor(2).made(release.makers)
     assert sum(part.n_own for part in parts) == 10
+
+
+def test_what_workers_cannot_shuffle(client):
+    """Dask sends tables as Arrow does, which has no categories of intervals."""
+    cut = pd.cut(pd.Series([5, 25, 15, 25]), [0, 10, 20, 30])
+    table = pd.DataFrame({"Age": cut, "Ward": [1, 2, 1, 2], "Disease": "Flu"})
+    with refused(mx.TableError, "Dask cannot shuffle the table by 'Ward'", ".astype(str)"):
+        mx.Release.from_dask(dd.from_pandas(table, npartitions=2), qi="Age", sa="Disease", bucket="Ward")
 
 
 def test_workers_read_temporary_files(client, tmp_path):
