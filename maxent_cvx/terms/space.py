@@ -240,7 +240,7 @@ class Space(CountedTerms):
             axis, those, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
             raise StatementError("the QI of named people are known already: leave `given` out, or `who`")
-        entries = self.terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
+        entries = self._terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
         entries = entries[those[self.codes[axis][entries]]]
         row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
         return compact(row)

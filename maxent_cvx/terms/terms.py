@@ -185,7 +185,7 @@ class Terms:
         narrow = s.astype(np.int16) if len(ends) < np.iinfo(np.int16).max else s  # which NumPy sorts by radix
         return np.argsort(narrow, kind="stable").astype(np.int32 if len(s) < 2**31 else np.int64), np.append(0, ends)
 
-    def terms_of_values(self, values: np.ndarray) -> np.ndarray:
+    def _terms_of_values(self, values: np.ndarray) -> np.ndarray:
         """The terms of some sensitive values, given by their numbers, in ascending order."""
         order, starts = self._by_value
         if len(values) == len(starts) - 1:

@@ -11,6 +11,7 @@ import maxent_cvx as mx
 from tests.benchmarks import (
     boundary,
     contradictions,
+    emission,
     equivocation,
     guest,
     harvest,
@@ -104,6 +105,14 @@ def test_larger():
     table = larger.main(["--records", "200", "300", "--rows", "3"])
     assert list(table["records"]) == [200, 300]
     assert (table["certified_error"] < 1e-4).all()
+
+
+def test_emission(capsys):
+    """Knowledge is emitted in partitions and in memory."""
+    table = emission.main(["--records", "1000", "2000", "--rows", "5", "--size", "500"])
+    assert table["partitions"].to_list() == [2, 4]
+    assert (table["ratio"] > 0).all()
+    assert "bytes_told" in capsys.readouterr().out
 
 
 def test_reading():

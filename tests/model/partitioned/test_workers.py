@@ -18,10 +18,10 @@ RECORDS = random_records(np.random.default_rng(4))
 PEOPLE = some_people(RECORDS)
 
 
-@pytest.fixture(params=[False, True], ids=["threads", "processes"], scope="module")
-def client(request: pytest.FixtureRequest) -> Iterator[object]:
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": request.param, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
         yield found
 
