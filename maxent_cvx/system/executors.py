@@ -126,10 +126,14 @@ class ClusterExecutor:
 
         Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do. What is shared
         travels once; it is the result of a task, which Dask makes again where a worker took it with it.
+
+        Raises
+        ------
+        StatementError
+            If what is shared cannot be sent.
         """
         with _worded():
-            with _of_any_size():
-                held = self.client.submit(_itself, shared, pure=False)
+            held = self._held(shared)
             # The first is done first; submitted at once, tasks of one priority are done in any order.
             waiting = [
                 self.client.submit(function, held, *task, pure=False, priority=-i) for i, task in enumerate(tasks)
@@ -141,14 +145,18 @@ class ClusterExecutor:
         finally:
             waiting.clear()  # an error holds on to this frame, and Dask works on what somebody holds on to
 
+    def _held(self, shared: Any) -> Any:
+        """A future of an object of this process, however large: Dask advises users not to have such here."""
+        import dask
 
-@contextmanager
-def _of_any_size() -> Iterator[None]:
-    """Send large objects without Dask's advice, to users, not to have them here in the first place."""
-    import dask
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
-        yield
+        try:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+                return self.client.submit(_itself, shared, pure=False)
+        except TypeError as error:
+            raise StatementError(
+                "what is to be done cannot be sent to the workers of the Dask cluster; mostly a function, such as a "
+                "measure, holds an open file, a lock or the like: let it open its own, or leave client out"
+            ) from error
 
 
 @contextmanager

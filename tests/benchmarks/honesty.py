@@ -13,8 +13,8 @@ The kinds of models are those of :mod:`.drawing.models`. Every one is solved, an
 Every wrong or exceeded model is printed with its kind and seed, and the exit status is then 1. The same kind and seed
 draw the same model: ``--kinds wide --seed 17 --number 1`` replays one.
 
-``--jobs 2`` spreads the models over processes, ``--cluster tcp://...`` over the workers of a Dask cluster, who import
-:mod:`.judging`: ``PYTHONPATH=. dask worker tcp://...`` in the checkout. Only the seconds that are printed differ.
+``--jobs 2`` spreads the models over processes, ``--cluster tcp://...`` over the workers of a Dask cluster; only the
+seconds that are printed differ. Its scheduler and workers import :mod:`.judging`, ``PYTHONPATH=. dask worker tcp://...``.
 """
 
 from __future__ import annotations

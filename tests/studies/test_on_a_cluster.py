@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -30,18 +34,22 @@ def client() -> Iterator[object]:
         yield found
 
 
-class Interrupted:
-    """A client whose user interrupts it after the first result."""
+class Disturbed:
+    """A client to whom something happens after the first result."""
 
-    def __init__(self, client: object) -> None:
-        self.client, self.given = client, 0
+    def __init__(self, client: object, happens: Callable[[], None]) -> None:
+        self.client, self.happens, self.given = client, happens, 0
         self.submit, self.scheduler_info = client.submit, client.scheduler_info
 
     def gather(self, futures):
         self.given += 1
         if self.given == 2:
-            raise KeyboardInterrupt
+            self.happens()
         return self.client.gather(futures)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def test_quantify(hospital, release, client):
@@ -82,13 +90,29 @@ def test_the_bar_moves(hospital, release, client, capsys):
 def test_an_interrupt(hospital, release, client):
     """The rows of curves that are finished are kept."""
     with pytest.raises(KeyboardInterrupt) as raised:
-        mx.quantify(release, hospital, BOUNDS, min_support=1, client=Interrupted(client))
+        mx.quantify(release, hospital, BOUNDS, min_support=1, client=Disturbed(client, interrupt))
     finished = raised.value.finished.drop(columns="seconds")
     whole = mx.quantify(release, hospital, BOUNDS, min_support=1).drop(columns="seconds")
     assert 0 < len(finished) < len(whole)
     pairs = pd.MultiIndex.from_frame(finished[["K+", "K-"]])
     expected = whole.set_index(["K+", "K-"]).loc[pairs].reset_index()
     pd.testing.assert_frame_equal(finished, expected, check_exact=True, check_like=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_is_killed(release, client):
+    """What it had, the model and rows that are done, is sent and done again, and the table is the same."""
+    asked = partial(mx.sweep, mx.MaxEnt(release), "P(HIV | Gender=male)", value=[i / 50 for i in range(12)])
+    killed = []
+
+    def kill() -> None:
+        killed.append(next(iter(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
+
+    there = asked(client=Disturbed(client, kill))
+    assert killed
+    pd.testing.assert_frame_equal(asked(), there, check_exact=True)
 
 
 def test_an_error_of_a_measure(hospital, release, client):

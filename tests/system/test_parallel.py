@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -95,6 +96,7 @@ def test_who_cannot_work():
 
 def test_what_nobody_asks_for_is_given_up():
     """Dask works on what somebody holds on to: after an interrupt nobody does, whoever keeps the error."""
+    pytest.importorskip("dask", reason="Dask is not installed")
     for stopped in ("interrupted", "closed"):
         client = Recorded(interrupted_at=2 if stopped == "interrupted" else -1)
         results = Workers.asked(client=client).map(raised_to, 2.0, [(i,) for i in range(5)])
@@ -117,6 +119,12 @@ def test_large_objects_travel_without_advice(client, recwarn):
     found = Workers.asked(client=client).map(bytes.count, bytes(20_000_000), [(b"\0",), (b"\1",)])
     assert list(found) == [20_000_000, 0]
     assert not [warning for warning in recwarn if "large graph" in str(warning.message)]
+
+
+def test_what_cannot_be_sent(client):
+    """A lock is one of this process, and that is said at once."""
+    with refused(StatementError, "cannot be sent to the workers"):
+        next(Workers.asked(client=client).map(raised_to, threading.Lock(), [(1,)]))
 
 
 def test_a_client_that_is_closed(client):
