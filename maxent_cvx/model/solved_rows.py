@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import pandas as pd
 
 from ..errors import Infeasible, SolverError, amount
-from ..system.parallel import in_parallel, one_after_another
+from ..system.parallel import Workers
 from ..system.progress import progress_bar
 
 __all__ = ["Cases", "solved_rows"]
@@ -40,7 +40,11 @@ class Row(NamedTuple):
 
 
 def solved_rows(
-    cases: Cases, chains: Sequence[Sequence[int]], what: str, n_jobs: int | None = None, progress: bool | None = None
+    cases: Cases,
+    chains: Sequence[Sequence[int]],
+    what: str,
+    workers: Workers = Workers(),  # noqa: B008  (it cannot be changed)
+    progress: bool | None = None,
 ) -> list[dict[str, Any]]:
     """Solve cases, and give a row of each, in the order of their numbers.
 
@@ -52,11 +56,11 @@ def solved_rows(
     cases : Cases
     chains : sequence of sequences of int
         Every case once. Cases of a chain are solved one after another, each begun with the answer before it. What is
-        answered depends on the chains, and not on `n_jobs`.
+        answered depends on the chains, and not on the workers.
     what : str
         Written before the progress bar.
-    n_jobs : int, optional
-        Processes among which the chains are divided, as of joblib.
+    workers : Workers
+        Among whom the chains are divided.
     progress : bool, optional
         Whether the bar is shown; by default on a terminal or in a notebook.
 
@@ -70,7 +74,7 @@ def solved_rows(
     """
     found: dict[int, Row] = {}
     try:
-        for row in progress_bar(_each(cases, chains, n_jobs), what, progress, total=sum(map(len, chains))):
+        for row in progress_bar(_each(cases, chains, workers), what, progress, total=sum(map(len, chains))):
             found[row.number] = row
     except BaseException as error:
         if found:
@@ -83,11 +87,11 @@ def solved_rows(
     return [row.columns for row in rows]
 
 
-def _each(cases: Cases, chains: Sequence[Sequence[int]], n_jobs: int | None) -> Iterator[Row]:
+def _each(cases: Cases, chains: Sequence[Sequence[int]], workers: Workers) -> Iterator[Row]:
     """Give each row as soon as it is there; from other processes, as soon as its chain is."""
-    if len(chains) == 1 or one_after_another(n_jobs):
+    if workers.is_this_process or (len(chains) == 1 and workers.cluster is None):
         return chain.from_iterable(_along(cases, one) for one in chains)
-    return chain.from_iterable(in_parallel(_finished, ((cases, one) for one in chains), n_jobs))
+    return chain.from_iterable(workers.map(_finished, cases, ((one,) for one in chains)))
 
 
 def _finished(cases: Cases, numbers: Sequence[int]) -> list[Row]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import StatementError, arguments, shown, whole
 from ..measures.equivocation.areas import widths_asked
-from ..system.parallel import in_parallel, jobs_asked
+from ..system.parallel import Workers
 from ..system.progress import progress_bar
 from ..tables.columns import names
 from ..tables.numbers import as_list
@@ -38,6 +38,7 @@ def experiment(
     at: Iterable[float] = (),
     seed: int = 0,
     n_jobs: int | None = None,
+    client: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Publish a table in many ways, and let intruders who know more and more infer confidential values.
@@ -70,6 +71,8 @@ def experiment(
     n_jobs : int, optional
         Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says, whose backends ("dask", "ray")
         take experiments over as they are.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers publish and infer. The table is the same.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -84,7 +87,9 @@ def experiment(
     Raises
     ------
     StatementError, TableError, UnknownName
-        If an argument cannot be read; or what a technique raises.
+        If an argument cannot be read, or `n_jobs` and `client` are both given; or what a technique raises.
+    SolverError
+        If the cluster is gone.
     BadProbability
         If an eps is negative, or no number.
 
@@ -110,7 +115,7 @@ def experiment(
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
         raise StatementError(f"progress={shown(progress)}: True, False or None is expected")
-    jobs_asked(n_jobs)
+    workers = Workers.asked(n_jobs, client)
     whole(seed, "seed", 0)
     tasks = [
         (name, make, strength, [seed, repetition])
@@ -119,7 +124,7 @@ def experiment(
         for repetition in range(repetitions)
     ]
     intruders = Intruders(table, confidential, attributes, wanted, targets, draw, eps)
-    results = in_parallel(intruders.read, tasks, n_jobs)
+    results = workers.map(Intruders.read, intruders, tasks)
     return pd.concat(progress_bar(results, "experiment", progress, total=len(tasks)), ignore_index=True)
 
 

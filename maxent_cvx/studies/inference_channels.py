@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from ..errors import BadProbability, StatementError, arguments, number, shown
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
+from ..system.parallel import Workers
 from ..system.progress import progress_bar
 from ..tables.coding import ranges
 from ..views import ReleaseSeries
@@ -18,7 +20,14 @@ __all__ = ["inference_channels"]
 
 
 def inference_channels(
-    series: ReleaseSeries, tolerance: float = 1e-4, blame: bool = True, progress: bool | None = None, **solve: Any
+    series: ReleaseSeries,
+    tolerance: float = 1e-4,
+    blame: bool = True,
+    progress: bool | None = None,
+    *,
+    n_jobs: int | None = None,
+    client: Any = None,
+    **solve: Any,
 ) -> pd.DataFrame:
     """Find the people i and values s for whom P_u(s | i) of a release u is not P(s | i) of all releases together.
 
@@ -32,6 +41,11 @@ def inference_channels(
         Solve again without each of the releases, to find the one that makes the difference.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
+    n_jobs : int, optional
+        Processes that share the solves without a release, as of joblib; None is one, or what
+        ``joblib.parallel_config`` says. The table is the same.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers share these solves.
     **solve
         Passed to :meth:`MaxEnt.solve`.
 
@@ -45,11 +59,11 @@ def inference_channels(
     Raises
     ------
     StatementError
-        If it is not a series.
+        If it is not a series; or if `n_jobs` or `client` cannot be read, or both are given.
     BadProbability
         If the tolerance is negative.
     Infeasible, Inaccurate, SolverError
-        As of :meth:`MaxEnt.solve`.
+        As of :meth:`MaxEnt.solve`. Or if the cluster is gone.
 
     Notes
     -----
@@ -75,10 +89,11 @@ def inference_channels(
         raise StatementError(f"a ReleaseSeries is expected, not {shown(series)}")
     if not number(tolerance, "tolerance") >= 0:
         raise BadProbability(f"tolerance={tolerance!r}: a difference of probabilities is not negative")
+    workers = Workers.asked(n_jobs, client)
     together = MaxEnt(series).solve(**solve)
     found = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
     if blame and len(found) and len(series.releases) > 1:
-        found = found.assign(**_blamed(series, found, progress, solve))
+        found = found.assign(**_blamed(_Rest(series, found, solve), workers, progress))
     order = np.argsort(-np.abs(found["change"].to_numpy()), kind="stable")
     return found.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
 
@@ -115,19 +130,30 @@ def _probabilities(post: Posterior, series: ReleaseSeries, i: np.ndarray, s: np.
     return np.where(key[at] == i * n_values + s, post.counts[at], 0.0)
 
 
-def _blamed(
-    series: ReleaseSeries, found: pd.DataFrame, progress: bool | None, solve: dict[str, Any]
-) -> dict[str, np.ndarray]:
+@dataclass(frozen=True)
+class _Rest:
+    """The releases but for one, and the channels that are asked about."""
+
+    series: ReleaseSeries
+    found: pd.DataFrame
+    solve: dict[str, Any]
+
+    def without(self, v: int) -> np.ndarray:
+        """P(s | i) of each channel from all releases but this one; 0 of a person or value that no other has."""
+        rest = ReleaseSeries([release for w, release in enumerate(self.series.releases) if w != v])
+        post = MaxEnt(rest).solve(**self.solve)
+        i = rest.persons.get_indexer(self.series.persons[self.found["i"]])
+        s = rest.sensitive_values.get_indexer(self.series.sensitive_values[self.found["s"]])
+        return np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
+
+
+def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, np.ndarray]:
     """The release without which each probability would be closest to what the release alone says."""
-    n = len(series.releases)
+    n, found = len(about.series.releases), about.found
     closest, without, because = np.full(len(found), np.inf), np.zeros(len(found)), np.zeros(len(found), dtype=int)
     u, alone = found["release"].to_numpy() - 1, found["alone"].to_numpy()
-    for v in progress_bar(range(n), "channels", progress):
-        rest = ReleaseSeries([release for w, release in enumerate(series.releases) if w != v])
-        post = MaxEnt(rest).solve(**solve)
-        i = rest.persons.get_indexer(series.persons[found["i"]])
-        s = rest.sensitive_values.get_indexer(series.sensitive_values[found["s"]])
-        p = np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
+    each = workers.map(_Rest.without, about, ((v,) for v in range(n)))
+    for v, p in enumerate(progress_bar(each, "channels", progress, total=n)):
         distance = np.where(u == v, np.inf, np.abs(p - alone))
         nearer = distance < closest
         closest, without = np.where(nearer, distance, closest), np.where(nearer, p, without)

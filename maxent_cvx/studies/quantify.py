@@ -19,7 +19,7 @@ from ..model.measure import Measure, Measures, can_be_called, own_name
 from ..model.posterior import Posterior
 from ..model.solved_rows import solved_rows
 from ..sources import StrongestAssociations
-from ..system.parallel import jobs_asked
+from ..system.parallel import Workers
 from ..tables.associations import Associations
 from ..tables.mining import mine_associations
 from ..views import Release
@@ -42,13 +42,14 @@ def quantify(
     measure: Measure = overall_divergence,
     progress: bool | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     time_limit: float = math.inf,
     **solve: Any,
 ) -> pd.DataFrame:
     """Score a release under bounds (K+, K-) on the adversary's knowledge.
 
     Bounds of which each knows all that the one before it does are solved one after another, each begun with the answer
-    before it; of such curves there may be several, which `n_jobs` processes share.
+    before it; of such curves there may be several, which `n_jobs` processes share, or the workers of a Dask cluster.
 
     Parameters
     ----------
@@ -69,6 +70,8 @@ def quantify(
         Show a progress bar; None shows it on terminals only.
     n_jobs : int, optional
         Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers solve all bounds and call the measures.
     time_limit : float
         Seconds for each bound, as of :meth:`MaxEnt.solve`.
     **solve
@@ -86,11 +89,12 @@ def quantify(
     ------
     StatementError
         If a bound is not a pair, or there are fewer associations than it asks for; if `original` is not the table
-        that was published; or if a measure is not called as ``measure(post)``, or does not return a number.
+        that was published; or if a measure is not called as ``measure(post)``, or does not return a number;
+        or if `n_jobs` or `client` cannot be read, or both are given.
     UnknownName, TableError
         If `original` has not the release's columns.
     Inaccurate, SolverError
-        As of :meth:`MaxEnt.solve`, if no bound has an answer; the first one's.
+        As of :meth:`MaxEnt.solve`, if no bound has an answer; the first one's. Or if the cluster is gone.
 
     Warns
     -----
@@ -102,7 +106,8 @@ def quantify(
     Privacy-MaxEnt, sections 4.3 and 4.4.
 
     Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
-    ``finished``, in a notebook ``sys.last_value.finished``; of several processes, those of finished curves.
+    ``finished``, in a notebook ``sys.last_value.finished``; of several processes, or a cluster, those of finished
+    curves.
 
     Examples
     --------
@@ -122,7 +127,7 @@ def quantify(
     arguments.table(original, "original")
     knowledge = arguments.list_of(knowledge, "knowledge", "pairs (K+, K-)")
     arguments.optional_flag(progress, "progress")
-    jobs_asked(n_jobs)
+    workers = Workers.asked(n_jobs, client)
     score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"knowledge holds {shown(wrong[0])}; each bound is a pair (K+, K-)")
@@ -135,7 +140,7 @@ def quantify(
         list(mined.top(positive, negative))  # raises, before anything is solved
     bounds = [(positive, negative) for positive, negative in knowledge]
     cases = _Bounds(release, original, bounds, mined, score, {"time_limit": time_limit, **solve})
-    table = pd.DataFrame(solved_rows(cases, _curves(bounds), "bounds", n_jobs, progress))
+    table = pd.DataFrame(solved_rows(cases, _curves(bounds), "bounds", workers, progress))
     return table[[*(name for name in table if name not in ACCOUNT), *(name for name in table if name in ACCOUNT)]]
 
 

@@ -17,7 +17,7 @@ from ..model.measure import Measure, Measures
 from ..model.posterior import Posterior
 from ..model.solved_rows import solved_rows
 from ..sources import Probability, Source, Statement, read_probability
-from ..system.parallel import jobs_asked
+from ..system.parallel import Workers
 
 __all__ = ["sweep"]
 
@@ -36,6 +36,7 @@ def sweep(
     measure: Measure | None = None,
     solver: str = "auto",
     n_jobs: int | None = None,
+    client: Any = None,
     time_limit: float = math.inf,
     **options: Any,
 ) -> pd.DataFrame:
@@ -59,6 +60,8 @@ def sweep(
         As of :meth:`maxent_cvx.MaxEnt.solve`.
     n_jobs : int, optional
         Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers do all solves and call the measures.
     time_limit : float
         Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
     options
@@ -74,11 +77,12 @@ def sweep(
     Raises
     ------
     StatementError
-        If no value is given and the model holds none; or a measure does not return a number.
+        If no value is given and the model holds none; or a measure does not return a number; or if `n_jobs` or `client`
+        cannot be read, or both are given.
     BadProbability
         If a value cannot be that of the probability.
     Inaccurate, SolverError
-        As of :meth:`maxent_cvx.MaxEnt.solve`, if that is so of every solve; the first one's.
+        As of :meth:`maxent_cvx.MaxEnt.solve`, if that is so of every solve; the first one's. Or if the cluster is gone.
 
     Notes
     -----
@@ -108,7 +112,7 @@ def sweep(
     asked = read_probability(probability) if isinstance(probability, str) else probability
     if not isinstance(asked, Probability):
         raise StatementError(f"a sweep is of a probability such as P('Flu'), not of {shown(asked)}")
-    jobs_asked(n_jobs)
+    workers = Workers.asked(n_jobs, client)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=COLUMNS)
     factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
     own = {name: factor for name, factor in factors.items() if factor is not None}
@@ -122,7 +126,7 @@ def sweep(
     given = {"solver": solver, "time_limit": time_limit, **options}
     cases = _Points(base, asked, label, points, said, measures, given)
     chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
-    rows = solved_rows(cases, chains, "sweep", n_jobs)
+    rows = solved_rows(cases, chains, "sweep", workers)
     measured = dict.fromkeys(key for row in rows for key in row if key not in COLUMNS)
     return pd.DataFrame(rows, columns=[*COLUMNS[:-1], *(measured or measures.functions), COLUMNS[-1]])
 

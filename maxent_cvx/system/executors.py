@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from ..errors import SolverError, StatementError, shown
 
-__all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "current_client", "executor_for", "then"]
+__all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "cluster_of", "current_client", "executor_for", "then"]
 
 #: How many results are combined at a time, so that sums are made in the same order by any number of workers.
 FAN_IN = 8
@@ -121,6 +121,43 @@ class ClusterExecutor:
         with _worded():
             return self.client.gather(left[0]) if handles else combine([])
 
+    def in_turn(self, function: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Send ``function(shared, *task)`` of every task here, in their order, each as soon as it can be.
+
+        Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do. What is shared
+        travels once; it is the result of a task, which Dask makes again where a worker took it with it.
+
+        Raises
+        ------
+        StatementError
+            If what is shared cannot be sent.
+        """
+        with _worded():
+            held = self._held(shared)
+            # The first is done first; submitted at once, tasks of one priority are done in any order.
+            waiting = [
+                self.client.submit(function, held, *task, pure=False, priority=-i) for i, task in enumerate(tasks)
+            ]
+        waiting.reverse()
+        try:
+            while waiting:
+                yield self.gather([waiting.pop()])[0]
+        finally:
+            waiting.clear()  # an error holds on to this frame, and Dask works on what somebody holds on to
+
+    def _held(self, shared: Any) -> Any:
+        """A future of an object of this process, however large: Dask advises users not to have such here."""
+        import dask
+
+        try:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+                return self.client.submit(_itself, shared, pure=False)
+        except TypeError as error:
+            raise StatementError(
+                "what is to be done cannot be sent to the workers of the Dask cluster; mostly a function, such as a "
+                "measure, holds an open file, a lock or the like: let it open its own, or leave client out"
+            ) from error
+
 
 @contextmanager
 def _worded() -> Iterator[None]:
@@ -137,8 +174,8 @@ def _worded() -> Iterator[None]:
         kind = type(error).__name__
         if kind == "KilledWorker":
             raise SolverError(
-                "the workers of the Dask cluster died of the same task again and again, mostly because a partition "
-                "takes more memory than they have; use more and smaller partitions, or larger workers"
+                "the workers of the Dask cluster died of the same task again and again, mostly because it takes more "
+                "memory than they have; use larger workers or, of a release in partitions, more and smaller ones"
             ) from error
         is_of_cluster = type(error).__module__.startswith("distributed")
         if not is_of_cluster and not isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
@@ -159,8 +196,17 @@ def executor_for(client: Any = None, threads: int | None = None) -> Executor:
     """
     if client is None:
         return LocalExecutor(threads)
-    if isinstance(client, (LocalExecutor, ClusterExecutor)):
-        return client
+    return client if isinstance(client, (LocalExecutor, ClusterExecutor)) else cluster_of(client)
+
+
+def cluster_of(client: Any) -> ClusterExecutor:
+    """The workers of a Dask client.
+
+    Raises
+    ------
+    StatementError
+        If it is no client.
+    """
     if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
         raise StatementError(f"client={shown(client)}: a client of Dask is expected, distributed.Client(...)")
     return ClusterExecutor(client)
@@ -202,6 +248,11 @@ def then(maker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
 def _after(maker: Callable[[], Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Make something, and apply a function to it."""
     return function(maker(), *arguments)
+
+
+def _itself(shared: Any) -> Any:
+    """What a task is given, as its result."""
+    return shared
 
 
 def _before(function: Callable[..., Any], arguments: tuple[Any, ...], made: Any) -> Any:

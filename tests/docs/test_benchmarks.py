@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
+from support.patience import PATIENT_DASK
 from tests.benchmarks import (
     boundary,
     contradictions,
@@ -206,6 +207,27 @@ def test_honesty(capsys):
     assert (table[["answered", "refused", "infeasible", *honesty.FAILURES]].sum(axis=1) == table["models"]).all()
     assert (table[list(honesty.FAILURES)] == 0).all(axis=None)
     assert "0 beyond their bound" in capsys.readouterr().out
+
+
+def test_honesty_of_many(capsys, monkeypatch):
+    """Processes and a cluster find what one process finds, and it is printed in the same order."""
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    import dask
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(honesty, "ANSWERED", 0.0)  # then every answer is printed
+    asked = ["--kinds", "tame", "infeasible", "--number", "6", "--refused"]
+    kind = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with dask.config.set(PATIENT_DASK), LocalCluster(**kind) as cluster:
+        ways = [[], ["--jobs", "2"], ["--cluster", cluster.scheduler_address]]
+        tables = [honesty.main([*asked, *way]).drop(columns="seconds") for way in ways]
+    for table in tables[1:]:
+        pd.testing.assert_frame_equal(table, tables[0], check_exact=True)
+    failing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  --kinds")]
+    assert failing[0].startswith("  --kinds tame --seed 0")
+    assert failing == 3 * failing[: len(failing) // 3]
+    with pytest.raises(SystemExit):
+        honesty.main(["--jobs", "2", "--cluster", "tcp://127.0.0.1:8786"])
 
 
 def test_equivocation():

@@ -36,9 +36,16 @@ WIDER = {
     "mx.quantify(release, original, knowledge=((0, 0), (50, 50), (200, 200)), *, min_support=3, attributes=None, "
     "measure=overall_divergence, progress=None, **solve)": "mx.quantify(release, original, knowledge=((0, 0), "
     "(50, 50), (200, 200)), *, min_support=3, attributes=None, measure=overall_divergence, progress=None, n_jobs=None, "
-    "time_limit=inf, **solve)",
+    "client=None, time_limit=inf, **solve)",
     "mx.sweep(model, probability, *, value=None, eps=0.0, measure=None, solver='auto', **options)": "mx.sweep(model, "
-    "probability, *, value=None, eps=0.0, measure=None, solver='auto', n_jobs=None, time_limit=inf, **options)",
+    "probability, *, value=None, eps=0.0, measure=None, solver='auto', n_jobs=None, client=None, time_limit=inf, "
+    "**options)",
+    "mx.inference_channels(series, tolerance=0.0001, blame=True, progress=None, **solve)": "mx.inference_channels("
+    "series, tolerance=0.0001, blame=True, progress=None, *, n_jobs=None, client=None, **solve)",
+    "mx.sdc.experiment(table, confidential, techniques, *, known=None, sizes=None, targets=10, draw='people', "
+    "repetitions=30, at=(), seed=0, n_jobs=None, progress=None)": "mx.sdc.experiment(table, confidential, techniques, "
+    "*, known=None, sizes=None, targets=10, draw='people', repetitions=30, at=(), seed=0, n_jobs=None, client=None, "
+    "progress=None)",
     "mx.compare_solvers(model, solvers=None, *, presolve=True, options=None)": "mx.compare_solvers(model, "
     "solvers=None, *, presolve=True, options=None, time_limit=inf)",
     "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support, confidence, strict=False, complete=False, separator='_', "

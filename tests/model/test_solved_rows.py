@@ -15,6 +15,7 @@ import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, NotDecided, SolverError, StatementError
 from maxent_cvx.model.solved_rows import solved_rows
 from maxent_cvx.studies.quantify import _curves
+from maxent_cvx.system.parallel import Workers
 from support.helpers import refused
 
 #: As quantify's associations, each curve is a chain.
@@ -52,7 +53,7 @@ def test_along_chains():
     """Each case begins with the answer before it in its chain; rows are in the order of their numbers."""
     for n_jobs in (1, 2):
         with joblib.parallel_config(backend="threading"):
-            rows = solved_rows(Cases(), [[0, 2, 4], [3, 1]], "cases", n_jobs)
+            rows = solved_rows(Cases(), [[0, 2, 4], [3, 1]], "cases", Workers(n_jobs))
         assert [row["case"] for row in rows] == [0, 1, 2, 3, 4]
         assert [row["began"] for row in rows] == [None, 3, 0, None, 2]
         assert [(row["status"], row["message"]) for row in rows] == [("optimal", "")] * 5

@@ -88,7 +88,7 @@ def test_whoever_computes_it(table, found):
 
 
 def test_on_a_dask_cluster(table, found):
-    """Joblib's Dask backend takes an experiment over unchanged."""
+    """A client does an experiment, and joblib's Dask backend takes it over unchanged."""
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     import dask
 
@@ -96,11 +96,14 @@ def test_on_a_dask_cluster(table, found):
     with (
         dask.config.set(PATIENT_DASK),
         distributed.LocalCluster(**kind, silence_logs=logging.CRITICAL) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask", wait_for_workers_timeout=AGES),
+        distributed.Client(cluster) as client,
     ):
-        there = run(table, techniques=TECHNIQUES, repetitions=3, targets=4, at=[10, 30], seed=1)
+        asked = partial(run, table, techniques=TECHNIQUES, repetitions=3, targets=4, at=[10, 30], seed=1)
+        there = asked(client=client)
+        with joblib.parallel_config(backend="dask", wait_for_workers_timeout=AGES):
+            through_joblib = asked()
     pd.testing.assert_frame_equal(there, found)
+    pd.testing.assert_frame_equal(through_joblib, found)
 
 
 def test_your_own_technique(table):
@@ -188,6 +191,7 @@ def test_what_is_refused(table):
         ({"at": [-1]}, BadProbability, "eps=-1"),
         ({"at": ["a"]}, BadProbability, "finite number"),
         ({"n_jobs": 0}, StatementError, "n_jobs=0"),
+        ({"client": "tcp://127.0.0.1:8786"}, StatementError, "a client of Dask is expected"),
         ({"progress": "no"}, StatementError, "progress='no'"),
         ({"techniques": {Mute: [1]}}, StatementError, "not both publish and infer"),
         ({"techniques": {Lazy: ["Sex"]}}, TableError, "sum to 0.5"),

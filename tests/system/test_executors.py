@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from operator import add, mul
 
@@ -11,14 +10,6 @@ import pytest
 from maxent_cvx import StatementError
 from maxent_cvx.system.executors import LocalExecutor, current_client, executor_for, then
 from support.helpers import refused
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[object]:
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
-        yield found
 
 
 @pytest.fixture(params=["one thread", "threads", "workers"])
