@@ -300,6 +300,7 @@ class PartitionedMaxEnt:
         find("DUAL_NEWTON").check(options)
         if threads is not None:
             arguments.whole(threads, "threads", 1)
+        arguments.flag(verbose, "verbose")
         arguments.optional_flag(progress, "progress")
         if callback is not None:
             arguments.function(callback, "callback")
