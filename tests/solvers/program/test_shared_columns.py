@@ -82,3 +82,12 @@ def test_sums_are_floating_point(x: np.ndarray):
     for n_rows in (0, 2):
         shared = SharedColumns(sp.csr_array((n_rows, 3)))
         assert shared.collect(x).dtype == shared.matvec(x).dtype == float
+
+
+def test_columns_that_differ_by_less_than_rounding_are_told_apart():
+    """Elimination leaves entries of 1e-17 beside others of 1: no sum of doubles tells such columns apart."""
+    plain = np.array([[0.19, 0.19, 0.19, 0.0, 0.19], [2e-17, -2e-17, 0.0, 2e-17, 2e-17]])
+    of_column, example, distinct = column_classes([sp.csr_array(plain[:1]), sp.csr_array(plain[1:])])
+    assert len(example) == 4
+    assert of_column[0] == of_column[4]
+    assert np.array_equal(distinct.toarray()[:, of_column], plain)
