@@ -6,7 +6,7 @@ of its precision: ``MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.
 
 from __future__ import annotations
 
-from . import datasets, disguise, measures, plots, sdc, solvers, testing, worlds
+from . import attacks, datasets, disguise, measures, plots, sdc, solvers, testing, worlds
 from .errors import (
     BadProbability,
     DuplicateLabel,
@@ -117,6 +117,7 @@ __all__ = [
     "TableError",
     "UnknownName",
     "View",
+    "attacks",
     "compare_solvers",
     "datasets",
     "disguise",

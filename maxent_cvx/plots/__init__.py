@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from .entropy_steps import equivocation
 from .heat_map import posterior
+from .likeliest_values import likeliest_values
 from .price_bars import prices
 from .profile_steps import performance_profile
 from .score_lines import quantification
 from .solver_points import solver_comparison
 from .sweep_lines import sweep
 
-__all__ = ["equivocation", "performance_profile", "posterior", "prices", "quantification", "solver_comparison", "sweep"]
+__all__ = [
+    "equivocation",
+    "likeliest_values",
+    "performance_profile",
+    "posterior",
+    "prices",
+    "quantification",
+    "solver_comparison",
+    "sweep",
+]

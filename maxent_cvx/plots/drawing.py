@@ -10,12 +10,14 @@ from ..errors import shown as written
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LINES", "READABLE", "axes_or_new", "check_table"]
+__all__ = ["LINES", "READABLE", "STYLES", "axes_or_new", "check_table"]
 
 #: QI tuples that a heat map still shows with readable labels.
 READABLE = 40
 #: The size of a picture of lines or points, inches.
 LINES = (6.4, 4.2)
+#: Line styles in turn: lines often lie on each other, and not everybody tells colours apart.
+STYLES = ("-", "--", "-.", ":")
 
 
 def check_table(table: object, columns: tuple[str, ...], maker: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..errors import TableError
-from .drawing import LINES, axes_or_new, check_table
+from .drawing import LINES, STYLES, axes_or_new, check_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +16,6 @@ __all__ = ["performance_profile"]
 
 #: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
 BEYOND = 1.3
-#: Line styles in turn: steps of several solvers often lie on each other.
-STYLES = ("-", "--", "-.", ":")
 
 
 def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:

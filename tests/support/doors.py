@@ -57,6 +57,10 @@ def doors() -> dict[str, Door]:
     generalized = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": ["a", "b", "a"]})
     voters = pd.DataFrame({"Age": [21, 22, 25, 31], "n": [1, 2, 1, 1]})
     grouped = mx.Release.from_generalized(generalized, qi="Age", sa="S", population=voters, count="n")
+    said = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
+    said = said.rename_axis(columns="Flu")
+    attacked = pd.DataFrame({"Sex": ["f", "m"], "Flu": "no"})
+    attack = mx.attacks.AttackResult(said, said, pd.Series([1, 1], index=said.index), 0.0)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -88,6 +92,8 @@ def doors() -> dict[str, Door]:
     tree_door = _tree()
     return {
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
+        "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
+        "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
@@ -283,6 +289,9 @@ def doors() -> dict[str, Door]:
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
         ),
         "mx.mine_associations": Door(mx.mine_associations, {**microdata, "min_support": 1}),
+        "mx.plots.likeliest_values": Door(
+            drawn(mx.plots.likeliest_values), {"tables": {"a": post.conditional()}, "records": None}
+        ),
         "mx.plots.equivocation": Door(drawn(mx.plots.equivocation), {"curves": cae}),
         "mx.plots.posterior": Door(drawn(mx.plots.posterior), {"post": post}
         ),

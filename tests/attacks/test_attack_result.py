@@ -1,0 +1,62 @@
+"""A result is judged by counting: shares of right guesses, ties shared, standard errors of paired differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx.attacks import AttackResult
+from maxent_cvx.attacks.judgement import judged
+
+
+def people_and_result(rng: np.random.Generator, n: int = 400) -> tuple[pd.DataFrame, AttackResult]:
+    """Random people, and a random inference of them with as random a baseline."""
+    people = pd.DataFrame({"Q": rng.integers(0, 3, n), "B": rng.integers(0, 2, n), "S": rng.choice(list("xyz"), n)})
+    records = people.groupby(["B", "Q"]).size()
+    tables = [
+        pd.DataFrame(rng.dirichlet(np.ones(3), len(records)).round(1), records.index, pd.Index(list("xyz"), name="S"))
+        for _ in range(2)
+    ]
+    return people, AttackResult(*tables, records=records, error=0.0)
+
+
+def test_shares_and_errors_are_those_of_records_counted_one_by_one() -> None:
+    """right, baseline, and the standard error of their difference, from one number a record."""
+    for seed in range(20):
+        people, result = people_and_result(np.random.default_rng(seed))
+        scores = []
+        for table in (result.table, result.baseline):
+            rows = table.loc[list(zip(people["B"], people["Q"], strict=True))].to_numpy()
+            true = rows[np.arange(len(people)), table.columns.get_indexer(people["S"])]
+            largest = rows.max(axis=1)
+            scores.append((true == largest) / (rows == largest[:, None]).sum(axis=1))
+        judged = result.judge(people)
+        difference = scores[0] - scores[1]
+        assert judged.right == pytest.approx(scores[0].mean())
+        assert judged.baseline == pytest.approx(scores[1].mean())
+        assert judged.standard_error == pytest.approx(difference.std() / np.sqrt(len(people)))
+
+
+def test_probabilities_that_mean_what_they_say_are_calibrated() -> None:
+    """Values drawn from the table itself: in every tenth the share that is right is the probability that is said."""
+    rng = np.random.default_rng(5)
+    n, rows = 2000, 30
+    table = rng.dirichlet(np.full(3, 0.7), rows)
+    truth = np.array([rng.multinomial(n, p) for p in table])
+    found = judged(table, np.full((rows, 3), 1 / 3), truth).calibration.dropna()
+    distance = (found["right"] - found["said"]).abs() / found["standard_error"].clip(lower=1e-9)
+    assert len(found) > 4
+    assert distance.max() < 4
+
+
+def test_other_people_than_those_attacked_are_refused() -> None:
+    """More records, a value that the table lacks, a column that is missing."""
+    people, result = people_and_result(np.random.default_rng(1))
+    with pytest.raises(mx.TableError, match="more or fewer"):
+        result.judge(people.iloc[1:])
+    with pytest.raises(mx.TableError, match="1 of the 400 original records"):
+        result.judge(people.assign(S=["w", *people["S"].iloc[1:]]))
+    with pytest.raises(mx.UnknownName):
+        result.judge(people.drop(columns="B"))
