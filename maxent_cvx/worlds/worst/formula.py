@@ -1,0 +1,144 @@
+"""The worst conjunction of k basic implications about the people of a release (Martin et al., 2007)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from .chains import Chains
+from .frequencies import Frequencies
+from .least import Least, least_of_each
+
+__all__ = ["Atom", "Formula", "as_double", "worst_formulas"]
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A person of a bucket has a value; people of a bucket are numbered from 1, buckets and values from 0."""
+
+    bucket: int
+    person: int
+    value: int
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The implications "premise -> target", one for every premise; without any, the target is just asked for.
+
+    Attributes
+    ----------
+    odds : Fraction
+        P(not the target | the implications) / P(the target | the implications).
+    target : Atom
+    premises : tuple of Atom
+    """
+
+    odds: Fraction
+    target: Atom
+    premises: tuple[Atom, ...]
+
+    @property
+    def disclosure(self) -> Fraction:
+        """P(the target | the implications)."""
+        return 1 / (1 + self.odds)
+
+
+def as_double(p: Fraction) -> float:
+    """The double next to a probability; 1.0 is 1 only."""
+    return float(p) if p == 1 else min(float(p), math.nextafter(1.0, 0.0))
+
+
+def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
+    """For each k the formula of at most k implications that makes the largest P(somebody has a sensitive value).
+
+    Which few buckets are in it is chosen by doubles; among them all numbers are Fractions.
+    """
+    certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # the target has none of the other values
+    most = min(max(k), certain)
+    chosen = _candidates(least_of_each(frequencies, most), most)
+    each = least_of_each(frequencies.some(chosen), most, exact=True)
+    together = [Least(np.full(most + 1, Fraction(1), dtype=object), None)]  # of no bucket
+    for one in each:
+        together.append(together[-1] & one)
+    return [_formula(frequencies, chosen, each, together, min(number, most)) for number in k]
+
+
+def _candidates(each: list[Least], k: int) -> np.ndarray:
+    """Buckets enough for a worst formula.
+
+    At most k / m buckets can have m atoms each, besides the target's bucket; of those with the least P(none of m atoms)
+    one more than that suffices, since one that is better and is not used can take the place of one that is.
+    """
+    kinds = {id(one): one for one in each}
+    buckets: dict[int, list[int]] = {key: [] for key in kinds}
+    for bucket, one in enumerate(each):
+        if len(buckets[id(one)]) <= k + 1:
+            buckets[id(one)].append(bucket)
+    found: set[int] = set()
+    for m in range(1, k + 1):
+        wanted = k // m + 1
+        for key in sorted(kinds, key=lambda key: kinds[key].without[m]):
+            found.update(buckets[key][:wanted])
+            wanted -= len(buckets[key])
+            if wanted <= 0:
+                break
+    with_target = [(key, one.odds) for key, one in kinds.items() if one.odds is not None]
+    for m in range(k + 1):
+        found.add(buckets[min(with_target, key=lambda pair: pair[1][m])[0]][0])
+    return np.array(sorted(found))
+
+
+def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], together: list[Least], k: int) -> Formula:
+    """Share k + 1 atoms between buckets, going back from the last, and the atoms of each between its people."""
+    target, premises, m = None, [], k + 1
+    for i in range(len(each) - 1, -1, -1):
+        whole = together[i + 1].without[m] if target else _odds(together[i + 1], m)
+        joins, atoms = next(
+            (joins, atoms) for joins, atoms, p in _ways(each[i], together[i], m, target is None) if p == whole
+        )
+        found = _people(frequencies, int(chosen[i]), atoms, joins)
+        if joins:
+            target = found.pop(0)
+        premises += found
+        m -= atoms
+    assert target is not None
+    return Formula(_odds(together[-1], k + 1), target, tuple(premises))
+
+
+def _odds(some: Least, m: int) -> Fraction:
+    """The least odds of m atoms."""
+    assert some.odds is not None
+    return some.odds[m - 1]
+
+
+def _ways(here: Least, before: Least, m: int, needs: bool) -> Iterator[tuple[bool, int, Fraction]]:
+    """Ways to share m atoms between a bucket and those before it: is the target in it, its atoms, and what is left."""
+    for atoms in range(m, -1, -1):
+        if not needs:
+            yield False, atoms, here.without[atoms] * before.without[m - atoms]
+            continue
+        if here.odds is not None and atoms:
+            yield True, atoms, here.odds[atoms - 1] * before.without[m - atoms]
+        if before.odds is not None and atoms < m:
+            yield False, atoms, here.without[atoms] * before.odds[m - atoms - 1]
+
+
+def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[Atom]:
+    """The atoms of a bucket, the target first if it is in this one."""
+    one = frequencies.some(np.array([bucket]))
+    target, rank = one.target[0], 0
+    if joins:
+        rank = int(min(one.rank[target], m))
+    chains = Chains(one.size, one.prefix(m), (rank, one.count[[target]]) if joins else None, exact=True)
+    links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
+    found = []
+    for person, (is_target, c) in enumerate(links, start=1):
+        values = list(range(min(c, one.distinct[0])))
+        if is_target:
+            values = [target, *(at for at in range(c if c > rank else c - 1) if at != target and at < one.distinct[0])]
+        found += [Atom(bucket, person, int(one.value[at])) for at in values]
+    return found
