@@ -55,6 +55,8 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
         If it is no release of buckets, or has pseudonyms or counterfeits; or `k` is no whole number, or list of them.
     UnknownName
         If the release has no such sensitive value.
+    GroupTooLarge
+        If `k` is above 100, and so few implications make nobody's value certain.
 
     Notes
     -----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import TableError
+from ..errors import TableError, amount
 from ..worlds.worst.frequencies import Frequencies
 from ..worlds.worst.least import Least, least_of_counts
 from ..worlds.worst.safety import Safety
@@ -34,15 +34,14 @@ class SafeGroups:
     def __init__(self, value: np.ndarray, safety: Safety) -> None:
         self.value, self.safety = value, safety
         self._n_values = int(value.max()) + 1
+        if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
+            raise TableError(
+                f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is "
+                f"{float(p):.3g} after {amount(safety.k, 'implication')}; choose a larger c, or a smaller k"
+            )
         self._kept = safety.of_nothing()
         self._waiting = [self._kept, *self._least([np.arange(len(value))])]
         self._halves: list[Least] = []
-        if not safety.holds(self._waiting[-1]):
-            p = float(safety.disclosure(Frequencies.of_groups([value], self._n_values)))
-            raise TableError(
-                f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is {p:.3g} "
-                f"after {safety.k} implications; choose a larger c, or a smaller k"
-            )
 
     def allows(self, halves: list[np.ndarray]) -> bool:
         """Whether all groups are safe if the last one that waits is cut so."""

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import StatementError, UnknownName
+from maxent_cvx import GroupTooLarge, StatementError, UnknownName
 from support.formulas import Worlds, random_worlds
 from support.helpers import refused
 from support.series import patients
@@ -188,7 +188,34 @@ def test_what_is_no_release_of_buckets() -> None:
     release = Worlds(PAPER).release()
     with refused(UnknownName, "'fly'", "did you mean 'flu'?"):
         mx.attacks.worst_case(release, sensitive=["fly"])
+    many = pd.DataFrame({"q": "x", "s": range(200), "b": 0})
+    with refused(GroupTooLarge, "takes 199 of"):
+        mx.attacks.worst_case(mx.Release.from_buckets(many, qi="q", sa="s", bucket="b"), 150)
     with refused(StatementError, "k=-1"):
         mx.attacks.worst_case(release, -1)
     with refused(StatementError, "asks nothing"):
         mx.attacks.worst_case(release, [])
+
+
+def test_adult_and_negated_atoms() -> None:
+    """Adult in five groups by age: both curves rise to 1 at one less than a group's values, implications ahead.
+
+    Negated atoms leave n_s / (n - the k most frequent others), the largest over the groups and values.
+    """
+    adult = mx.datasets.load_adult()
+    adult = adult.assign(Bucket=adult["age"] // 20)
+    release = mx.Release.from_buckets(adult, qi="age", sa="occupation", bucket="Bucket")
+    counts = adult.groupby("Bucket")["occupation"].value_counts().groupby("Bucket")
+    fewest = int(counts.size().min())
+    worst = mx.attacks.worst_case(release, range(fewest + 1))["disclosure"].to_numpy()
+    for k in range(fewest + 1):
+        negated = max(
+            count / (group.sum() - np.sort(group.drop(value))[::-1][:k].sum())
+            for _, group in counts
+            for value, count in group.items()
+        )
+        found = mx.attacks.skyline(release, k, 0, 0)["disclosure"].item()
+        assert found == pytest.approx(negated, abs=1e-15)
+        assert worst[k] >= found
+        assert (worst[k] == 1) == (found == 1) == (k >= fewest - 1)
+    assert (np.diff(worst[:fewest]) > 0).all()

@@ -9,11 +9,16 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...errors import GroupTooLarge
 from .chains import Chains
 from .frequencies import Frequencies
 from .least import Least, least_of_each
 
 __all__ = ["Atom", "Formula", "as_double", "worst_formulas"]
+
+
+#: The most implications whose worst is worked out: time grows with the fourth power, to minutes.
+LARGEST = 100
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,11 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
     """
     certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # the target has none of the other values
     most = min(max(k), certain)
+    if most > LARGEST:
+        raise GroupTooLarge(
+            f"k={max(k)}: the worst of more than {LARGEST} implications is not worked out where it takes {certain} of "
+            "them to make somebody's value certain; ask for a smaller k"
+        )
     chosen = _candidates(least_of_each(frequencies, most), most)
     each = least_of_each(frequencies.some(chosen), most, exact=True)
     together = [Least(np.full(most + 1, Fraction(1), dtype=object), None)]  # of no bucket

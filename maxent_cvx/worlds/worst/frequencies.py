@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from ...errors import StatementError, arguments, shown, unknown_name
@@ -137,7 +138,7 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     for value in chosen:
         try:
             at = values.get_loc(value)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, pd.errors.InvalidIndexError):
             raise unknown_name("sensitive value of the release", value, values) from None
         marked[at] = True
     return marked

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from .chains import quotient
 from .formula import Atom
 from .frequencies import Frequencies
 
@@ -38,31 +38,6 @@ class Breach:
     family: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class _Entries:
-    """Some values of buckets as a target's, and what numbers say of them."""
-
-    n: np.ndarray
-    n_s: np.ndarray
-    rest: np.ndarray
-    exact: bool = False
-
-    def some(self, at: int) -> _Entries:
-        """One of them, for exact answers."""
-        return _Entries(self.n[[at]], self.n_s[[at]], self.rest[[at]], True)
-
-    def alone(self, k: int) -> np.ndarray:
-        """The odds of the target, k others of the bucket being known to have other values."""
-        return quotient(np.maximum(self.rest - k, 0), self.n_s, self.exact)
-
-    def family(self, known: int, m: int) -> np.ndarray:
-        """The probability that m people of the bucket have not the value, so many being known to have others."""
-        found = quotient(np.ones_like(self.n), np.ones_like(self.n), self.exact)
-        for i in range(known, known + m):
-            found = found * quotient(np.maximum(self.n - self.n_s - i, 0), np.maximum(self.n - i, 1), self.exact)
-        return found
-
-
 def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     """Find the target, the value and the knowledge with the largest probability.
 
@@ -80,22 +55,37 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     k, m = min(k, most), min(m, most)
     at = np.flatnonzero(frequencies.sensitive[frequencies.value])
     bucket = frequencies.bucket[at]
-    prefix, n_s = frequencies.prefix(l + 1)[bucket], frequencies.count[at]
-    others = np.where(frequencies.rank[at] < l, prefix[:, l + 1] - n_s, prefix[:, l])
-    entries = _Entries(frequencies.size[bucket], n_s, frequencies.size[bucket] - n_s - others)
-    ways = [entries.alone(k) * entries.family(k + 1, m)]
+    n, n_s, prefix = frequencies.size[bucket], frequencies.count[at], frequencies.prefix(l + 1)[bucket]
+    rest = n - np.where(frequencies.rank[at] < l, prefix[:, l + 1], prefix[:, l] + n_s)  # neither s nor among the l
+    ways = [np.maximum(rest - k, 0) / n_s * _without_s(n, n_s, k + 1, m)]
     partners = [np.arange(len(at))]
     for known in (0, k) if m else ():
-        p = entries.family(known, m)
+        p = _without_s(n, n_s, known, m)
         partners.append(_best_elsewhere(frequencies.value[at], p))
-        found = entries.alone(k - known) * p[partners[-1]]
+        found = np.maximum(rest - (k - known), 0) / n_s * p[partners[-1]]
         ways.append(np.where(partners[-1] >= 0, found, np.inf))
-    way, entry = np.unravel_index(np.argmin(ways), (len(ways), len(at)))
-    partner = int(partners[way][entry])
-    one, other = entries.some(int(entry)), entries.some(partner)
-    of_family = (other.family(0, m), other.family(k, m))[way - 1] if way else one.family(k + 1, m)
-    odds = one.alone(0 if way == 2 else k) * of_family
-    return _worded(frequencies, odds[0], (int(at[entry]), int(at[partner])), (l, k, m), way == 2)
+    way, entry = map(int, np.unravel_index(np.argmin(ways), (len(ways), len(at))))
+    home = int(partners[way][entry])
+    known = (k + 1, 0, k)[way]
+    alone = Fraction(max(int(rest[entry]) - (0 if way == 2 else k), 0), int(n_s[entry]))
+    odds = alone * _exactly(int(n[home]), int(n_s[home]), known, m)
+    return _worded(frequencies, odds, (int(at[entry]), int(at[home])), (l, k, m), way == 2)
+
+
+def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray:
+    """The probability that m of n people have not the value, so many being known to have others."""
+    found = np.ones(len(n))
+    for i in range(known, known + m):
+        found *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
+        if not found.any():
+            break
+    return found
+
+
+def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
+    """The same of one bucket, exactly."""
+    ways = math.perm(max(n - n_s - known, 0), m)
+    return Fraction(ways, math.perm(max(n - known, 0), m)) if ways else Fraction(0)
 
 
 def _best_elsewhere(value: np.ndarray, p: np.ndarray) -> np.ndarray:
