@@ -47,7 +47,7 @@ from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 from .convex_terms import ConvexTerms, Point
-from .exact_point import exact_point
+from .existence_proofs.exact_point import exact_point
 from .group_gaps import GroupGaps
 from .projection import project
 from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
@@ -175,12 +175,11 @@ def certify(
         fixed = fixed | zero
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
+    claim = _Claim(x, multipliers, Settled(fixed, width))
     for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
         if is_movable and not convex.allowances:
             continue
-        found = _bounded(
-            form, restriction, groups, x, multipliers, Settled(fixed, width), schur, convex, is_movable=is_movable
-        )  # fmt: skip
+        found = _bounded(form, restriction, groups, claim, schur, convex, is_movable=is_movable)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds and (not convex.allowances or is_movable or best.bound <= ATTEMPTS.precise):
@@ -188,20 +187,27 @@ def certify(
     return best
 
 
+@dataclass(frozen=True)
+class _Claim:
+    """An answer that is judged: counts, none negative, multipliers, and the terms with only one feasible value."""
+
+    x: np.ndarray
+    multipliers: np.ndarray
+    settled: Settled
+
+
 def _bounded(
     form: LinearForm,
     restriction: Restriction,
     groups: Groups,
-    x: np.ndarray,
-    multipliers: np.ndarray,
-    settled: Settled,
+    claim: _Claim,
     schur: SchurComplement | None,
     convex: ConvexTerms,
     *,
     is_movable: bool,
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
-    fixed, width = settled
+    x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
     near = project(restriction.form, restriction.near, ~restriction.held, schur)
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None

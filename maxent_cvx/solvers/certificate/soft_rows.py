@@ -21,7 +21,7 @@ import numpy as np
 
 from ..parameters.tolerances import EPS, FEASIBILITY, PENALTIES
 from ..program.linear_form import LinearForm
-from .exact_point import Components
+from .existence_proofs.exact_point import Components
 from .residuals import exact_residuals
 
 __all__ = ["Restriction", "fenchel_gaps", "restrictions", "rows_without_terms_hold", "within_slopes"]

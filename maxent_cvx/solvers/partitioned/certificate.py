@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..certificate.certificate import Certificate
-from ..certificate.closed_components import closed_components
-from ..certificate.exact_point import magnitude
+from ..certificate.existence_proofs.closed_components import closed_components
+from ..certificate.existence_proofs.exact_point import magnitude
 from ..certificate.group_gaps import GroupGaps
 from ..certificate.soft_rows import within_slopes
 from ..parameters.tolerances import CERTIFICATION, EPS

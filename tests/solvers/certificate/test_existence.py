@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.solvers.certificate.modular import PRIMES, dependent_rows, residues
-from maxent_cvx.solvers.certificate.verified_inverse import bounded_moves, bounded_moves_of_batch
+from maxent_cvx.solvers.certificate.existence_proofs.modular import PRIMES, dependent_rows, residues
+from maxent_cvx.solvers.certificate.existence_proofs.verified_inverse import bounded_moves, bounded_moves_of_batch
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

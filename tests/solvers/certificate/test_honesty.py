@@ -15,8 +15,13 @@ import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.certificate.existence import Component, relative_moves
-from maxent_cvx.solvers.certificate.modular import PRIMES, dependent_rows, residues, residues_of_fraction
+from maxent_cvx.solvers.certificate.existence_proofs.existence import Component, relative_moves
+from maxent_cvx.solvers.certificate.existence_proofs.modular import (
+    PRIMES,
+    dependent_rows,
+    residues,
+    residues_of_fraction,
+)
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 from support.random_models import random_model

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.certificate.active_rows import active_rows
-from maxent_cvx.solvers.certificate.existence import Component, relative_moves
-from maxent_cvx.solvers.certificate.margin_components import margin_components
+from maxent_cvx.solvers.certificate.existence_proofs.active_rows import active_rows
+from maxent_cvx.solvers.certificate.existence_proofs.existence import Component, relative_moves
+from maxent_cvx.solvers.certificate.existence_proofs.margin_components import margin_components
 from maxent_cvx.solvers.certificate.residuals import exact_residuals, residual_bounds
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.solving import examples

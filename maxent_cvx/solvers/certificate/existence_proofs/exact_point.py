@@ -9,17 +9,17 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..linear_algebra.newton_system import newton_system
-from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..parameters.size_limits import EXISTENCE_PROOF_SIZES
-from ..parameters.tolerances import CERTIFICATION, EPS
-from ..program.block_detection import detect_blocks
-from ..program.linear_form import LinearForm
+from ...linear_algebra.newton_system import newton_system
+from ...linear_algebra.schur_preconditioner import SchurComplement
+from ...parameters.size_limits import EXISTENCE_PROOF_SIZES
+from ...parameters.tolerances import CERTIFICATION, EPS
+from ...program.block_detection import detect_blocks
+from ...program.linear_form import LinearForm
+from ..residuals import exact_residuals
 from .active_rows import ActiveRows, active_rows
 from .closed_components import closed_components
 from .existence import Component, relative_moves
 from .margin_components import margin_components
-from .residuals import exact_residuals
 
 __all__ = ["Components", "ExactPoint", "exact_point"]
 

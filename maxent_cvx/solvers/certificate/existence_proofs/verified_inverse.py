@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..parameters.size_limits import EXISTENCE_PROOF_SIZES
-from ..parameters.tolerances import CERTIFICATION, EPS
-from ..rows.sparse import entry_rows
+from ...parameters.size_limits import EXISTENCE_PROOF_SIZES
+from ...parameters.tolerances import CERTIFICATION, EPS
+from ...rows.sparse import entry_rows
 
 __all__ = ["bounded_moves", "bounded_moves_of_batch"]
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..parameters.tolerances import CERTIFICATION
-from ..program.linear_form import LinearForm
+from ...parameters.tolerances import CERTIFICATION
+from ...program.linear_form import LinearForm
 
 __all__ = ["ActiveRows", "active_rows"]
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..parameters.size_limits import EXISTENCE_PROOF_SIZES, NEWTON_COSTS
-from ..parameters.tolerances import CERTIFICATION
-from ..program.linear_form import LinearForm
-from ..rows.sparse import entry_rows
+from ...parameters.size_limits import EXISTENCE_PROOF_SIZES, NEWTON_COSTS
+from ...parameters.tolerances import CERTIFICATION
+from ...program.linear_form import LinearForm
+from ...rows.sparse import entry_rows
+from ..residuals import residual_bounds
 from .active_rows import ActiveRows
-from .residuals import residual_bounds
 from .verified_inverse import bounded_moves_of_batch
 
 __all__ = ["MarginComponents", "margin_components"]

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..parameters.tolerances import EPS
-from ..program.linear_form import LinearForm
-from ..rows.sparse import entry_rows
+from ...parameters.tolerances import EPS
+from ...program.linear_form import LinearForm
+from ...rows.sparse import entry_rows
 
 __all__ = ["ClosedComponents", "closed_components"]
 

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..parameters.tolerances import CERTIFICATION
-from ..rows.sparse import entry_rows
+from ...parameters.tolerances import CERTIFICATION
+from ...rows.sparse import entry_rows
 from .modular import PRIMES, dependent_rows, residues, residues_of_fraction
 from .verified_inverse import bounded_moves
 

@@ -1,0 +1,1 @@
+"""Proofs that exact rows have a solution near an imprecise one, component by component."""
