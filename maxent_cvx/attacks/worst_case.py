@@ -74,7 +74,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     References
     ----------
     Martin, D. J., Kifer, D., Machanavajjhala, A., Gehrke, J. and Halpern, J. Y. (2007). Worst-case background knowledge
-    for privacy-preserving data publishing. ICDE, 126-135. Theorem and algorithms: sections II and III.
+    for privacy-preserving data publishing. ICDE, 126-135; arXiv 0705.2787.
 
     Examples
     --------

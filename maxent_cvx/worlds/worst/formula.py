@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ def as_double(p: Fraction) -> float:
 def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
     """For each k the formula of at most k implications that makes the largest P(somebody has a sensitive value).
 
-    Which few buckets are in it is chosen by doubles; among them all numbers are Fractions.
+    Which few buckets are in it is found by doubles; among them all numbers are Fractions.
     """
     certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # the target has none of the other values
     most = min(max(k), certain)
@@ -69,54 +70,74 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
             f"k={max(k)}: the worst of more than {LARGEST} implications is not worked out where it takes {certain} of "
             "them to make somebody's value certain; ask for a smaller k"
         )
-    chosen = _candidates(least_of_each(frequencies, most), most)
+    all_of_them = least_of_each(frequencies, most)
+    some = _candidates(all_of_them, most)
+    each = [all_of_them[bucket] for bucket in some]
+    together = _together(each, 1.0)
+    chosen = np.unique([some[i] for m in range(most + 1) for i, _, _ in _shares(each, together, m)])
     each = least_of_each(frequencies.some(chosen), most, exact=True)
-    together = [Least(np.full(most + 1, Fraction(1), dtype=object), None)]  # of no bucket
-    for one in each:
-        together.append(together[-1] & one)
+    together = _together(each, Fraction(1))
     return [_formula(frequencies, chosen, each, together, min(number, most)) for number in k]
 
 
-def _candidates(each: list[Least], k: int) -> np.ndarray:
+def _candidates(each: list[Least], k: int) -> list[int]:
     """Buckets enough for a worst formula.
 
-    At most k / m buckets can have m atoms each, besides the target's bucket; of those with the least P(none of m atoms)
-    one more than that suffices, since one that is better and is not used can take the place of one that is.
+    Beside a bucket with m atoms, whether the target is in it or not, at most k + 1 - m others have some. So of the
+    k + 2 - m with the least that m atoms leave over it is one, or one of these has none, and can take its place.
     """
-    kinds = {id(one): one for one in each}
-    buckets: dict[int, list[int]] = {key: [] for key in kinds}
+    kinds = list({id(one): one for one in each}.values())
+    number = {id(one): i for i, one in enumerate(kinds)}
+    buckets: list[list[int]] = [[] for _ in kinds]
     for bucket, one in enumerate(each):
-        if len(buckets[id(one)]) <= k + 1:
-            buckets[id(one)].append(bucket)
+        buckets[number[id(one)]].append(bucket)
     found: set[int] = set()
-    for m in range(1, k + 1):
-        wanted = k // m + 1
-        for key in sorted(kinds, key=lambda key: kinds[key].without[m]):
-            found.update(buckets[key][:wanted])
-            wanted -= len(buckets[key])
-            if wanted <= 0:
-                break
-    with_target = [(key, one.odds) for key, one in kinds.items() if one.odds is not None]
-    for m in range(k + 1):
-        found.add(buckets[min(with_target, key=lambda pair: pair[1][m])[0]][0])
-    return np.array(sorted(found))
+    for m in range(1, k + 2):
+        for with_target in (False, True):
+            left = [(_left(one, m, with_target), kind) for kind, one in enumerate(kinds)]
+            wanted = k + 2 - m
+            for _, kind in heapq.nsmallest(wanted, left):
+                found.update(buckets[kind][: max(wanted, 0)])
+                wanted -= len(buckets[kind])
+    return sorted(found)
+
+
+def _left(one: Least, m: int, with_target: bool) -> float:
+    """The least that m atoms leave over of a bucket; of one that cannot have them, more than anything."""
+    if with_target:
+        return float(_odds(one, m)) if one.odds is not None else math.inf
+    return float(one.without[m]) if m < len(one.without) else math.inf
+
+
+def _together(each: list[Least], one: float | Fraction) -> list[Least]:
+    """Of no bucket, the first, the first two, ..."""
+    found = [Least(np.full(len(each[0].without), one), None)]
+    for bucket in each:
+        found.append(found[-1] & bucket)
+    return found
 
 
 def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], together: list[Least], k: int) -> Formula:
-    """Share k + 1 atoms between buckets, going back from the last, and the atoms of each between its people."""
-    target, premises, m = None, [], k + 1
-    for i in range(len(each) - 1, -1, -1):
-        whole = together[i + 1].without[m] if target else _odds(together[i + 1], m)
-        joins, atoms = next(
-            (joins, atoms) for joins, atoms, p in _ways(each[i], together[i], m, target is None) if p == whole
-        )
+    """Share k + 1 atoms between buckets, and those of each bucket between its people."""
+    target, premises = None, []
+    for i, joins, atoms in _shares(each, together, k):
         found = _people(frequencies, int(chosen[i]), atoms, joins)
         if joins:
             target = found.pop(0)
         premises += found
-        m -= atoms
     assert target is not None
     return Formula(_odds(together[-1], k + 1), target, tuple(premises))
+
+
+def _shares(each: list[Least], together: list[Least], k: int) -> Iterator[tuple[int, bool, int]]:
+    """Share k + 1 atoms between buckets, going back from the last: which, whether it is the target's, and how many."""
+    m, needs = k + 1, True
+    for i in range(len(each) - 1, -1, -1):
+        whole = _odds(together[i + 1], m) if needs else together[i + 1].without[m]
+        joins, atoms = next((joins, atoms) for joins, atoms, p in _ways(each[i], together[i], m, needs) if p == whole)
+        m, needs = m - atoms, needs and not joins
+        if atoms:
+            yield i, joins, atoms
 
 
 def _odds(some: Least, m: int) -> Fraction:

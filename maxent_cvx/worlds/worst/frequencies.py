@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ...errors import StatementError, arguments, shown, unknown_name
 from ...tables.coding import ranges
-from ...views import Release, View
+from ...views import PartitionedRelease, Release, ReleaseSeries, View
 
 __all__ = ["Frequencies", "sensitive_values"]
 
@@ -117,9 +117,12 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     """
     if not isinstance(release, Release):
         what = f"a {type(release).__name__}" if isinstance(release, View) else shown(release)
-        raise StatementError(
-            f"the worst case is that of the buckets of one Release, not of {what}; ask of each release by itself"
-        )
+        remedies = {
+            ReleaseSeries: "; ask of each of its releases by itself, made without id=",
+            PartitionedRelease: "; join its parts, Release.from_partitions(release)",
+        }
+        remedy = next((says for kind, says in remedies.items() if isinstance(release, kind)), "")
+        raise StatementError(f"the worst case is that of the buckets of a Release, not of {what}{remedy}")
     if release.persons is not None:
         raise StatementError(
             "the release has pseudonyms, which link its people to other releases, and so to more than a bucket; make "

@@ -1,4 +1,4 @@
-"""(c, k)-safety: no k basic implications make anybody's value likelier than c (Martin et al., 2007, section IV)."""
+"""(c, k)-safety: no k basic implications give anybody's value a probability of c or more (Martin et al., 2007)."""
 
 from __future__ import annotations
 
