@@ -170,6 +170,8 @@ def test_whom_it_is_about() -> None:
     assert first[0] in release.quasi_identifiers
     assert first[1] in {("a", 1), ("b", 2), ("a", 2)}
     assert len(second[2]) == 1
+    (only,) = mx.attacks.worst_case(release, 0, sensitive=("b", 2))["value"]
+    assert only == ("b", 2)
     mixed = mx.Release.from_buckets(people.assign(B=1), qi="Age", sa="S", bucket="B")
     assert mx.attacks.worst_case(mixed, 0)["quasi_identifiers"].item() is None
 

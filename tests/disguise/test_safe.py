@@ -122,6 +122,17 @@ def test_merged_buckets_disclose_no_more() -> None:
         assert (coarse <= fine + 1e-15).all()
 
 
+def test_what_has_just_the_probability_c_is_not_safe() -> None:
+    """Groups of two people disclose one half, which is not below 0.5; one more value makes the difference."""
+    table = pd.DataFrame({"A": range(4), "B": 0, "S": list("abcd")})
+    assert len(mx.disguise.mondrian(table, **ROLES, k=2, safe=(0.5, 0)).buckets) == 1
+    assert len(mx.disguise.mondrian(table, **ROLES, k=2, safe=(0.5000001, 0)).buckets) == 2
+    assert len(mx.disguise.mondrian(table, **ROLES, k=2, safe=(1.0, 0)).buckets) == 2
+    assert len(mx.disguise.anatomy(table, **ROLES, l=2, safe=(0.5, 0)).buckets) == 1
+    with refused(TableError, "the disclosure is 0.25 after 0 implications"):
+        mx.disguise.mondrian(table, **ROLES, k=2, safe=(0.25, 0))
+
+
 def test_what_is_not_to_be_had() -> None:
     """What no l, and no group, can keep is refused; so is what is no pair (c, k)."""
     table = people(0)

@@ -25,12 +25,12 @@ class Chains:
     n_v is at least as far from N / 2: n_v - n_w + X + Y >= |n_v - n_w + X - Y|. In the end every set is one of most
     frequent values; such sets contain one another, and the product is that of the largest first.
 
-    The *target* avoids a value s besides, before which r others stand. By the same argument, s not being replaced, the
-    target's set is s and the most frequent others. If somebody else avoids c values without s, c <= r, and the target
-    no more than c, give the target what it lacks of them, and take that from the other: since P(the target has s, the
-    other avoids both sets) = P(the other has s, the target avoids both) <= P(the other has s, the target avoids its
-    own), the probability does not rise. So sets contain one another again: those with s in them come before the
-    target, and those that are smaller than its own after it.
+    The *target* avoids a value s besides, before which r others stand, all more frequent. By the same argument, its s
+    not being replaced (Y then counts the target before and after), its set is s and the most frequent others. If
+    somebody else avoids c values without s, c <= r, and the target no more than c, give the target what it lacks of
+    them, and take that from the other: since P(the target has s, the other avoids both sets) = P(the other has s, the
+    target avoids both) <= P(the other has s, the target avoids its own), the probability does not rise. So sets contain
+    one another again: those with s in them come before the target, and those that are smaller than its own after it.
 
     Parameters
     ----------
