@@ -8,5 +8,7 @@ from __future__ import annotations
 
 from .judgement import Judgement
 from .result import AttackResult
+from .skyline import skyline
+from .worst_case import worst_case
 
-__all__ = ["AttackResult", "Judgement"]
+__all__ = ["AttackResult", "Judgement", "skyline", "worst_case"]
