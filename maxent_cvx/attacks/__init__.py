@@ -7,6 +7,7 @@ a model does; what it assumes instead is in its docstring.
 from __future__ import annotations
 
 from .judgement import Judgement
+from .learning.definetti import definetti
 from .result import AttackResult
 
-__all__ = ["AttackResult", "Judgement"]
+__all__ = ["AttackResult", "Judgement", "definetti"]

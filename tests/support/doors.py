@@ -94,6 +94,7 @@ def doors() -> dict[str, Door]:
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
         "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
         "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
+        "mx.attacks.definetti": Door(mx.attacks.definetti, {"release": release, "iterations": 2}),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
