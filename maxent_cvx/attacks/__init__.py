@@ -7,8 +7,9 @@ a model does; what it assumes instead is in its docstring.
 from __future__ import annotations
 
 from .judgement import Judgement
+from .learning.definetti import definetti
 from .result import AttackResult
 from .skyline import skyline
 from .worst_case import worst_case
 
-__all__ = ["AttackResult", "Judgement", "skyline", "worst_case"]
+__all__ = ["AttackResult", "Judgement", "definetti", "skyline", "worst_case"]

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import gammaln
 
 from ..errors import GroupTooLarge, Infeasible, amount, listing, number
 from .groups import Groups
 from .permanents import shares
 
-__all__ = ["STEPS", "impossible", "linked"]
+__all__ = ["STEPS", "impossible", "linked", "weighed"]
 
 #: Steps that a group may take unless more are allowed: some ten seconds, and a gigabyte.
 STEPS = 2e8
@@ -26,16 +27,31 @@ def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.n
     Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
     Groups that are too large, or have no world, are errors; if not `strict`, NaN.
     """
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(groups.prior)
+    found, total = weighed(groups, log_prior, limit, strict=strict)
+    if strict and (without := np.isneginf(total)).any():
+        raise impossible(groups.names[without])
+    return found
+
+
+def weighed(
+    groups: Groups, log_prior: np.ndarray, limit: float = STEPS, *, strict: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds.
+
+    A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
+    the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
+    """
     limit = number(limit, "limit")
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
     too_large = cost.min(axis=1) > limit
     if strict:
         check_steps(groups, cost.min(axis=1), limit)
-    found, without = np.full(groups.start[-1], np.nan), np.zeros(len(groups), dtype=bool)
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(groups.prior)
+    found, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
     to_values = cost[:, 0] <= cost[:, 1]
+    orders = _log_orders(groups.tuples) - _log_orders(groups.values)
     for dealt, kinds, some, transposed in (
         (groups.tuples, groups.values, to_values & ~too_large, False),
         (groups.values, groups.tuples, ~to_values & ~too_large, True),
@@ -43,18 +59,17 @@ def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.n
         for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(some)):
             i, k = dealt.indices[item][:, :, None], kinds.indices[kind][:, None, :]
             total, share = shares(log_prior[k, i] if transposed else log_prior[i, k], places)
-            without[group] = np.isinf(total)
             item_at, kind_at = (
                 (item - dealt.indptr[group, None])[:, :, None],
                 (kind - kinds.indptr[group, None])[:, None],
             )
             u, v = (kind_at, item_at) if transposed else (item_at, kind_at)
-            if transposed:  # of the places of a signature each of the m(x) has a share
+            if transposed:  # of the places of a signature each of the m(x) has a share; tuples, not values, are people
                 share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
+                total = total + orders[group]
+            weight[group] = total
             found[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
-    if strict and without.any():
-        raise impossible(groups.names[without])
-    return found
+    return found, weight
 
 
 def impossible(names: pd.Index) -> Infeasible:
@@ -83,6 +98,11 @@ def _steps(table: sp.csc_array) -> np.ndarray:
     with np.errstate(over="ignore"):
         states = np.multiply.reduceat(table.data + 1.0, table.indptr[:-1])
     return np.asarray(states * np.diff(table.indptr))
+
+
+def _log_orders(table: sp.csc_array) -> np.ndarray:
+    """The logarithm of the ways to put what is alike in each column in order, prod(m!)."""
+    return np.asarray(np.add.reduceat(gammaln(table.data + 1.0), table.indptr[:-1]))
 
 
 def _alike(

@@ -10,8 +10,10 @@ import pytest
 import maxent_cvx as mx
 from support.patience import PATIENT_DASK
 from tests.benchmarks import (
+    attacks,
     boundary,
     contradictions,
+    definetti,
     emission,
     equivocation,
     guest,
@@ -47,6 +49,22 @@ def test_solvers(options, capsys):
     assert (table["evaluations"] > 0).all()
     assert table["certified_error"].iloc[0] < 1e-4
     assert "terms" in capsys.readouterr().out
+
+
+def test_attacks(monkeypatch):
+    """Disguises are attacked, and what cannot be attacked, or published, has a row that says why."""
+    monkeypatch.setitem(attacks.ATTACKS, "of nothing", lambda published: mx.attacks.definetti(None))
+    disguises = ["--disguises", "Anatomy, l = 3", "Anatomy, l = 7"]
+    rows = attacks.main(["--people", "200", "--queries", "20", *disguises, "--attacks", "deFinetti", "of nothing"])
+    assert [row.count(" | ") for row in rows] == [6] * 5
+    assert "does not apply" in rows[3]
+    assert "cannot be made" in rows[4]
+
+
+def test_definetti():
+    """The share of people that is guessed right is beside that of the buckets' shares."""
+    table = definetti.main(["--people", "300", "--qi", "sex", "--l", "3", "--permuted", "--calibration"])
+    assert table["shares"].item() == pytest.approx(1 / 3, abs=0.01)
 
 
 def test_soft_rows(capsys):

@@ -98,6 +98,7 @@ def doors() -> dict[str, Door]:
             mx.attacks.skyline, {"release": release, "target": 1, "others": 1, "same": 1, "threshold": 0.9}
         ),
         "mx.attacks.worst_case": Door(mx.attacks.worst_case, {"release": release, "k": [0, 1], "sensitive": ["Flu"]}),
+        "mx.attacks.definetti": Door(mx.attacks.definetti, {"release": release, "iterations": 2}),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
