@@ -7,6 +7,10 @@ a model does; what it assumes instead is in its docstring.
 from __future__ import annotations
 
 from .judgement import Judgement
+from .reconstruction.reconstruct import reconstruct
+from .reconstruction.result import Reconstruction
+from .reconstruction.statistic import Statistic
+from .reconstruction.tabulate import tabulate
 from .result import AttackResult
 
-__all__ = ["AttackResult", "Judgement"]
+__all__ = ["AttackResult", "Judgement", "Reconstruction", "Statistic", "reconstruct", "tabulate"]
