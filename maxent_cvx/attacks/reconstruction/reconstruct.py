@@ -12,7 +12,7 @@ from ...errors import Inaccurate, Infeasible, NotDecided, arguments
 from ...sources import PublishedTable
 from .integer_program import IntegerProgram
 from .record_types import RecordTypes
-from .result import Reconstruction
+from .result import Reconstruction, reconstruction_of
 from .search import search
 from .statistic import Statistic, statistics_of
 from .table_rows import checked_against, program_of
@@ -108,4 +108,4 @@ def reconstruct(
             "no records have all the tables; was something rounded, decimals=..., or noisy, count=(least, most), or "
             "does the domain lack values?"
         )
-    return Reconstruction.of(types.frame, found)
+    return reconstruction_of(types.frame, found)

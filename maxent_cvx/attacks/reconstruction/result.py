@@ -21,7 +21,7 @@ from .search import Found
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Reconstruction"]
+__all__ = ["Reconstruction", "reconstruction_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,29 +76,6 @@ class Reconstruction(AttackResult):
     _independent: Independent
 
     title: ClassVar[str | None] = "reconstruction"
-
-    @classmethod
-    def of(cls, types: pd.DataFrame, found: Found) -> Reconstruction:
-        """Make tables of the people that were found, by type of record."""
-        weights = _weights(found.people)
-        independent = Independent.of(types, found.people, weights)
-        some = np.flatnonzero(found.people.any(axis=0))
-        people, records = found.people[:, some], types.iloc[some]
-        index = _labels(records)
-        ks = pd.RangeIndex(int(people.max()) + 1, name="people")
-        table = np.array([weights @ (people == k) for k in ks]).T
-        at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
-        return cls(
-            table=pd.DataFrame(table, index, ks),
-            baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
-            records=pd.Series(weights @ people, index, name="people"),
-            error=0.0 if found.complete else 1.0,
-            solutions=[_records(types, one) for one in found.people],
-            complete=found.complete,
-            certain=_records(types, found.certain),
-            decided=found.decided,
-            _independent=independent,
-        )
 
     @property
     def unique(self) -> bool:
@@ -217,6 +194,29 @@ class Reconstruction(AttackResult):
         at = pd.MultiIndex.from_frame(_frame(self.table.index)).get_indexer(records)
         inside = (at >= 0) & (k < p.shape[1])
         return np.where(inside, p[at, np.minimum(k, p.shape[1] - 1)], 0.0)
+
+
+def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
+    """Make tables of the people that were found, by type of record."""
+    weights = _weights(found.people)
+    independent = Independent.of(types, found.people, weights)
+    some = np.flatnonzero(found.people.any(axis=0))
+    people, records = found.people[:, some], types.iloc[some]
+    index = _labels(records)
+    ks = pd.RangeIndex(int(people.max()) + 1, name="people")
+    table = np.array([weights @ (people == k) for k in ks]).T
+    at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
+    return Reconstruction(
+        table=pd.DataFrame(table, index, ks),
+        baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
+        records=pd.Series(weights @ people, index, name="people"),
+        error=0.0 if found.complete else 1.0,
+        solutions=[_records(types, one) for one in found.people],
+        complete=found.complete,
+        certain=_records(types, found.certain),
+        decided=found.decided,
+        _independent=independent,
+    )
 
 
 def _weights(people: np.ndarray) -> np.ndarray:
