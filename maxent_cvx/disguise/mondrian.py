@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ from ..tables.coding import factorize
 from ..tables.columns import check_columns, names
 from ..tables.microdata import Microdata
 from ..views import Release
+from ..worlds.worst.safety import Safety
+from .safe_groups import SafeGroups
 
 __all__ = ["mondrian", "mondrian_table"]
 
@@ -24,6 +26,7 @@ def mondrian(
     k: int,
     l: int | None = None,
     id: str | None = None,
+    safe: tuple[float, int] | None = None,
 ) -> Release:
     """Publish a table whose QI are generalised, so that at least k records have the same.
 
@@ -39,6 +42,9 @@ def mondrian(
         Different sensitive values of a group, at least (distinct l-diversity).
     id : str, optional
         The column of pseudonyms, for a :class:`maxent_cvx.ReleaseSeries`.
+    safe : tuple of float and int, optional
+        (c, k): after any k basic implications that an adversary knows, nobody's value has a probability of c or more,
+        see :func:`maxent_cvx.attacks.worst_case`.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def mondrian(
     Raises
     ------
     TableError
-        If the whole table has not k records, or l values.
+        If the whole table has not k records, or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
 
@@ -64,10 +70,17 @@ def mondrian(
     Age
     [21, 38]    0.00  0.67  0.33
     [44, 60]    0.33  0.33  0.33
+
+    "The first has not HIV", and the first group's Flu is certain; so nothing is cut if that is to be avoided:
+
+    >>> mx.attacks.worst_case(release, k=1)["disclosure"].item()
+    1.0
+    >>> mx.disguise.mondrian(people, qi="Age", sa="Disease", k=3, l=2, safe=(0.9, 1)).buckets.to_list()
+    ['Age=[21, 60]']
     """
     if id is not None:
         check_columns(table, {"id": (id,)}, "the table")
-    found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l)
+    found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l, safe=safe)
     if id is not None:
         found[id] = table[id]
     release = Release.from_generalized(found, qi=qi, sa=sa, id=id)
@@ -76,7 +89,13 @@ def mondrian(
 
 
 def mondrian_table(
-    table: pd.DataFrame, *, qi: str | Iterable[str], sa: str | Iterable[str], k: int, l: int | None = None
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    k: int,
+    l: int | None = None,
+    safe: tuple[float, int] | None = None,
 ) -> pd.DataFrame:
     """Generalise a table as :func:`mondrian` does.
 
@@ -88,6 +107,8 @@ def mondrian_table(
         Column names.
     k, l : int
         People, and different sensitive values, of a group at least, as in :func:`mondrian`.
+    safe : tuple of float and int, optional
+        (c, k) as in :func:`mondrian`.
 
     Returns
     -------
@@ -99,14 +120,15 @@ def mondrian_table(
     Raises
     ------
     TableError
-        If the whole table has not k records, or l values.
+        If the whole table has not k records, or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
 
     Notes
     -----
     A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
-    as long as both halves have k records and l values (the strict variant). Values that are not numbers are cut in the
+    as long as both halves have k records and l values (the strict variant), and all groups that there are then are
+    (c, k)-safe together: implications may link people of different groups. Values that are not numbers are cut in the
     order of their names, or of their categories.
 
     Examples
@@ -136,9 +158,18 @@ def mondrian_table(
     width = np.maximum(np.ptp(place, axis=0), 1e-300)
     found = {name: np.empty(len(table), dtype=object) for name in data.qi}
     left = [np.arange(len(table))]
+    safety = Safety.read(safe)
+    groups = None if safety is None else SafeGroups(s, safety)
+
+    def allowed(halves: list[np.ndarray]) -> bool:
+        enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
+        return enough and (groups is None or groups.allows(halves))
+
     while left:  # a group after the other: which is cut where depends on the cuts before
         records = left.pop()
-        halves = _cut(records, place, width, s, k, l)
+        halves = _cut(records, place, width, k, allowed)
+        if groups is not None:
+            groups.keep(records) if halves is None else groups.cut()
         if halves is not None:
             left += halves
             continue
@@ -158,9 +189,9 @@ def _is_number(level: pd.Index) -> bool:
 
 
 def _cut(
-    records: np.ndarray, place: np.ndarray, width: np.ndarray, s: np.ndarray, k: int, l: int | None
+    records: np.ndarray, place: np.ndarray, width: np.ndarray, k: int, allowed: Callable[[list[np.ndarray]], bool]
 ) -> list[np.ndarray] | None:
-    """Cut a group in two at a median; None if no cut leaves k records, and l values, on both sides."""
+    """Cut a group in two at a median; None if no cut that is allowed leaves k records on both sides."""
     if len(records) < 2 * k:
         return None
     here = place[records]
@@ -168,8 +199,7 @@ def _cut(
         column = here[:, attribute]
         for low in (column <= np.median(column), column < np.median(column)):  # many may have the median itself
             halves = [records[low], records[~low]]
-            enough = k <= low.sum() <= len(records) - k
-            if enough and (l is None or all(len(np.unique(s[half])) >= l for half in halves)):
+            if k <= low.sum() <= len(records) - k and allowed(halves):
                 return halves
     return None
 

@@ -10,6 +10,7 @@ from .profile_steps import performance_profile
 from .score_lines import quantification
 from .solver_points import solver_comparison
 from .sweep_lines import sweep
+from .worst_case_lines import worst_case
 
 __all__ = [
     "equivocation",
@@ -20,4 +21,5 @@ __all__ = [
     "quantification",
     "solver_comparison",
     "sweep",
+    "worst_case",
 ]

@@ -29,6 +29,7 @@ from tests.benchmarks import (
     soft_rows,
     solvers,
     worlds,
+    worst_case,
 )
 from tests.benchmarks.larger_tables import larger_adult
 from tests.benchmarks.peers import fitting, marginals, moments, transport, views
@@ -247,6 +248,14 @@ def test_worlds():
     assert list(one["tuples"]) == [3, 4]
     assert (two["seconds"] > 0).all()
     assert two.attrs["r"][1] >= 2 - 1e-9
+
+
+def test_worst_case():
+    """Curves rise to the k asked for, and a safe release stays below its c."""
+    one, two = worst_case.main(["--most", "2", "--group", "40", "--safe", "0.6", "1", "--records", "600"])
+    assert (one.diff().dropna() >= 0).all(axis=None)
+    assert one["... safe=(0.6, 1)"][1] < 0.6
+    assert list(two["records"]) == [600]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals and limits")

@@ -119,6 +119,10 @@ def doors() -> dict[str, Door]:
                 "seed": 0,
             },
         ),
+        "mx.attacks.skyline": Door(
+            mx.attacks.skyline, {"release": release, "target": 1, "others": 1, "same": 1, "threshold": 0.9}
+        ),
+        "mx.attacks.worst_case": Door(mx.attacks.worst_case, {"release": release, "k": [0, 1], "sensitive": ["Flu"]}),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
@@ -318,6 +322,9 @@ def doors() -> dict[str, Door]:
             drawn(mx.plots.likeliest_values), {"tables": {"a": post.conditional()}, "records": None}
         ),
         "mx.plots.equivocation": Door(drawn(mx.plots.equivocation), {"curves": cae}),
+        "mx.plots.worst_case": Door(
+            drawn(mx.plots.worst_case), {"tables": {"a": pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})}}
+        ),
         "mx.plots.posterior": Door(drawn(mx.plots.posterior), {"post": post}
         ),
         "mx.plots.prices": Door(drawn(mx.plots.prices), {"table": post.prices()}

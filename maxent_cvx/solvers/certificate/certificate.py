@@ -40,7 +40,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from ..linear_algebra.schur_preconditioner import SchurComplement
-from ..parameters.tolerances import ATTEMPTS, CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
@@ -182,7 +182,7 @@ def certify(
         found = _bounded(form, restriction, groups, claim, schur, convex, is_movable=is_movable)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
-        if best.holds and (not convex.allowances or is_movable or best.bound <= ATTEMPTS.precise):
+        if best.holds:  # a bound for the limits as typed is worth more than a smaller one for limits that are moved
             break
     return best
 

@@ -1,0 +1,55 @@
+"""Sentences about the people of a release, who have no names but "person 1 of bucket 7", as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..tables.selection import written
+from ..views import Release
+from ..worlds.worst.formula import Atom
+
+__all__ = ["Wording"]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Words for the people and values of a release. Within a bucket people are exchangeable, and numbered from 1."""
+
+    release: Release
+
+    def person(self, atom: Atom) -> str:
+        """Name somebody."""
+        return f"person {atom.person} of bucket {self.release.buckets[atom.bucket]}"
+
+    def has(self, atom: Atom) -> str:
+        """Say that somebody has a value."""
+        value = self.value(atom)
+        values = value if isinstance(value, tuple) else (value,)
+        return f"{written(self.person(atom))}={', '.join(map(written, values))}"
+
+    def has_not(self, atom: Atom) -> str:
+        """Say that somebody has not a value."""
+        return f"not {self.has(atom)}"
+
+    def implies(self, premise: Atom, conclusion: Atom) -> str:
+        """Say that one atom implies another."""
+        return f"{self.has(premise)} -> {self.has(conclusion)}"
+
+    def value(self, atom: Atom) -> object:
+        """The label of a value."""
+        return self.release.sensitive_values[atom.value]
+
+    def described(self, target: Atom) -> dict[str, object]:
+        """Whom an inference is about, and which value is inferred.
+
+        The QI tuple is given where all people of the bucket have the same; otherwise it says nothing, None.
+        """
+        tuples = np.flatnonzero(self.release.n_qb[:, [target.bucket]].toarray()[:, 0])
+        return {
+            "person": self.person(target),
+            "bucket": self.release.buckets[target.bucket],
+            "quasi_identifiers": self.release.quasi_identifiers[tuples[0]] if len(tuples) == 1 else None,
+            "value": self.value(target),
+        }

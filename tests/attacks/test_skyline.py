@@ -1,0 +1,113 @@
+"""The skyline's three kinds of knowledge, compared with everything that can be known of each kind."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability
+from support.formulas import Worlds, random_worlds
+from support.helpers import refused
+
+
+def worst(worlds: Worlds, numbers: tuple[int, int, int], sensitive: set[str]) -> Fraction:
+    """The largest P(target) over all targets, l values that it has not, k others' values, and m relatives."""
+    best = Fraction(0)
+    people = sorted({(b, i) for b, i, _ in worlds.atoms})
+    for (bucket, person, value), target in worlds.atoms.items():
+        if person or value not in sensitive:  # people of a bucket are alike
+            continue
+        not_had = [bits for (b, i, v), bits in worlds.atoms.items() if (b, i) == (bucket, 0) and v != value]
+        without = worlds.unions(np.array([*not_had, 0]), numbers[0])
+        else_ = [who for who in people if who != (bucket, 0)]
+        for family in itertools.combinations(else_, min(numbers[2], len(else_))):
+            related = [worlds.atoms.get((*who, value), 0) & ~target for who in family]
+            others = [
+                worlds.all & ~bits for (b, i, _), bits in worlds.atoms.items() if (b, i) not in {*family, (bucket, 0)}
+            ]
+            known = worlds.unions(np.array([*others, 0]), numbers[1])
+            for bits in map(int, np.unique(np.bitwise_or.outer(known, without))):
+                if kept := worlds.all & ~(bits | int(np.bitwise_or.reduce(np.array([*related, 0])))):
+                    best = max(best, Fraction((kept & target).bit_count(), kept.bit_count()))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_equal_to_all_knowledge(seed: int) -> None:
+    """Nobody with so much knowledge of each kind infers more, and what is listed infers so much."""
+    rng = np.random.default_rng(seed)
+    worlds = random_worlds(rng, 2, 60)
+    values = sorted({value for _, _, value in worlds.atoms})
+    sensitive = [str(value) for value in rng.permutation(values)[: rng.integers(1, len(values) + 1)]]
+    table = mx.attacks.skyline(worlds.release(), range(3), range(3), range(3), sensitive=sensitive)
+    assert len(table) == 27
+    for row in table.itertuples():
+        numbers = row.target, row.others, row.same
+        expected = worst(worlds, numbers, set(sensitive))
+        assert row.disclosure == pytest.approx(float(expected), abs=1e-15), (worlds.buckets, numbers)
+        assert (row.disclosure == 1) == (expected == 1)
+        assert worlds.probability(f"{row.person}={row.value}", row.sentences) == expected
+        kinds = [sum(map(of, row.sentences)) for of in (is_negated, is_atom, is_implication)]
+        assert all(said <= most for said, most in zip(kinds, numbers, strict=True))
+
+
+def is_negated(sentence: str) -> bool:
+    """Whether a sentence says what somebody has not."""
+    return sentence.startswith("not ")
+
+
+def is_implication(sentence: str) -> bool:
+    """Whether it is an implication."""
+    return " -> " in sentence
+
+
+def is_atom(sentence: str) -> bool:
+    """Whether it says what somebody has."""
+    return not is_negated(sentence) and not is_implication(sentence)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_negated_atoms(seed: int) -> None:
+    """Of k negated atoms, of anybody, none do more than k about the target; and k implications do no less."""
+    worlds = random_worlds(np.random.default_rng(seed), 2, 60)
+    values = {value for _, _, value in worlds.atoms}
+    negated = np.unique([*worlds.atoms.values(), 0])
+    table = mx.attacks.skyline(worlds.release(), range(4), 0, 0)
+    for k, p in enumerate(table["disclosure"]):
+        assert p == pytest.approx(float(worlds.worst(worlds.unions(negated, k), values)), abs=1e-15)
+    implications = mx.attacks.worst_case(worlds.release(), range(4))
+    assert (implications["disclosure"] >= table["disclosure"]).all()
+
+
+def test_the_skyline_is_what_no_other_safe_point_exceeds() -> None:
+    """Of the points below the threshold those that are not below another in everything."""
+    release = Worlds([list("aabbcd"), list("abcde")]).release()
+    table = mx.attacks.skyline(release, range(4), range(3), range(3), threshold=0.7)
+    points = {(row.target, row.others, row.same): row for row in table.itertuples()}
+    for point, row in points.items():
+        assert row.safe == (row.disclosure < 0.7)
+        above = [other for other in points if all(a >= b for a, b in zip(other, point, strict=True)) and other != point]
+        assert row.skyline == (row.safe and not any(points[other].safe for other in above))
+    assert table["skyline"].sum() > 1
+
+
+def test_more_knowledge_never_discloses_less() -> None:
+    """Disclosure grows in each number, to 1."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"q": "x", "s": rng.choice(list("aaabbcde"), 60), "b": np.arange(60) // 10})
+    release = mx.Release.from_buckets(people, qi="q", sa="s", bucket="b")
+    grid = mx.attacks.skyline(release, range(6), range(6), range(6))["disclosure"].to_numpy().reshape(6, 6, 6)
+    for axis in range(3):
+        assert (np.diff(grid, axis=axis) >= 0).all()
+    assert grid[-1, -1, -1] == 1
+
+
+def test_a_threshold_is_a_probability() -> None:
+    """1.5 is none."""
+    with refused(BadProbability, "threshold=1.5"):
+        mx.attacks.skyline(Worlds([["a", "b"]]).release(), threshold=1.5)

@@ -1,0 +1,228 @@
+"""The worst that k implications can do, compared with all formulas over all worlds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import GroupTooLarge, StatementError, UnknownName
+from maxent_cvx.views.partitioned.partitioned_release import divided
+from support.formulas import Worlds, random_worlds
+from support.helpers import refused
+from support.series import patients
+
+#: The introduction of Martin et al.: the diseases of five men and of five women.
+PAPER = (["flu", "flu", "lung", "lung", "mumps"], ["flu", "flu", "breast", "ovary", "heart"])
+
+
+def check(worlds: Worlds, table: pd.DataFrame, expected: dict[int, Fraction]) -> None:
+    """The table has these probabilities, and its sentences, at most k of them, reach them."""
+    for row in table.itertuples():
+        assert row.disclosure == pytest.approx(float(expected[row.k]), abs=1e-15), (worlds.buckets, row.k)
+        assert (row.disclosure == 1) == (expected[row.k] == 1)
+        assert len(row.sentences) <= row.k
+        assert all(" -> " in sentence for sentence in row.sentences)
+        assert worlds.probability(f"{row.person}={row.value}", row.sentences) == expected[row.k]
+
+
+def some_sensitive(rng: np.random.Generator, worlds: Worlds) -> list[str]:
+    """Some of the values, one at least."""
+    values = sorted({value for _, _, value in worlds.atoms})
+    return [str(value) for value in rng.permutation(values)[: rng.integers(1, len(values) + 1)]]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_equal_to_all_formulas(seed: int) -> None:
+    """No conjunction of k implications does more, of all that there are, nothing left out."""
+    rng = np.random.default_rng(seed)
+    worlds = random_worlds(rng, 2, 12)
+    sensitive = some_sensitive(rng, worlds)
+    implications, most = worlds.implications(), 4
+    expected = {k: worlds.worst(worlds.unions(implications, k), sensitive) for k in range(most)}
+    check(worlds, mx.attacks.worst_case(worlds.release(), range(most), sensitive=sensitive), expected)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_equal_to_all_formulas_of_more_worlds(seed: int) -> None:
+    """The same of up to 30 worlds, where formulas that are worse than another for a target are not combined."""
+    compare_larger(1000 + seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(300))
+def test_equal_to_all_formulas_of_300_releases(seed: int) -> None:
+    """The same of 300 releases."""
+    compare_larger(seed)
+
+
+def compare_larger(seed: int) -> None:
+    """Compare one random release of up to 30 worlds, of more than a world."""
+    rng = np.random.default_rng(seed)
+    worlds = random_worlds(rng, 6, 30)
+    sensitive = some_sensitive(rng, worlds)
+    implications = worlds.implications()
+    expected = {k: worlds.worst_formula(implications, k, sensitive) for k in range(4)}
+    check(worlds, mx.attacks.worst_case(worlds.release(), range(4), sensitive=sensitive), expected)
+
+
+def parts(total: int, largest: int) -> list[tuple[int, ...]]:
+    """All ways to write a number as a sum of falling numbers."""
+    if not total:
+        return [()]
+    return [(c, *rest) for c in range(min(total, largest), 0, -1) for rest in parts(total - c, c)]
+
+
+def avoided(counts: list[int], sizes: tuple[int, ...]) -> Fraction:
+    """P(person after person has none of the c first values), c being the falling sizes."""
+    n, p = sum(counts), Fraction(1)
+    for i, c in enumerate(sizes):
+        p *= Fraction(max(n - i - sum(counts[:c]), 0), n - i) if i < n else 0
+    return p
+
+
+def odds_with_target(counts: list[int], s: int, m: int) -> Fraction:
+    """The least P(none of m atoms) / P(target has s), over all sizes: the target avoids s and the first other values.
+
+    P(the target avoids them, and others theirs) = P(it avoids the others, and ...) - P(it has s, and ...).
+    """
+    n, found = sum(counts), []
+    for own in range(m):
+        first = [v for v in range(len(counts)) if v != s][:own]
+        for sizes in parts(m - 1 - own, m):
+            if s in range(own):  # its values are the first own + 1
+                p = avoided(counts, tuple(sorted([*sizes, own + 1], reverse=True)))
+            else:
+                rest = [count - (v == s) for v, count in enumerate(counts)]
+                has_s = Fraction(counts[s], n) * avoided(rest, sizes)
+                p = avoided(counts, tuple(sorted([*sizes, len(first)], reverse=True))) - has_s
+            found.append(p * n / counts[s])
+    return min(found)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_many_buckets(seed: int) -> None:
+    """Of releases with many buckets the same as trying all of them, and all sizes of sets of values."""
+    rng = np.random.default_rng(seed)
+    shares, largest = rng.dirichlet(np.ones(5)), 4 + 4 * (seed % 2)  # small ones are often alike
+    buckets = [list(map(str, rng.choice(list("abcde"), rng.integers(3, largest + 1), p=shares))) for _ in range(16)]
+    people = pd.DataFrame([(b, s) for b, values in enumerate(buckets) for s in values], columns=["b", "s"])
+    release = mx.Release.from_buckets(people.assign(q="x"), qi="q", sa="s", bucket="b")
+    sensitive = list(people["s"].unique()[: 1 + seed % 3])
+    most = 4
+    without, odds = [Fraction(1)] + [Fraction(1)] * most, [Fraction(10**6)] * (most + 1)
+    for values in buckets:
+        order = sorted(set(values), key=lambda v: (-values.count(v), v not in sensitive, v))
+        counts = [values.count(v) for v in order]
+        here = [min(avoided(counts, sizes) for sizes in parts(m, m)) for m in range(most + 1)]
+        ranks = [order.index(v) for v in sensitive if v in order]
+        with_target = [min(odds_with_target(counts, s, m + 1) for s in ranks) for m in range(most + 1)] if ranks else []
+        odds = [
+            min(
+                [odds[m - j] * here[j] for j in range(m + 1)]
+                + [with_target[m - j] * without[j] for j in range(m + 1) if ranks]
+            )
+            for m in range(most + 1)
+        ]
+        without = [min(without[m - j] * here[j] for j in range(m + 1)) for m in range(most + 1)]
+    table = mx.attacks.worst_case(release, range(most + 1), sensitive=sensitive)
+    expected = [float(1 / (1 + min(odds[: k + 1]))) for k in range(most + 1)]
+    np.testing.assert_allclose(table["disclosure"], expected, atol=1e-15)
+
+
+def test_the_papers_example() -> None:
+    """2/5 without knowledge; two in three after one implication; 10/19 if Hannah's flu would be Charlie's."""
+    worlds = Worlds(PAPER)
+    table = mx.attacks.worst_case(worlds.release(), range(3))
+    assert table["disclosure"].to_list() == [2 / 5, 2 / 3, 1]
+    check(worlds, table, dict(enumerate([Fraction(2, 5), Fraction(2, 3), Fraction(1)])))
+    charlie, hannah = "person 1 of bucket 0=flu", "person 1 of bucket 1=flu"
+    assert worlds.probability(charlie, [f"{hannah} -> {charlie}"]) == Fraction(10, 19)
+
+
+def test_certain_with_one_less_than_a_buckets_values() -> None:
+    """Buckets of l different values disclose 1 / (l - k) to k implications, and l - 1 leave no doubt."""
+    for l in (2, 4, 6):
+        people = pd.DataFrame({"q": "x", "s": list(map(str, range(l))) * 7, "b": np.repeat(np.arange(7), l)})
+        release = mx.Release.from_buckets(people, qi="q", sa="s", bucket="b")
+        table = mx.attacks.worst_case(release, range(l + 2))
+        assert table["disclosure"].to_list() == [1 / (l - k) if k < l else 1.0 for k in range(l + 2)]
+        assert table["sentences"].map(len).to_list() == [min(k, l - 1) for k in range(l + 2)]
+
+
+def test_what_is_not_certain_is_not_1() -> None:
+    """An implication that leaves a doubt of 5 in 10^17, less than doubles near 1 can show, does not make certain."""
+    people = pd.DataFrame({"q": "x", "s": ["a", "b", "c"], "b": 0, "n": [2 * 10**8, 1, 1]})
+    release = mx.Release.from_buckets(people, qi="q", sa="s", bucket="b", count="n")
+    table = mx.attacks.worst_case(release, [0, 1, 2])
+    assert table["disclosure"].to_list() == [1 - 2 / (2 * 10**8 + 2), np.nextafter(1.0, 0.0), 1.0]
+    assert table["sentences"][1] == ("person 2 of bucket 0=a -> person 1 of bucket 0=a",)
+
+
+def test_whom_it_is_about() -> None:
+    """The QI tuple is given where a bucket's people have one, and several sensitive attributes make a tuple."""
+    people = pd.DataFrame({"Age": [21, 25, 38, 44], "S": ["a", "b", "a", "b"], "T": [1, 2, 2, 2]})
+    release = mx.disguise.mondrian(people, qi="Age", sa=["S", "T"], k=2)
+    first, second = mx.attacks.worst_case(release, [0, 1])[["quasi_identifiers", "value", "sentences"]].to_numpy()
+    assert first[0] in release.quasi_identifiers
+    assert first[1] in {("a", 1), ("b", 2), ("a", 2)}
+    assert len(second[2]) == 1
+    (only,) = mx.attacks.worst_case(release, 0, sensitive=("b", 2))["value"]
+    assert only == ("b", 2)
+    mixed = mx.Release.from_buckets(people.assign(B=1), qi="Age", sa="S", bucket="B")
+    assert mx.attacks.worst_case(mixed, 0)["quasi_identifiers"].item() is None
+
+
+def test_what_is_no_release_of_buckets() -> None:
+    """Series, pseudonyms, counterfeits, and values that are not there are refused in words."""
+    series = patients()
+    with refused(StatementError, "not of a ReleaseSeries", "each of its releases by itself"):
+        mx.attacks.worst_case(series)
+    parts = divided(Worlds(PAPER).release(), 2)
+    with refused(StatementError, "from_partitions"):
+        mx.attacks.worst_case(parts)
+    assert mx.attacks.worst_case(mx.Release.from_partitions(parts), 1)["disclosure"].item() == 2 / 3
+    with refused(StatementError, "pseudonyms"):
+        mx.attacks.worst_case(series.releases[0])
+    qi_table = pd.DataFrame({"q": ["x", "x"], "b": [1, 1]})
+    sa_table = pd.DataFrame({"s": ["a", "b", "c"], "b": [1, 1, 1]})
+    fake = mx.Release.from_tables(qi_table, sa_table, qi="q", sa="s", bucket="b", counterfeits=True)
+    with refused(StatementError, "counterfeits"):
+        mx.attacks.worst_case(fake)
+    release = Worlds(PAPER).release()
+    with refused(UnknownName, "'fly'", "did you mean 'flu'?"):
+        mx.attacks.worst_case(release, sensitive=["fly"])
+    many = pd.DataFrame({"q": "x", "s": range(200), "b": 0})
+    with refused(GroupTooLarge, "takes 199 of"):
+        mx.attacks.worst_case(mx.Release.from_buckets(many, qi="q", sa="s", bucket="b"), 150)
+    with refused(StatementError, "k=-1"):
+        mx.attacks.worst_case(release, -1)
+    with refused(StatementError, "asks nothing"):
+        mx.attacks.worst_case(release, [])
+
+
+def test_adult_and_negated_atoms() -> None:
+    """Adult in five groups by age: both curves rise to 1 at one less than a group's values, implications ahead.
+
+    Negated atoms leave n_s / (n - the k most frequent others), the largest over the groups and values.
+    """
+    adult = mx.datasets.load_adult()
+    adult = adult.assign(Bucket=adult["age"] // 20)
+    release = mx.Release.from_buckets(adult, qi="age", sa="occupation", bucket="Bucket")
+    counts = adult.groupby("Bucket")["occupation"].value_counts().groupby("Bucket")
+    fewest = int(counts.size().min())
+    worst = mx.attacks.worst_case(release, range(fewest + 1))["disclosure"].to_numpy()
+    for k in range(fewest + 1):
+        negated = max(
+            count / (group.sum() - np.sort(group.drop(value))[::-1][:k].sum())
+            for _, group in counts
+            for value, count in group.items()
+        )
+        found = mx.attacks.skyline(release, k, 0, 0)["disclosure"].item()
+        assert found == pytest.approx(negated, abs=1e-15)
+        assert worst[k] >= found
+        assert (worst[k] == 1) == (found == 1) == (k >= fewest - 1)
+    assert (np.diff(worst[:fewest]) > 0).all()
