@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from .judgement import Judgement
 from .learning.definetti import definetti
+from .reconstruction.reconstruct import reconstruct
+from .reconstruction.result import Reconstruction
+from .reconstruction.statistic import Statistic
+from .reconstruction.tabulate import tabulate
 from .result import AttackResult
 from .skyline import skyline
 from .worst_case import worst_case
 
 __all__ = ["AttackResult", "Judgement", "definetti", "skyline", "worst_case"]
+__all__ = ["AttackResult", "Judgement", "Reconstruction", "Statistic", "reconstruct", "tabulate"]
+__all__ = ["AttackResult", "Judgement", "skyline", "worst_case"]

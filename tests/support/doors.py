@@ -61,6 +61,10 @@ def doors() -> dict[str, Door]:
     said = said.rename_axis(columns="Flu")
     attacked = pd.DataFrame({"Sex": ["f", "m"], "Flu": "no"})
     attack = mx.attacks.AttackResult(said, said, pd.Series([1, 1], index=said.index), 0.0)
+    statistics = [mx.attacks.Statistic({}, 2, mean=21), mx.attacks.Statistic({"sex": "F"}, "<3")]
+    residents = pd.DataFrame({"age": [20, 22], "sex": ["F", "M"]})
+    possible = {"age": [20, 21, 22], "sex": ["F", "M"]}
+    reconstruction = mx.attacks.reconstruct(statistics, possible)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -94,6 +98,27 @@ def doors() -> dict[str, Door]:
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
         "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
         "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
+        "mx.attacks.Reconstruction.judge": Door(reconstruction.judge, {"original": residents}),
+        "mx.attacks.Reconstruction.plot": Door(drawn(reconstruction.plot)),
+        "mx.attacks.Statistic": Door(
+            mx.attacks.Statistic,
+            {"where": {"sex": "F"}, "count": 3, "mean": 36.7, "median": 36.0, "of": "age", "decimals": 1},
+        ),
+        "mx.attacks.reconstruct": Door(
+            mx.attacks.reconstruct, {"tables": statistics, "domain": possible, "limit": 2, "time_limit": 10.0}
+        ),
+        "mx.attacks.tabulate": Door(
+            mx.attacks.tabulate,
+            {
+                "original": residents,
+                "by": [[], "sex", {"age": [20]}],
+                "of": "age",
+                "suppressed": "<2",
+                "decimals": 1,
+                "noise": 1,
+                "seed": 0,
+            },
+        ),
         "mx.attacks.skyline": Door(
             mx.attacks.skyline, {"release": release, "target": 1, "others": 1, "same": 1, "threshold": 0.9}
         ),

@@ -1,0 +1,282 @@
+"""Reconstruction finds all records that tables have in common: as enumeration does, and of the article's block."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx.attacks import Statistic, reconstruct, tabulate
+
+Record = tuple[object, ...]
+
+
+def multisets(tables: Iterable[pd.DataFrame]) -> set[tuple[Record, ...]]:
+    """Each table of records as a sorted tuple."""
+    return {tuple(sorted(one.itertuples(index=False, name=None))) for one in tables}
+
+
+class RandomTables:
+    """A few people of a small domain, and statistics of them, each also as a function of a list of people."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        ages = sorted(rng.choice(np.arange(9), rng.integers(3, 6), replace=False).tolist())
+        self.domain: dict[str, list[object]] = {"age": ages, "sex": ["F", "M"]}
+        self.types = list(itertools.product(*self.domain.values()))
+        n = int(rng.integers(2, 5))
+        truth = [self.types[at] for at in rng.integers(0, len(self.types), n)]
+        slack = int(rng.random() < 0.3)
+        self.tables = [Statistic({}, (n - slack, n))]
+        self.sizes = range(n - slack, n + 1)
+        self.checks = [lambda people: True]
+        for where in ({}, {"sex": "F"}, {"sex": "M"}, {"age": ages[:2]}, {"age": ages[1:]}):
+            if rng.random() < 0.75:
+                self._add(rng, where, truth)
+
+    def _add(self, rng: np.random.Generator, where: dict[str, object], truth: list[Record]) -> None:
+        def ages(people: Iterable[Record]) -> list[int]:
+            return [a for a, s in people if s == where.get("sex", s) and a in where.get("age", [a])]
+
+        held = ages(truth)
+        width = int(rng.integers(0, 2))
+        count = (max(len(held) - width, 0), len(held) + width)
+        said: dict[str, tuple[Fraction, Fraction]] = {}
+        for name, of in (("mean", statistics.mean), ("median", statistics.median)):
+            if held and rng.random() < 0.6:
+                half = Fraction(int(rng.integers(0, 3)), 4)
+                value = Fraction(of([Fraction(one) for one in held]))
+                said[name] = (value - half, value + half)
+        asked = bool(rng.random() < 0.7) or not said
+        self.tables.append(Statistic(where, count if asked else None, **said, **({"of": "age"} if said else {})))
+
+        def check(people: Iterable[Record]) -> bool:
+            found = ages(people)
+            right = not asked or count[0] <= len(found) <= count[1]
+            for name, of in (("mean", statistics.mean), ("median", statistics.median)):
+                if name in said:
+                    right = right and bool(found)
+                    right = right and said[name][0] <= of([Fraction(one) for one in found]) <= said[name][1]
+            return right
+
+        self.checks.append(check)
+
+    def enumerated(self) -> set[tuple[Record, ...]]:
+        """All multisets of records with these tables, by trying each."""
+        return {
+            people
+            for n in self.sizes
+            for people in itertools.combinations_with_replacement(self.types, n)
+            if all(check(people) for check in self.checks)
+        }
+
+
+def certain(solutions: Iterable[tuple[Record, ...]]) -> tuple[Record, ...]:
+    """The records that all of them have, as often as all do."""
+    first, *others = map(Counter, solutions)
+    for other in others:
+        first &= other
+    return tuple(sorted(first.elements()))
+
+
+def test_all_solutions_are_those_of_enumeration() -> None:
+    """On random tables with intervals, unknown counts and numbers of people: the same multisets, and the same core."""
+    sizes = []
+    for seed in range(100):
+        problem = RandomTables(seed)
+        expected = problem.enumerated()
+        sizes.append(len(expected))
+        limit = 25 if len(expected) <= 25 else 3
+        found = reconstruct(problem.tables, problem.domain, limit)
+        assert found.decided
+        assert found.complete == (len(expected) <= limit)
+        assert found.unique == (len(expected) == 1)
+        listed = multisets(found.solutions)
+        assert len(listed) == len(found.solutions) == min(limit, len(expected))
+        assert listed == expected if found.complete else listed < expected
+        assert multisets([found.certain]) == {certain(expected)}
+    assert min(sizes) == 1
+    assert max(sizes) > 25
+
+
+#: The records of Table 4 of the article: age, sex, race, marital status.
+SEVEN = [
+    (8, "F", "black", "single"),
+    (18, "M", "white", "single"),
+    (24, "F", "white", "single"),
+    (30, "M", "white", "married"),
+    (36, "F", "black", "married"),
+    (66, "F", "black", "married"),
+    (84, "M", "black", "married"),
+]
+ATTRIBUTES = ["age", "sex", "race", "marital"]
+DOMAIN = {"age": range(126), "sex": ["F", "M"], "race": ["black", "white"], "marital": ["married", "single"]}
+ADULT = range(18, 126)
+#: Table 1 of the article, (D) suppressed as fewer than three: of whom; people, median and mean age.
+TABLE_1: dict[str, tuple[dict[str, object], tuple[float, float, float] | None]] = {
+    "1A": ({}, (7, 30, 38)),
+    "2A": ({"sex": "F"}, (4, 30, 33.5)),
+    "2B": ({"sex": "M"}, (3, 30, 44)),
+    "2C": ({"race": "black"}, (4, 51, 48.5)),
+    "2D": ({"race": "white"}, (3, 24, 24)),
+    "3A": ({"marital": "single", "age": ADULT}, None),
+    "3B": ({"marital": "married", "age": ADULT}, (4, 51, 54)),
+    "4A": ({"sex": "F", "race": "black"}, (3, 36, 36.7)),
+    "4B": ({"sex": "M", "race": "black"}, None),
+    "4C": ({"sex": "M", "race": "white"}, None),
+    "4D": ({"sex": "F", "race": "white"}, None),
+    "5A": ({"age": range(5)}, None),
+    "5B": ({"age": range(18)}, None),
+    "5C": ({"age": range(64, 126)}, None),
+}
+#: Nobody is married below 15 years.
+MARRIED_CHILDREN = Statistic({"age": range(15), "marital": "married"}, 0)
+
+
+def printed(without: tuple[str, ...] = (), suppressed: bool = True) -> list[Statistic]:
+    """Table 1, with means and medians to one decimal."""
+    found = [MARRIED_CHILDREN]
+    for name, (where, line) in TABLE_1.items():
+        if name in without or (line is None and not suppressed):
+            continue
+        if line is None:
+            found.append(Statistic(where, "<3"))
+        else:
+            found.append(Statistic(where, int(line[0]), median=line[1], mean=line[2], of="age", decimals=1))
+    return found
+
+
+def test_the_seven_people_of_the_article_are_unique() -> None:
+    """Table 1 of Garfinkel, Abowd and Martindale leaves the seven people of its solution, and no others."""
+    for suppressed in (True, False):
+        found = reconstruct(printed(suppressed=suppressed), DOMAIN)
+        assert found.unique
+        assert multisets(found.solutions) == multisets([found.certain]) == {tuple(sorted(SEVEN))}
+        judgement = found.judge(pd.DataFrame(SEVEN, columns=ATTRIBUTES))
+        assert judgement.right == 1
+        assert judgement.baseline < 0.2
+        assert found.error == 0
+
+
+@pytest.mark.parametrize(("suppressed", "solutions"), [(True, 6), (False, 8)])
+def test_without_the_statistics_by_sex_the_white_people_may_have_any(suppressed: bool, solutions: int) -> None:
+    """Without 2A and 2B: no sex for three people, eight ways, of which two have three men or women who are white."""
+    found = reconstruct(printed(("2A", "2B"), suppressed), DOMAIN)
+    assert found.complete
+    assert len(found.solutions) == solutions
+    black, white = [one for one in SEVEN if one[2] == "black"], [one for one in SEVEN if one[2] == "white"]
+    ways = [
+        tuple(sorted(black + [(a, s, r, m) for (a, _, r, m), s in zip(white, sexes, strict=True)]))
+        for sexes in itertools.product("FM", repeat=3)
+        if not suppressed or len(set(sexes)) == 2
+    ]
+    assert multisets(found.solutions) == set(ways)
+    assert multisets([found.certain]) == {tuple(sorted(black))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suppressed", [True, False])
+def test_without_statistic_4a_there_are_two_solutions(suppressed: bool) -> None:
+    """Nobody is certain then: the two blocks share no record."""
+    found = reconstruct(printed(("4A",), suppressed), DOMAIN, time_limit=600)
+    assert found.complete
+    other = [(2, "F", "black", "single"), (12, "M", "white", "single"), (24, "F", "white", "married")]
+    other += [(30, "M", "black", "married"), (36, "F", "white", "single"), (72, "F", "black", "married")]
+    other += [(90, "M", "black", "married")]
+    assert multisets(found.solutions) == {tuple(sorted(SEVEN)), tuple(sorted(other))}
+    assert not len(found.certain)
+
+
+def test_tables_that_a_publisher_prints_are_true_of_the_records() -> None:
+    """Whatever is suppressed, rounded or noisy, the records are among the solutions."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        people = pd.DataFrame({"age": rng.integers(0, 4, 4), "sex": rng.choice(["F", "M"], 4)})
+        for how in ({}, {"suppressed": None, "decimals": None}, {"decimals": 0}, {"noise": 1}, {"suppressed": "<=1"}):
+            tables = tabulate(
+                people, [[], "sex", {"age": pd.Interval(1, 2, closed="both")}], of="age", seed=seed, **how
+            )
+            anyway = [Statistic({}, (4, 4))]
+            found = reconstruct(tables + anyway, {"age": range(4), "sex": ["F", "M"]}, limit=40)
+            assert found.complete
+            assert multisets([people]) <= multisets(found.solutions)
+
+
+def test_shuffled_records_are_found_no_better_than_by_guessing() -> None:
+    """Each attribute shuffled before the tables are made: the records found are the shuffled ones, right by chance."""
+    difference, variance = 0.0, 0.0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = 12
+        people = pd.DataFrame(
+            {name: rng.choice(list("abc"), n) for name in ("x", "y")} | {"age": rng.integers(0, 3, n)}
+        )
+        shuffled = people.apply(lambda column, rng=rng: rng.permutation(column.to_numpy()))
+        tables = [*tabulate(shuffled, [["x", "y", "age"]], suppressed=None), Statistic({}, n)]
+        found = reconstruct(tables, {"x": list("abc"), "y": list("abc"), "age": range(3)})
+        assert found.unique
+        assert found.judge(shuffled).right == 1
+        judgement = found.judge(people)
+        difference += judgement.right - judgement.baseline
+        variance += judgement.standard_error**2
+    assert abs(difference) < 3 * np.sqrt(variance)
+
+
+def test_probabilities_are_shares_of_the_assignments_to_people() -> None:
+    """Two people of mean age 2, of 1 to 3 years: (2, 2), (1, 3) and (3, 1), each a third; and how they are judged."""
+    found = reconstruct(Statistic({}, 2, mean=2), {"age": [1, 2, 3]})
+    assert found.complete
+    assert found.table.loc[1].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
+    assert found.table.loc[2].tolist() == pytest.approx([2 / 3, 0, 1 / 3])
+    # Each age is that of a third of the people on average, and so the guesses are of two people who may have any.
+    assert found.baseline.loc[1].tolist() == pytest.approx([4 / 9, 4 / 9, 1 / 9])
+    judgement = found.judge(pd.DataFrame({"age": [2, 2]}))
+    assert judgement.right == pytest.approx(1 / 3)
+    assert judgement.baseline == pytest.approx((5 / 9 + 1 / 9) / 2)
+    calibration = judgement.calibration[judgement.calibration["records"] > 0]
+    # "One is 1" and "one is 3", said 2/3, are wrong; "one is 2" and "two are 2", said 1/3, are right.
+    assert calibration["records"].tolist() == [4]
+    assert calibration["right"].tolist() == [0]
+
+
+def test_published_tables_are_read_in_their_own_words() -> None:
+    """Totals, suppressed and rounded cells of a PublishedTable, beside a mean."""
+    cells = [("*", "*", 4), ("F", "*", 3), ("M", "x", "<2"), ("F", "x", "*")]
+    table = mx.PublishedTable(pd.DataFrame(cells, columns=["sex", "place", "n"]), suppressed="<2")
+    domain = {"sex": ["F", "M"], "place": ["x", "y"]}
+    found = reconstruct([table], domain, limit=20)
+    assert found.complete
+    assert len(found.solutions) == 4 * 2  # 0 to 3 women in x, and the man in either
+    rounded = mx.PublishedTable(pd.DataFrame({"sex": ["*", "F"], "n": [3, 3]}), base=3)
+    sizes = {len(one) for one in reconstruct(rounded, {"sex": ["F", "M"]}, limit=20).solutions}
+    assert sizes == {2, 3, 4}
+
+
+def test_what_is_wrong_is_said() -> None:
+    """No solution, no time, nothing that limits the people, a mean that nobody can have, a domain too large."""
+    domain = {"age": range(5), "sex": ["F", "M"]}
+    with pytest.raises(mx.Infeasible, match="no records have all the tables"):
+        reconstruct([Statistic({}, 2, mean=1), Statistic({"sex": "F"}, 2, mean=2)], domain)
+    with pytest.raises(mx.NotDecided, match="no records were found in 0 seconds"):
+        reconstruct(Statistic({}, 2), domain, time_limit=0)
+    with pytest.raises(mx.StatementError, match="how many people there are"):
+        reconstruct(Statistic({"sex": "F"}, 2), domain)
+    with pytest.raises(mx.StatementError, match="was it rounded"):
+        reconstruct(Statistic({}, 3, mean=1.7), domain)
+    with pytest.raises(mx.StatementError, match="was it rounded"):
+        reconstruct(Statistic({}, 2, median=1.7), domain)
+    with pytest.raises(mx.TableError, match="at most"):
+        reconstruct(Statistic({}, 3), {"x": range(1000), "y": range(1000)})
+    with pytest.raises(mx.TableError, match="twice"):
+        reconstruct(Statistic({}, 3), pd.DataFrame({"x": [1, 1]}))
+    with pytest.raises(mx.TableError, match="3, and those reconstructed"):
+        reconstruct(Statistic({}, 2), domain, limit=100).judge(pd.DataFrame({"age": [1] * 3, "sex": "F"}))
+    with pytest.raises(mx.TableError, match="no numbers"):
+        reconstruct(Statistic({}, 3, mean=1, of="sex"), domain)
