@@ -1,4 +1,4 @@
-"""The command line: ``maxent-cvx demo | quantify | compare | publish | solvers``."""
+"""The command line: ``maxent-cvx demo | quantify | compare | publish | attack | solvers``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..errors import MaxEntError
 from ..solvers import available
-from . import compare, publish, quantify
+from . import attack, compare, publish, quantify
 from .demo import story
 from .parsing import Parser
 
@@ -36,6 +36,6 @@ def parser() -> Parser:
     command = commands.add_parser("solvers", help="list the solvers")
     command.set_defaults(command=lambda options: print(available().to_string()))
 
-    for described in (quantify, compare, publish):
+    for described in (quantify, compare, publish, attack):
         described.add(commands)
     return top

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn, TypeAlias
 
-__all__ = ["Commands", "Parser"]
+__all__ = ["Commands", "Parser", "counts"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,3 +18,10 @@ class Parser(argparse.ArgumentParser):
 
 #: What commands are added to.
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def counts(text: str) -> list[int]:
+    """Read a list of counts."""
+    if not all(part.strip().isdigit() for part in text.split(",")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of counts such as 0,10,50")
+    return [int(part) for part in text.split(",")]

@@ -15,9 +15,9 @@ from ..sources import read_knowledge, read_statement
 from ..studies.quantify import quantify
 from ..views import Release
 from .output import PICTURES, check_output, draw, write
-from .parsing import Commands
+from .parsing import Commands, counts
 from .partitions import is_in_partitions, partition_options, quantify_partitions
-from .reading import bucketed, one_source_of_buckets, people_of, read_csv, read_people, read_table, table_options
+from .reading import one_source_of_buckets, read_people, read_table, release_options, released, table_options
 
 __all__ = ["add"]
 
@@ -33,11 +33,9 @@ def add(commands: Commands) -> None:
     )
     table_options(command)
     partition_options(command)
-    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
-    command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
-    command.add_argument("--count", help="column that says how many people a row stands for")
+    release_options(command)
     command.add_argument(
-        "--top", type=_numbers, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
+        "--top", type=counts, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
     )
     command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
     command.add_argument(
@@ -55,13 +53,6 @@ def add(commands: Commands) -> None:
     command.set_defaults(command=run)
 
 
-def _numbers(text: str) -> list[int]:
-    """Read a list of counts."""
-    if not all(part.strip().isdigit() for part in text.split(",")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of counts such as 0,10,50")
-    return [int(part) for part in text.split(",")]
-
-
 def run(options: argparse.Namespace) -> None:
     """Print what the release discloses, or the scores; write and draw them where asked."""
     find(options.solver)  # before any work
@@ -76,21 +67,11 @@ def run(options: argparse.Namespace) -> None:
         return
     people = None if options.people is None else read_people(options.people)
     records = read_table(options)
-    if options.count is not None and not options.sa_table:
-        records = people_of(records, options.count)
     check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
     check_output(options.plot, PICTURES)
-    if options.sa_table:
-        if options.bucket is None or options.top:
-            raise TableError("--sa-table needs --bucket, and has no records to mine for --top")
-        sa_table = read_csv(options.sa_table)
-        release = Release.from_tables(
-            records, sa_table, qi=options.qi, sa=options.sa, bucket=options.bucket, count=options.count
-        )
-    else:
-        if options.bucket is None:
-            records, options.bucket = bucketed(records, options)
-        release = Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket)
+    if options.sa_table and options.top:
+        raise TableError("--sa-table has no records to mine for --top")
+    release, records = released(records, options)
     print(f"{release!r}"[1:-1])
     if options.top:
         _score(release, records, options)

@@ -11,6 +11,7 @@ import pandas as pd
 from .. import datasets, disguise
 from ..errors import TableError, unknown_name
 from ..tables.columns import count_column
+from ..views import Release
 
 __all__ = [
     "bucketed",
@@ -20,6 +21,8 @@ __all__ = [
     "read_csv",
     "read_people",
     "read_table",
+    "release_options",
+    "released",
     "table_options",
 ]
 
@@ -38,15 +41,43 @@ BUILT_IN: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, object]]] = {
 MOST_PEOPLE = 10**8
 
 
-def table_options(command: argparse.ArgumentParser) -> None:
-    """Options of commands that read a table."""
-    command.add_argument("table", metavar="TABLE", help=f"a CSV file with a header, or {' or '.join(BUILT_IN)}")
+def table_options(command: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Options of commands that read a table, or several with the same columns."""
+    what = f"a CSV file with a header, or {' or '.join(BUILT_IN)}"
+    if several:
+        command.add_argument("table", metavar="TABLE", nargs="+", help=what)
+    else:
+        command.add_argument("table", metavar="TABLE", help=what)
     command.add_argument("--qi", metavar="A,B,...", help="quasi-identifier columns")
     command.add_argument("--sa", metavar="S,...", help="the sensitive column; of several, each combination is a value")
     command.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
     command.add_argument("--l", type=int, help="Anatomy: records, and different values, a bucket")
     command.add_argument("--exempt", type=int, help="Anatomy: most frequent values that may repeat (0)")
     command.add_argument("--seed", type=int, default=0, help="Anatomy: random seed (0)")
+
+
+def release_options(command: argparse.ArgumentParser) -> None:
+    """Options of commands that take a release, or make one of a table."""
+    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
+    command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
+    command.add_argument("--count", help="column that says how many people a row stands for")
+
+
+def released(records: pd.DataFrame, options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:
+    """Read a release from its tables, or make one; with the records, in their buckets, that it is of."""
+    if options.sa_table:
+        if options.bucket is None:
+            raise TableError("--sa-table needs --bucket")
+        sa_table = read_csv(options.sa_table)
+        release = Release.from_tables(
+            records, sa_table, qi=options.qi, sa=options.sa, bucket=options.bucket, count=options.count
+        )
+        return release, records
+    if options.count is not None:
+        records = people_of(records, options.count)
+    if options.bucket is None:
+        records, options.bucket = bucketed(records, options)
+    return Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket), records
 
 
 def read_table(options: argparse.Namespace) -> pd.DataFrame:
@@ -68,10 +99,10 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
     return table.head(options.rows) if options.rows else table
 
 
-def read_csv(path: str) -> pd.DataFrame:
-    """Read a CSV file with a header."""
+def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
+    """Read a CSV file with a header; with a type, all columns as that."""
     try:
-        return pd.read_csv(path)
+        return pd.read_csv(path, dtype=dtype)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise TableError(f"{path!r} is not a CSV file with a header: {error}") from error
 

@@ -61,7 +61,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     ax.set_xlabel("probability of the likeliest value, at least")
     ax.set_ylabel("share of the records")
     ax.grid(alpha=0.3)
-    ax.legend(loc="lower left")
+    ax.legend(loc="best")
     return ax
 
 

@@ -1,0 +1,163 @@
+"""``maxent-cvx attack``: what can be inferred from what is published alone."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+
+import pandas as pd
+
+from .. import attacks, plots
+from ..errors import TableError
+from ..views import Release
+from .output import PICTURES, check_output, draw, write
+from .parsing import Commands, counts
+from .reading import one_source_of_buckets, read_table, release_options, released, table_options
+from .tables import read_domain, read_statistics
+
+__all__ = ["add"]
+
+#: The surest inferences that are printed.
+LISTED = 10
+
+
+def add(commands: Commands) -> None:
+    """Describe the command, and the attacks that it knows."""
+    command = commands.add_parser(
+        "attack",
+        help="what can be inferred from what is published alone",
+        description="Attacks that need no knowledge of their own.",
+    )
+    methods = command.add_subparsers(required=True, metavar="ATTACK")
+
+    worst = methods.add_parser(
+        "worst-case",
+        help="the most that k pieces of knowledge can disclose",
+        description="The largest P(somebody has a value) after any k implications, of several releases side by side.",
+    )
+    table_options(worst, several=True)
+    release_options(worst)
+    worst.add_argument("--k", type=counts, default=[0, 1, 2, 3], metavar="K,K,...", help="pieces known (0,1,2,3)")
+    worst.add_argument("--sensitive", action="append", metavar="VALUE", help="a value that must not be inferred (all)")
+    _outputs(worst, "disclosure against k")
+    worst.set_defaults(command=worst_case)
+
+    learnt = methods.add_parser(
+        "definetti",
+        help="guess everybody's value by what all buckets together say",
+        description="Who has what, by a model that is learnt from the release itself; nothing else is known.",
+    )
+    table_options(learnt)
+    release_options(learnt)
+    learnt.add_argument("--smoothing", type=float, default=1.0, help="records added to each count of naive Bayes (1)")
+    learnt.add_argument("--iterations", type=int, default=60, metavar="N", help="at most so many (60)")
+    _outputs(learnt, "of how many people the likeliest value is how sure")
+    learnt.set_defaults(command=definetti)
+
+    tables = methods.add_parser(
+        "reconstruct",
+        help="all records that published tables leave possible",
+        description="TABLES is a CSV file, a row a statistic: a column for each attribute of the domain (a value, 0-4, "
+        "a|b, or nothing for all), and n, mean and median as they are printed; n may be suppressed, as <3.",
+    )
+    tables.add_argument("tables", metavar="TABLES")
+    tables.add_argument(
+        "--domain", required=True, metavar="A=V;...", help="what values are possible: 'age=0-125;sex=F|M'"
+    )
+    tables.add_argument("--of", metavar="A", help="the attribute that means and medians are of (the one of numbers)")
+    tables.add_argument("--decimals", type=int, metavar="N", help="what they are rounded to (as the longest of each)")
+    tables.add_argument("--limit", type=int, default=10, metavar="N", help="solutions that are listed (10)")
+    tables.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds (60)")
+    _outputs(tables, "how sure the records are")
+    tables.set_defaults(command=reconstruct)
+
+
+def _outputs(command: argparse.ArgumentParser, drawn: str) -> None:
+    command.add_argument("--out", metavar="FILE", help="write the table that is printed, whole: .csv")
+    command.add_argument("--plot", metavar="FILE", help=f"draw {drawn}: .png, .pdf or .svg")
+
+
+def worst_case(options: argparse.Namespace) -> None:
+    """Print the worst of each release."""
+    _check(options)
+    found, releases = {}, {}
+    for name in options.table:
+        own = copy.copy(options)
+        own.table = name
+        release, _ = _release(own)
+        releases[name] = f"{release!r}"[1:-1]
+        found[name] = attacks.worst_case(release, k=options.k, sensitive=options.sensitive)
+    table = pd.concat(found, names=["release", None]).reset_index(level=0)
+    for name, one in found.items():
+        print(f"{name}: {releases[name]}\nThe largest P(somebody has a value) after any k implications:")
+        print(
+            one[["k", "disclosure", "person", "bucket", "value"]].to_string(index=False, float_format="{:.4f}".format)
+        )
+        last = one.iloc[-1]
+        print(
+            f"For k = {last['k']}, for example:",
+            *last["sentences"] or ["nothing need be known"],
+            sep="\n  ",
+            end="\n\n",
+        )
+    if options.out:
+        written = table.assign(sentences=table["sentences"].map("; ".join))
+        write(options.out, lambda path: written.to_csv(path, index=False))
+    if options.plot:
+        draw(options.plot, plots.worst_case(found))
+
+
+def definetti(options: argparse.Namespace) -> None:
+    """Print how sure the guesses are, the surest of them, and how often they are right."""
+    _check(options)
+    release, records = _release(options)
+    found = attacks.definetti(release, smoothing=options.smoothing, iterations=options.iterations)
+    print(f"{release!r}"[1:-1])
+    print(found)
+    surest = found.table.max(axis=1).nlargest(LISTED, keep="first")
+    likeliest = found.table.loc[surest.index].idxmax(axis=1)
+    print("\nThe surest:")
+    shown = pd.DataFrame({"value": likeliest, "P": surest, "records": found.records.loc[surest.index]}).reset_index()
+    print(shown.to_string(index=False, float_format="{:.4f}".format))
+    if not options.sa_table:
+        judged = found.judge(records)
+        print(f"\nOf the records themselves: {judged}")
+        held = judged.calibration[judged.calibration["records"] > 0]
+        print(held.to_string(float_format="{:.3f}".format))
+    if options.out:
+        write(options.out, lambda path: found.table.to_csv(path))
+    if options.plot:
+        draw(options.plot, found.plot())
+
+
+def reconstruct(options: argparse.Namespace) -> None:
+    """Print the records that are certain, and the solutions."""
+    check_output(options.out, {".csv"})
+    check_output(options.plot, PICTURES)
+    domain = read_domain(options.domain)
+    tables = read_statistics(options.tables, domain, options.of, options.decimals)
+    found = attacks.reconstruct(tables, domain, limit=options.limit, time_limit=options.time_limit)
+    print(found)
+    listed = pd.concat(dict(enumerate(found.solutions, 1)), names=["solution", None]).reset_index(level=0)
+    if found.unique:
+        print(found.solutions[0].to_string(index=False))
+    elif len(found.certain):
+        print("\nIn every solution:")
+        print(found.certain.to_string(index=False))
+    if options.out:
+        write(options.out, lambda path: listed.to_csv(path, index=False))
+    if options.plot:
+        draw(options.plot, found.plot())
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what cannot be read or written, before any work."""
+    one_source_of_buckets(options)
+    check_output(options.out, {".csv"})
+    check_output(options.plot, PICTURES)
+    if isinstance(options.table, list) and len(options.table) > 1 and options.sa_table:
+        raise TableError("--sa-table belongs to one release; give one TABLE")
+
+
+def _release(options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:
+    return released(read_table(options), options)
