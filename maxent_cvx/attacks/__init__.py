@@ -6,7 +6,9 @@ a model does; what it assumes instead is in its docstring.
 
 from __future__ import annotations
 
+from .composition.intersection import intersection
+from .composition.intersection_result import IntersectionResult
 from .judgement import Judgement
 from .result import AttackResult
 
-__all__ = ["AttackResult", "Judgement"]
+__all__ = ["AttackResult", "IntersectionResult", "Judgement", "intersection"]

@@ -61,6 +61,8 @@ def doors() -> dict[str, Door]:
     said = said.rename_axis(columns="Flu")
     attacked = pd.DataFrame({"Sex": ["f", "m"], "Flu": "no"})
     attack = mx.attacks.AttackResult(said, said, pd.Series([1, 1], index=said.index), 0.0)
+    intersected = mx.attacks.intersection([release, release])
+    frequency = dict.fromkeys(release.sensitive_values, 1)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -94,6 +96,11 @@ def doors() -> dict[str, Door]:
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
         "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
         "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
+        "mx.attacks.IntersectionResult.judge": Door(intersected.judge, {"original": hospital}),
+        "mx.attacks.IntersectionResult.plot": Door(drawn(intersected.plot)),
+        "mx.attacks.intersection": Door(
+            mx.attacks.intersection, {"releases": [release, release], "prior": frequency}
+        ),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
