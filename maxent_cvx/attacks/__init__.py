@@ -9,6 +9,8 @@ from __future__ import annotations
 from .composition.intersection import intersection
 from .composition.intersection_result import IntersectionResult
 from .judgement import Judgement
+from .presence.membership import membership
+from .presence.membership_result import MembershipResult
 from .result import AttackResult
 
-__all__ = ["AttackResult", "IntersectionResult", "Judgement", "intersection"]
+__all__ = ["AttackResult", "IntersectionResult", "Judgement", "MembershipResult", "intersection", "membership"]

@@ -2,9 +2,9 @@
 
 Two publishers draw from Adult, with so many people in both, and publish groups by Mondrian (k) or buckets by Anatomy
 (l). Of the people in both, "exposed" is the share whose occupation is the only one that both of their groups hold,
-"alone" the share whom one release exposes; "right" the share whose likeliest value is the true one, "one release" that of
-the better release. ``--shuffled`` deals the values anew to each release; ``--known`` tells the attack how many people are
-in both (Anatomy).
+"alone" the share whom one release exposes; "right" the share whose likeliest value is the true one, "one release" that
+of the better release. ``--shuffled`` deals the values anew to each release; ``--known`` tells the attack how many
+people are in both (Anatomy).
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ CLOSED = {
     "mx.attacks.AttackResult": "made by an attack; it only holds what it is given",
     "mx.attacks.IntersectionResult": "made by intersection(); it only holds what it is given",
     "mx.attacks.Judgement": "made by AttackResult.judge(); it only holds what it is given",
+    "mx.attacks.MembershipResult": "made by membership(); it only holds what it is given",
     "mx.disguise.Sanitized": "made by sanitize(); it only holds what it is given",
     "mx.measures.Equivocation": "made by equivocation()",
     "mx.measures.Exposure": "made by exposed(); it only holds what it is given",

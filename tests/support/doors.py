@@ -62,6 +62,8 @@ def doors() -> dict[str, Door]:
     attacked = pd.DataFrame({"Sex": ["f", "m"], "Flu": "no"})
     attack = mx.attacks.AttackResult(said, said, pd.Series([1, 1], index=said.index), 0.0)
     intersected = mx.attacks.intersection([release, release])
+    in_groups = mx.Release.from_generalized(generalized, qi="Age", sa="S")
+    present = mx.attacks.membership(in_groups, voters, count="n")
     frequency = dict.fromkeys(release.sensitive_values, 1)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
@@ -100,6 +102,11 @@ def doors() -> dict[str, Door]:
         "mx.attacks.IntersectionResult.plot": Door(drawn(intersected.plot)),
         "mx.attacks.intersection": Door(
             mx.attacks.intersection, {"releases": [release, release], "prior": frequency}
+        ),
+        "mx.attacks.MembershipResult.judge": Door(present.judge, {"original": voters.head(2)}),
+        "mx.attacks.MembershipResult.plot": Door(drawn(present.plot)),
+        "mx.attacks.membership": Door(
+            mx.attacks.membership, {"release": in_groups, "population": voters, "count": "n"}
         ),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),

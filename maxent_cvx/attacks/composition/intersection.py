@@ -71,9 +71,9 @@ def intersection(
     With one such person, who is as likely any pair of records that can be hers, that is the formula above: without the
     1 / pi, releases that say nothing of q would make frequent values more likely than they are.
 
-    Values of other people are taken to say nothing of hers. Where groups are of people who are alike, as Mondrian's are,
-    both say the same of such people, which is counted twice: on Adult the probabilities are surer than they are right,
-    and of Anatomy's buckets hardly (``python -m tests.benchmarks.intersection``).
+    Values of other people are taken to say nothing of hers. Where groups are of people who are alike, as Mondrian's
+    are, both say the same of such people, which is counted twice: on Adult the probabilities are surer than they are
+    right, and of Anatomy's buckets hardly (``python -m tests.benchmarks.intersection``).
 
     *Maximum entropy.* With M people in both, x(q, s, u, v) people who are record u of the first and v of the second,
     and x(s, u, -), x(s, -, v) in one alone, the number of worlds is prod n(u)! prod n(v)! / prod x!, so that to first

@@ -17,7 +17,7 @@ __all__ = ["IntersectionResult"]
 class IntersectionResult(AttackResult):
     """P(s | q, in all releases), beside P(s | q) of the one release that says most of each.
 
-    :meth:`judge` takes the records of people who are in all releases; how many they are need not be known to the attack.
+    :meth:`judge` takes the records of people who are in all releases, who need not be known to the attack.
 
     Attributes
     ----------
