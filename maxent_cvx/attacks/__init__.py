@@ -9,8 +9,19 @@ from __future__ import annotations
 from .composition.intersection import intersection
 from .composition.intersection_result import IntersectionResult
 from .judgement import Judgement
+from .presence.aggregates import aggregates
+from .presence.aggregates_result import AggregatesResult
 from .presence.membership import membership
 from .presence.membership_result import MembershipResult
 from .result import AttackResult
 
-__all__ = ["AttackResult", "IntersectionResult", "Judgement", "MembershipResult", "intersection", "membership"]
+__all__ = [
+    "AggregatesResult",
+    "AttackResult",
+    "IntersectionResult",
+    "Judgement",
+    "MembershipResult",
+    "aggregates",
+    "intersection",
+    "membership",
+]

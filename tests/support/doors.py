@@ -64,6 +64,8 @@ def doors() -> dict[str, Door]:
     intersected = mx.attacks.intersection([release, release])
     in_groups = mx.Release.from_generalized(generalized, qi="Age", sa="S")
     present = mx.attacks.membership(in_groups, voters, count="n")
+    counted = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2])
+    told = mx.attacks.aggregates(counted, hospital, target={"Disease": "Flu"})
     frequency = dict.fromkeys(release.sensitive_values, 1)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
@@ -96,10 +98,16 @@ def doors() -> dict[str, Door]:
     tree_door = _tree()
     return {
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
+        "mx.attacks.AggregatesResult.judge": Door(told.judge, {"original": hospital}),
+        "mx.attacks.AggregatesResult.plot": Door(drawn(told.plot)),
         "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
         "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
         "mx.attacks.IntersectionResult.judge": Door(intersected.judge, {"original": hospital}),
         "mx.attacks.IntersectionResult.plot": Door(drawn(intersected.plot)),
+        "mx.attacks.aggregates": Door(
+            mx.attacks.aggregates,
+            {"answers": counted, "population": hospital, "target": {"Disease": "Flu"}, "members": None, "sd": 0.1},
+        ),
         "mx.attacks.intersection": Door(
             mx.attacks.intersection, {"releases": [release, release], "prior": frequency}
         ),
@@ -313,6 +321,7 @@ def doors() -> dict[str, Door]:
         ),
         "mx.plots.quantification": Door(drawn(mx.plots.quantification), {"curves": curves}
         ),
+        "mx.plots.roc": Door(drawn(mx.plots.roc), {"table": told.roc}),
         "mx.plots.solver_comparison": Door(drawn(mx.plots.solver_comparison), {"table": comparison}
         ),
         "mx.plots.performance_profile": Door(
