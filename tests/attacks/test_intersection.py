@@ -184,15 +184,16 @@ def test_generalised_releases_are_linked_by_a_population() -> None:
     parts = [people.iloc[:40], people.iloc[20:]]
     made = [mx.disguise.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
     releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
-    result = mx.attacks.intersection(releases)
-    pi = pd.concat(parts)["S"].value_counts(normalize=True)
-    for age, row in result.table.iterrows():
-        weight = 1 / pi
-        for one in made:
-            covers = [age in cell if isinstance(cell, pd.Interval) else age == cell for cell in one["Age"]]
-            weight = weight * one["S"][covers].value_counts(normalize=True)
-        expected = weight.fillna(0.0) / weight.sum()
-        np.testing.assert_allclose(row, expected.reindex(VALUES, fill_value=0.0), atol=1e-12)
+    for prior in (PI, None):
+        result = mx.attacks.intersection(releases, prior=prior)
+        for age, row in result.table.iterrows():
+            covers = [[age in c if isinstance(c, pd.Interval) else age == c for c in one["Age"]] for one in made]
+            values = [one["S"][held] for one, held in zip(made, covers, strict=True)]
+            weight = 1 / (pd.Series(PI) if prior else pd.concat(values).value_counts(normalize=True))
+            for some in values:
+                weight = weight * some.value_counts(normalize=True)
+            expected = weight.fillna(0.0) / weight.sum()
+            np.testing.assert_allclose(row, expected.reindex(VALUES, fill_value=0.0), atol=1e-12)
     known = mx.attacks.intersection(releases, people.iloc[20:40][["Age"]])
     assert known.records.sum() == 20
     assert known.error < 1e-4
