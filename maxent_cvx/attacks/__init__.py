@@ -6,8 +6,14 @@ a model does; what it assumes instead is in its docstring.
 
 from __future__ import annotations
 
+from .composition.intersection import intersection
+from .composition.intersection_result import IntersectionResult
 from .judgement import Judgement
 from .learning.definetti import definetti
+from .presence.aggregates import aggregates
+from .presence.aggregates_result import AggregatesResult
+from .presence.membership import membership
+from .presence.membership_result import MembershipResult
 from .reconstruction.reconstruct import reconstruct
 from .reconstruction.result import Reconstruction
 from .reconstruction.statistic import Statistic
@@ -17,11 +23,17 @@ from .skyline import skyline
 from .worst_case import worst_case
 
 __all__ = [
+    "AggregatesResult",
     "AttackResult",
+    "IntersectionResult",
     "Judgement",
+    "MembershipResult",
     "Reconstruction",
     "Statistic",
+    "aggregates",
     "definetti",
+    "intersection",
+    "membership",
     "reconstruct",
     "skyline",
     "tabulate",

@@ -146,12 +146,16 @@ class AttackResult:
                 "attack knows of; pass the table that was published"
             )
         truth = np.bincount(at, minlength=self.table.size).reshape(self.table.shape)
+        self._check_number(truth)
+        return truth
+
+    def _check_number(self, truth: np.ndarray) -> None:
+        """Refuse more or fewer records of a row than were attacked."""
         if (off := truth.sum(axis=1) != self.records.to_numpy()).any():
             raise TableError(
                 f"the original records are more or fewer than those attacked in {int(off.sum())} of {len(off)} rows; "
                 "pass the table that was published, with its buckets where the attack tells them apart"
             )
-        return truth
 
     def __str__(self) -> str:
         return self.sentence

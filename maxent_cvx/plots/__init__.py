@@ -7,6 +7,7 @@ from .heat_map import posterior
 from .likeliest_values import likeliest_values
 from .price_bars import prices
 from .profile_steps import performance_profile
+from .roc_lines import roc
 from .score_lines import quantification
 from .solver_points import solver_comparison
 from .sweep_lines import sweep
@@ -19,6 +20,7 @@ __all__ = [
     "posterior",
     "prices",
     "quantification",
+    "roc",
     "solver_comparison",
     "sweep",
     "worst_case",

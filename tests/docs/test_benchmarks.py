@@ -19,6 +19,7 @@ from tests.benchmarks import (
     guest,
     harvest,
     honesty,
+    intersection,
     larger,
     newton_systems,
     phases,
@@ -73,6 +74,14 @@ def test_soft_rows(capsys):
     assert "compared" in set(table["word"])
     assert {"objective", "problem", "probability"} <= set(table)
     assert "compared" in capsys.readouterr().out
+
+
+def test_intersection(capsys):
+    """Pairs of releases are attacked, and what they expose is counted."""
+    table = intersection.main(["--records", "300", "--both", "100", "--k", "5", "--l", "3", "--known"])
+    assert list(table["method"]) == ["mondrian", "anatomy"]
+    assert (table["exposed and right"] == table["exposed"]).all()
+    assert "exposed" in capsys.readouterr().out
 
 
 def test_guest():

@@ -65,6 +65,12 @@ def doors() -> dict[str, Door]:
     residents = pd.DataFrame({"age": [20, 22], "sex": ["F", "M"]})
     possible = {"age": [20, 21, 22], "sex": ["F", "M"]}
     reconstruction = mx.attacks.reconstruct(statistics, possible)
+    intersected = mx.attacks.intersection([release, release])
+    in_groups = mx.Release.from_generalized(generalized, qi="Age", sa="S")
+    present = mx.attacks.membership(in_groups, voters, count="n")
+    counted = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2])
+    told = mx.attacks.aggregates(counted, hospital, target={"Disease": "Flu"})
+    frequency = dict.fromkeys(release.sensitive_values, 1)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -96,6 +102,8 @@ def doors() -> dict[str, Door]:
     tree_door = _tree()
     return {
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
+        "mx.attacks.AggregatesResult.judge": Door(told.judge, {"original": hospital}),
+        "mx.attacks.AggregatesResult.plot": Door(drawn(told.plot)),
         "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
         "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
         "mx.attacks.Reconstruction.judge": Door(reconstruction.judge, {"original": residents}),
@@ -124,6 +132,20 @@ def doors() -> dict[str, Door]:
         ),
         "mx.attacks.worst_case": Door(mx.attacks.worst_case, {"release": release, "k": [0, 1], "sensitive": ["Flu"]}),
         "mx.attacks.definetti": Door(mx.attacks.definetti, {"release": release, "iterations": 2}),
+        "mx.attacks.IntersectionResult.judge": Door(intersected.judge, {"original": hospital}),
+        "mx.attacks.IntersectionResult.plot": Door(drawn(intersected.plot)),
+        "mx.attacks.aggregates": Door(
+            mx.attacks.aggregates,
+            {"answers": counted, "population": hospital, "target": {"Disease": "Flu"}, "members": None, "sd": 0.1},
+        ),
+        "mx.attacks.intersection": Door(
+            mx.attacks.intersection, {"releases": [release, release], "prior": frequency}
+        ),
+        "mx.attacks.MembershipResult.judge": Door(present.judge, {"original": voters.head(2)}),
+        "mx.attacks.MembershipResult.plot": Door(drawn(present.plot)),
+        "mx.attacks.membership": Door(
+            mx.attacks.membership, {"release": in_groups, "population": voters, "count": "n"}
+        ),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
@@ -332,6 +354,7 @@ def doors() -> dict[str, Door]:
         ),
         "mx.plots.quantification": Door(drawn(mx.plots.quantification), {"curves": curves}
         ),
+        "mx.plots.roc": Door(drawn(mx.plots.roc), {"table": told.roc}),
         "mx.plots.solver_comparison": Door(drawn(mx.plots.solver_comparison), {"table": comparison}
         ),
         "mx.plots.performance_profile": Door(

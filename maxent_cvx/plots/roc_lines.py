@@ -1,0 +1,75 @@
+"""Receiver operating characteristics as lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..errors import TableError
+from .drawing import LINES, STYLES, axes_or_new, check_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["roc"]
+
+#: Markers in turn, beside line styles.
+MARKERS = ("o", "s", "^", "D")
+#: Markers of a line, about.
+MARKED = 12
+
+
+def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw the share of true positives against that of false ones, a line a group; on the diagonal nothing is told.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The `roc` of a result of :func:`maxent_cvx.attacks.aggregates`: columns `group`, `threshold`, `false_positive`
+        and `true_positive`, shares, rising in each group from 0 to 1.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table has no such columns, no rows, or something else than shares; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> table = pd.DataFrame({"group": "in the data", "threshold": [9.0, 0.8, 0.1],
+    ...                       "false_positive": [0.0, 0.2, 1.0], "true_positive": [0.0, 0.9, 1.0]})
+    >>> ax = mx.plots.roc(table, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['in the data (area 0.85)', 'by chance']
+    """
+    check_table(table, ("group", "false_positive", "true_positive"), "attacks.aggregates(...).roc")
+    if not len(table):
+        raise TableError("the table has no rows: in no group there are people with the value and without")
+    rates = table[["false_positive", "true_positive"]]
+    if not all(pd.api.types.is_numeric_dtype(rates[name]) for name in rates):
+        raise TableError("shares of false and of true positives must be numbers")
+    if not ((rates >= 0) & (rates <= 1)).all(axis=None):
+        raise TableError("shares of false and of true positives must be from 0 to 1, and none may be missing")
+    ax = axes_or_new(ax, LINES)
+    for number, (group, part) in enumerate(table.groupby("group", sort=False)):
+        x, y = (part[name].to_numpy(dtype=float) for name in rates)
+        area = float(((y[1:] + y[:-1]) / 2 * (x[1:] - x[:-1])).sum())
+        ax.plot(
+            x, y, linestyle=STYLES[number % len(STYLES)], linewidth=1.8, marker=MARKERS[number % len(MARKERS)],
+            markersize=5, markevery=max(len(x) // MARKED, 1), label=f"{group} (area {area:.2f})", clip_on=False,
+        )  # fmt: skip
+    ax.plot([0, 1], [0, 1], color="grey", linewidth=1.0, linestyle=":", label="by chance")
+    ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
+    ax.set_xlabel("false positives: share of people without the value")
+    ax.set_ylabel("true positives: share of people with it")
+    ax.grid(alpha=0.3)
+    ax.legend(loc="best")
+    return ax

@@ -1,0 +1,235 @@
+"""Two releases without pseudonyms: exact over worlds for one person, maximum entropy for a known overlap."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, permutations, product
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+
+VALUES = list("xyz")
+PI = {"x": 0.5, "y": 0.3, "z": 0.2}
+
+
+def records(rng: np.random.Generator, n: int = 4) -> pd.DataFrame:
+    """A few people of two QI tuples, in buckets of two or so."""
+    return pd.DataFrame({"Q": rng.choice(list("ab"), n), "S": rng.choice(VALUES, n), "B": rng.integers(0, 2, n)})
+
+
+def release(table: pd.DataFrame) -> mx.Release:
+    return mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
+
+
+def dealings(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Every way to deal the values of buckets to their records."""
+    every = []
+    for _, part in table.groupby("B"):
+        every.append([dict(zip(part.index, dealt, strict=True)) for dealt in set(permutations(part["S"]))])
+    return [tuple({k: v for one in world for k, v in one.items()}[i] for i in table.index) for world in product(*every)]
+
+
+def worlds(
+    tables: list[pd.DataFrame], number: int, pi: dict[str, float]
+) -> Iterator[tuple[float, list[tuple[str, str]]]]:
+    """Every world in which so many people are in all: its weight, and their QI and values."""
+    dealt = [dealings(table) for table in tables]
+    for world in product(*dealt):
+        matches = [
+            places
+            for places in product(*(table.index for table in tables))
+            if len({(table["Q"][i], values[i]) for table, values, i in zip(tables, world, places, strict=True)}) == 1
+        ]
+        for chosen in combinations(matches, number):
+            if all(len(set(places)) == number for places in zip(*chosen, strict=True)):
+                people = [(tables[0]["Q"][one[0]], world[0][one[0]]) for one in chosen]
+                yield float(np.prod([pi[s] ** (1 - len(tables)) for _, s in people])), people
+
+
+def enumerated(tables: list[pd.DataFrame], number: int, pi: dict[str, float] = PI) -> pd.DataFrame:
+    """P(s | q, in all), from all worlds."""
+    found: Counter[tuple[str, str]] = Counter()
+    for weight, people in worlds(tables, number, pi):
+        for one in people:
+            found[one] += weight
+    table = pd.Series(found, dtype=float).unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
+    return table.div(table.sum(axis=1), axis=0)
+
+
+def some_tables(seed: int, how_many: int = 2, n: int = 4) -> list[pd.DataFrame] | None:
+    """Random tables in which somebody can be in all."""
+    rng = np.random.default_rng(seed)
+    tables = [records(rng, n) for _ in range(how_many)]
+    return tables if any(True for _ in worlds(tables, 1, PI)) else None
+
+
+@pytest.mark.parametrize("how_many", [2, 3])
+def test_one_person_in_all_releases_is_judged_as_by_all_possible_worlds(how_many: int) -> None:
+    """overlap=None equals enumeration, for two releases and for three; QI tuples that nobody can have are named."""
+    checked = 0
+    for seed in range(125 if how_many == 2 else 30):
+        if (tables := some_tables(seed, how_many, 6 - how_many)) is None:
+            continue
+        result = mx.attacks.intersection([release(table) for table in tables], prior=PI)
+        exact = enumerated(tables, 1)
+        assert list(result.table.index) == list(exact.index)
+        got = result.table.reindex(columns=VALUES, fill_value=0.0)
+        np.testing.assert_allclose(got, exact, atol=1e-12)
+        common = set.intersection(*(set(table["Q"]) for table in tables))
+        assert {q for (q,) in result.impossible} == common - set(exact.index)
+        high = result.bounds["high"].unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
+        assert ((high > 0).to_numpy() == (exact > 0).to_numpy()).all()
+        checked += 1
+    assert checked >= (100 if how_many == 2 else 15)
+
+
+def test_equal_frequencies_make_all_worlds_equally_likely() -> None:
+    """prior=1 for every value: worlds are counted."""
+    for seed in range(8):
+        if (tables := some_tables(seed)) is not None:
+            result = mx.attacks.intersection([release(t) for t in tables], prior=dict.fromkeys(VALUES, 1.0))
+            exact = enumerated(tables, 1, dict.fromkeys(VALUES, 1.0))
+            np.testing.assert_allclose(result.table.reindex(columns=VALUES, fill_value=0.0), exact, atol=1e-12)
+
+
+def by_cvxpy(tables: list[pd.DataFrame], people: dict[str, int] | int) -> pd.DataFrame:
+    """The maximum-entropy answer, each record on its own: x(i, j, s) in both, x(i, s) in one alone."""
+    cells = [
+        (q, i, j, s)
+        for q in "ab"
+        for i, j, s in product(*(table.index for table in tables), VALUES)
+        if tables[0]["Q"][i] == q == tables[1]["Q"][j]
+        and all(s in set(t["S"][t["B"] == t["B"][k]]) for t, k in zip(tables, (i, j), strict=True))
+    ]
+    both = cp.Variable(len(cells), nonneg=True)
+    alone = [cp.Variable((len(t), 3), nonneg=True) for t in tables]
+    rows = []
+    for side, (table, x) in enumerate(zip(tables, alone, strict=True)):
+        of = [np.array([cell[1 + side] == i for cell in cells], dtype=float) for i in table.index]
+        rows += [of[i] @ both + cp.sum(x[i]) == 1 for i in table.index]
+        for b, s in product(set(table["B"]), VALUES):
+            inside = table.index[table["B"] == b]
+            mask = np.array([cell[1 + side] in set(inside) and cell[3] == s for cell in cells], dtype=float)
+            held = int((table["S"][inside] == s).sum())
+            rows.append(mask @ both + cp.sum(x[list(inside), VALUES.index(s)]) == held)
+    wanted = {"": people} if isinstance(people, int) else people
+    for q, n in wanted.items():
+        rows.append(np.array([q in ("", cell[0]) for cell in cells], dtype=float) @ both == n)
+    entropy = cp.sum(cp.entr(both)) - np.log([PI[cell[3]] for cell in cells]) @ both
+    program = cp.Problem(cp.Maximize(entropy + sum(cp.sum(cp.entr(x)) for x in alone)), rows)
+    program.solve(solver="CLARABEL")
+    assert program.status == "optimal"
+    found = pd.Series(both.value, pd.MultiIndex.from_tuples([(c[0], c[3]) for c in cells])).groupby(level=[0, 1]).sum()
+    table = found.unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
+    return table.div(table.sum(axis=1), axis=0)
+
+
+def overlapping(seed: int, n: int, number: int) -> tuple[list[pd.DataFrame], pd.DataFrame]:
+    """Tables that share the first people, whose buckets differ; and these people."""
+    rng = np.random.default_rng(seed)
+    people = records(rng, 2 * n - number)
+    tables = [people.iloc[:n], people.iloc[[*range(number), *range(n, 2 * n - number)]]]
+    return [t.reset_index(drop=True).assign(B=rng.permutation(n) % 2) for t in tables], people.iloc[:number]
+
+
+def test_a_known_overlap_has_the_maximum_entropy_answer() -> None:
+    """A number of people, everybody, or who they are: equal to CVXPY over single records, within the certificate."""
+    for seed in range(4):
+        tables, people = overlapping(seed, 6, 3)
+        releases = [release(table) for table in tables]
+        who = people["Q"].value_counts().to_dict()
+        for overlap, told in ((3, 3), (people[["Q"]], who)):
+            result = mx.attacks.intersection(releases, overlap, prior=PI)
+            expected = by_cvxpy(tables, told).loc[result.table.index]
+            np.testing.assert_allclose(result.table.reindex(columns=VALUES, fill_value=0.0), expected, atol=2e-4)
+            assert result.error < 1e-6
+    tables, people = overlapping(1, 4, 4)
+    result = mx.attacks.intersection([release(table) for table in tables], "everybody", prior=PI)
+    assert result.records.to_dict() == people["Q"].value_counts().to_dict()
+    same = mx.attacks.intersection([release(table) for table in tables], people[["Q"]], prior=PI)
+    pd.testing.assert_frame_equal(result.table, same.table)
+
+
+def test_a_known_overlap_is_near_to_all_worlds_and_inside_its_bounds() -> None:
+    """No world has a share outside the bounds; P differs from that of all worlds by no more than a tenth on average."""
+    distances = []
+    for seed in range(12):
+        tables, people = overlapping(seed, 4, 2)
+        result = mx.attacks.intersection([release(table) for table in tables], people[["Q"]], prior=PI)
+        n = people["Q"].value_counts().to_dict()
+        shares: Counter[tuple[str, str]] = Counter()
+        total = 0.0
+        for weight, found in worlds(tables, 2, PI):
+            if Counter(q for q, _ in found) == Counter(n):
+                total += weight
+                for (q, s), k in Counter(found).items():
+                    shares[q, s] += weight * k / n[q]
+                    assert result.bounds["low"][q, s] <= k / n[q] <= result.bounds["high"][q, s]
+                for q, s in result.bounds.index[result.bounds["low"] > 0]:
+                    assert (q, s) in found
+        for q, s in shares:
+            distances.append(abs(shares[q, s] / total - result.table.loc[q, s]))
+    assert np.mean(distances) < 0.1
+
+
+def test_generalised_releases_are_linked_by_a_population() -> None:
+    """Mondrian: a group's values are the candidates of everybody it covers; worlds as of any other release."""
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame({"Age": rng.integers(20, 60, 60), "S": rng.choice(VALUES, 60)})
+    parts = [people.iloc[:40], people.iloc[20:]]
+    made = [mx.disguise.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
+    releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
+    for prior in (PI, None):
+        result = mx.attacks.intersection(releases, prior=prior)
+        for age, row in result.table.iterrows():
+            covers = [[age in c if isinstance(c, pd.Interval) else age == c for c in one["Age"]] for one in made]
+            values = [one["S"][held] for one, held in zip(made, covers, strict=True)]
+            weight = 1 / (pd.Series(PI) if prior else pd.concat(values).value_counts(normalize=True))
+            for some in values:
+                weight = weight * some.value_counts(normalize=True)
+            expected = weight.fillna(0.0) / weight.sum()
+            np.testing.assert_allclose(row, expected.reindex(VALUES, fill_value=0.0), atol=1e-12)
+    known = mx.attacks.intersection(releases, people.iloc[20:40][["Age"]])
+    assert known.records.sum() == 20
+    assert known.error < 1e-4
+
+
+def test_values_that_have_nothing_to_do_with_each_other_reveal_nothing() -> None:
+    """Values shuffled in each release: no more right guesses than of one release, within three standard errors."""
+    adult = mx.datasets.load_adult().iloc[:6000]
+    qi, rng = ["age", "sex", "race"], np.random.default_rng(0)
+    parts = [adult.iloc[:4000], adult.iloc[2000:]]
+    parts = [part.assign(occupation=rng.permutation(part["occupation"])) for part in parts]
+    releases = [mx.disguise.anatomy(part, qi=qi, sa="occupation", l=4, seed=i) for i, part in enumerate(parts)]
+    result = mx.attacks.intersection(releases)
+    both = parts[0].iloc[2000:]
+    found = result.judge(both[pd.MultiIndex.from_frame(both[qi]).isin(result.table.index)])
+    assert found.right - found.baseline < 3 * found.standard_error
+
+
+def test_what_cannot_be_said_is_refused() -> None:
+    """Overlaps that are no overlaps, releases that cannot be linked, and contradictions."""
+    tables, people = overlapping(0, 6, 3)
+    releases = [release(table) for table in tables]
+    for overlap in ("nobody", 0, 2.5, (3, 2), (1, 2, 3), 7):
+        with pytest.raises(mx.StatementError):
+            mx.attacks.intersection(releases, overlap)
+    with pytest.raises(mx.TableError, match="of the 4 people in both"):
+        mx.attacks.intersection(releases, pd.DataFrame({"Q": ["a", "a", "c", "b"]}))
+    with pytest.raises(mx.StatementError, match="of two releases"):
+        mx.attacks.intersection([*releases, releases[0]], 3)
+    with pytest.raises(mx.UnknownName, match="value of the prior"):
+        mx.attacks.intersection(releases, prior={"x": 1.0})
+    generalized = mx.disguise.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
+    with pytest.raises(mx.TableError, match="generalised"):
+        mx.attacks.intersection([generalized, generalized])
+    two = [release(pd.DataFrame({"Q": ["a"], "S": [s], "B": [1]})) for s in "xy"]
+    with pytest.raises(mx.Infeasible):
+        mx.attacks.intersection(two)
+    with pytest.raises(mx.Infeasible, match="1 people"):
+        mx.attacks.intersection(two, pd.DataFrame({"Q": ["a"]}))
