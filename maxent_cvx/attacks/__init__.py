@@ -7,6 +7,8 @@ a model does; what it assumes instead is in its docstring.
 from __future__ import annotations
 
 from .judgement import Judgement
+from .known_algorithm.minimality import minimality
+from .known_algorithm.result import MinimalityResult
 from .result import AttackResult
 
-__all__ = ["AttackResult", "Judgement"]
+__all__ = ["AttackResult", "Judgement", "MinimalityResult", "minimality"]

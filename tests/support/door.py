@@ -64,6 +64,7 @@ CLOSED = {
     "mx.BucketInvariants.closed_bounds": "between a view's invariants and the solvers",
     "mx.BucketInvariants.closed_bounds_of_each": "between a view's invariants and the solvers",
     "mx.attacks.AttackResult": "made by an attack; it only holds what it is given",
+    "mx.attacks.MinimalityResult": "made by minimality(); it only holds what it is given",
     "mx.attacks.Judgement": "made by AttackResult.judge(); it only holds what it is given",
     "mx.disguise.Sanitized": "made by sanitize(); it only holds what it is given",
     "mx.measures.Equivocation": "made by equivocation()",

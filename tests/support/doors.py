@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import cvxpy as cp
@@ -61,6 +62,9 @@ def doors() -> dict[str, Door]:
     said = said.rename_axis(columns="Flu")
     attacked = pd.DataFrame({"Sex": ["f", "m"], "Flu": "no"})
     attack = mx.attacks.AttackResult(said, said, pd.Series([1, 1], index=said.index), 0.0)
+    cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
+    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital}
+    told = mx.attacks.minimality(**minimality)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -94,6 +98,9 @@ def doors() -> dict[str, Door]:
         "mx.AnsweredQueries": Door(mx.AnsweredQueries, {"queries": [{"Gender": "male"}], "answers": [5.0]}),
         "mx.attacks.AttackResult.judge": Door(attack.judge, {"original": attacked}),
         "mx.attacks.AttackResult.plot": Door(drawn(attack.plot)),
+        "mx.attacks.MinimalityResult.judge": Door(told.judge, {"original": hospital}),
+        "mx.attacks.MinimalityResult.plot": Door(drawn(told.plot)),
+        "mx.attacks.minimality": Door(mx.attacks.minimality, minimality),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
