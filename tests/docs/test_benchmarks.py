@@ -18,6 +18,7 @@ from tests.benchmarks import (
     harvest,
     honesty,
     larger,
+    minimality,
     newton_systems,
     phases,
     quantification,
@@ -54,6 +55,14 @@ def test_soft_rows(capsys):
     assert "compared" in set(table["word"])
     assert {"objective", "problem", "probability"} <= set(table)
     assert "compared" in capsys.readouterr().out
+
+
+def test_minimality(capsys):
+    """What Mondrian's algorithm tells of some people: probabilities move, and shares of right guesses are judged."""
+    table = minimality.main(["--records", "600", "--cases", "1", "--queries", "5"])
+    assert {"told of", "sure", "right", "baseline", "loss"} <= set(table)
+    assert table["right"].between(0, 1).all()
+    assert "education" in capsys.readouterr().out
 
 
 def test_guest():

@@ -28,6 +28,7 @@ class GroupWays:
         self.members = np.flatnonzero(part.group == number)
         inside = part.halves[:, self.members]
         cells, self.cell = np.unique(inside, axis=1, return_inverse=True)
+        self.cell = self.cell.reshape(-1)
         self.size = np.bincount(self.cell)
         touched = inside.any(axis=1)
         alone = touched & (part.halves.sum(axis=1) == inside.sum(axis=1))

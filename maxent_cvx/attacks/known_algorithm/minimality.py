@@ -27,7 +27,7 @@ from .swaps import swapped
 __all__ = ["minimality"]
 
 #: Tables that a chain may be asked of, at least: with fewer its batches say nothing.
-FEWEST = 200
+FEWEST = 2_000
 
 
 def minimality(
@@ -51,7 +51,8 @@ def minimality(
     release : Release
         As it was published.
     algorithm : function
-        From a table, with the columns of QI and sensitive values, to a Release; always the same for the same table. A
+        From a table, with the columns of QI and sensitive values, to a Release; always the same for the same table. Of
+        a table that it refuses with a TableError it publishes nothing. A
         ``functools.partial`` of :func:`maxent_cvx.disguise.anatomy`, :func:`~maxent_cvx.disguise.mondrian` or
         :func:`~maxent_cvx.disguise.similar_linkage` is recognised, see the notes.
     population : DataFrame, optional
@@ -63,7 +64,7 @@ def minimality(
     limit : int
         Tables up to which each is asked of; more are sampled, except for Mondrian.
     n : int
-        Tables that sampling asks of, at least 200.
+        Tables that sampling asks of, at least 2,000.
     seed : int
         Of sampling.
 

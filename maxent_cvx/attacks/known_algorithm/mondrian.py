@@ -12,7 +12,7 @@ from ...disguise.cutting import Scales
 from ...errors import GroupTooLarge, Infeasible
 from ...views import Release
 from .counting import Counted
-from .part import Part
+from .part import Part, renumbered
 from .people import People
 from .refused_cuts import RefusedCuts
 from .rejection import sampled
@@ -54,7 +54,7 @@ def mondrian_posterior(people: People, k: int, l: int | None, n: int, rng: np.ra
     """
     group, n_sb = _groups(people)
     refused = RefusedCuts.of(Scales.of(people.table, people.view.qi), group, k)
-    too_few = l is not None and len(n_sb) > 1 and bool(((n_sb > 0).sum(axis=1) < l).any())
+    too_few = k > len(people) or (l is not None and bool(((n_sb > 0).sum(axis=1) < l).any()))
     if too_few or (l is None and refused.cuts):
         raise _no_table()
     p = n_sb[group] / n_sb.sum(axis=1)[group, None]
@@ -112,6 +112,6 @@ def _part(
     number[buckets] = np.arange(len(buckets))
     records = np.flatnonzero(number[group] >= 0)
     values = np.flatnonzero(n_sb[buckets].any(axis=0))
-    halves = np.array([np.isin(records, half) for half in refused.halves])
-    whole = Part(number[group[records]], n_sb[np.ix_(buckets, values)], halves, refused.cuts, l)
-    return whole.of_cuts(cuts), records, values
+    own, renamed = renumbered(cuts)
+    halves = np.array([np.isin(records, refused.halves[half]) for half in own])
+    return Part(number[group[records]], n_sb[np.ix_(buckets, values)], halves, renamed, l), records, values

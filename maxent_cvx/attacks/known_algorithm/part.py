@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["ALL", "Part"]
+__all__ = ["ALL", "Part", "renumbered"]
 
 #: The set of l values and more; others are the bits of an integer.
 ALL = -1
@@ -53,6 +53,12 @@ class Part:
 
     def of_cuts(self, cuts: list[tuple[int, ...]]) -> Self:
         """The same with fewer cuts."""
-        own = [half for cut in cuts for half in cut]
-        place = {half: i for i, half in enumerate(own)}
-        return replace(self, halves=self.halves[own], cuts=[tuple(place[half] for half in cut) for cut in cuts])
+        own, renamed = renumbered(cuts)
+        return replace(self, halves=self.halves[own], cuts=renamed)
+
+
+def renumbered(cuts: list[tuple[int, ...]]) -> tuple[list[int], list[tuple[int, ...]]]:
+    """The halves of some cuts, and the cuts with halves named by their places among these."""
+    own = [half for cut in cuts for half in cut]
+    place = {half: i for i, half in enumerate(own)}
+    return own, [tuple(place[half] for half in cut) for cut in cuts]

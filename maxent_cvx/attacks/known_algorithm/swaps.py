@@ -13,6 +13,8 @@ __all__ = ["swapped"]
 CHAINS, BATCHES = 4, 10
 #: The share of a chain that is left out in the beginning.
 BURN_IN = 0.2
+#: How often a block is dealt anew: only so chains come from one kind of tables to another that has little in common.
+ANEW = 1 / 3
 #: Tables that the search for a first one asks of, for each person; the records by which a worse one may be worse.
 PATIENCE, TEMPERATURE = 50, 0.5
 
@@ -20,8 +22,9 @@ PATIENCE, TEMPERATURE = 50, 0.5
 def swapped(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Estimate P(s | q) by the Metropolis algorithm.
 
-    A proposal swaps the values of one random pair of a block, or of 1 + j pairs one after the other with probability
-    2^-(1 + j), and is as likely as its reverse; it is accepted with probability P(release | new) / P(release | old).
+    A proposal deals the values of one random block anew, every third time; else it swaps the values of a random pair of
+    a block, and of another with probability 1/2, and so on. It is as likely as its reverse, and is accepted with
+    probability P(release | new) / P(release | old).
 
     Parameters
     ----------
@@ -96,8 +99,12 @@ def _first(box: BlackBox, rng: np.random.Generator) -> tuple[np.ndarray, float]:
 
 
 def _proposal(box: BlackBox, state: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Swap the values of a random pair of a block, once or more often."""
+    """Deal a block anew, or swap the values of a random pair of a block, once or more often."""
     other = state.copy()
+    if rng.random() < ANEW:
+        members = np.flatnonzero(box.people.block == rng.choice(box.people.block))
+        other[members] = rng.permutation(other[members])
+        return other
     for _ in range(rng.geometric(0.5)):
         one = rng.integers(len(state))
         two = rng.choice(np.flatnonzero(box.people.block == box.people.block[one]))
