@@ -9,6 +9,8 @@ from __future__ import annotations
 from .composition.intersection import intersection
 from .composition.intersection_result import IntersectionResult
 from .judgement import Judgement
+from .known_algorithm.minimality import minimality
+from .known_algorithm.result import MinimalityResult
 from .learning.definetti import definetti
 from .presence.aggregates import aggregates
 from .presence.aggregates_result import AggregatesResult
@@ -28,12 +30,14 @@ __all__ = [
     "IntersectionResult",
     "Judgement",
     "MembershipResult",
+    "MinimalityResult",
     "Reconstruction",
     "Statistic",
     "aggregates",
     "definetti",
     "intersection",
     "membership",
+    "minimality",
     "reconstruct",
     "skyline",
     "tabulate",

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, whole
-from ..tables.coding import factorize
 from ..tables.columns import check_columns, names
 from ..tables.microdata import Microdata
 from ..views import Release
 from ..worlds.worst.safety import Safety
+from .cutting import Scales, is_number
 from .safe_groups import SafeGroups
 
 __all__ = ["mondrian", "mondrian_table"]
@@ -151,11 +151,7 @@ def mondrian_table(
     s, values = data.values()
     if l is not None and whole(l, "l", 1, error=TableError) > len(values):
         raise TableError(f"l={l}: the table has {len(values)} sensitive values; choose a smaller l")
-    columns = [factorize(table[name]) for name in data.qi]
-    codes = np.column_stack([code for code, _ in columns])
-    scale = [_positions(level) for _, level in columns]
-    place = np.column_stack([position[code] for position, (code, _) in zip(scale, columns, strict=True)])
-    width = np.maximum(np.ptp(place, axis=0), 1e-300)
+    scales = Scales.of(table, data.qi)
     found = {name: np.empty(len(table), dtype=object) for name in data.qi}
     left = [np.arange(len(table))]
     safety = Safety.read(safe)
@@ -167,40 +163,26 @@ def mondrian_table(
 
     while left:  # a group after the other: which is cut where depends on the cuts before
         records = left.pop()
-        halves = _cut(records, place, width, k, allowed)
+        halves = _cut(records, scales, k, allowed)
         if groups is not None:
             groups.keep(records) if halves is None else groups.cut()
         if halves is not None:
             left += halves
             continue
         for i, name in enumerate(data.qi):
-            cell = _cell(np.unique(codes[records, i]), columns[i][1])
+            cell = _cell(np.unique(scales.codes[records, i]), scales.levels[i])
             found[name][records] = [cell] * len(records)
     return pd.DataFrame(found, index=table.index).assign(**{name: table[name] for name in data.sa})
 
 
-def _positions(level: pd.Index) -> np.ndarray:
-    """Where values stand on their scale: numbers where they are, others at their ranks."""
-    return level.to_numpy(dtype=float) if _is_number(level) else np.arange(len(level), dtype=float)
-
-
-def _is_number(level: pd.Index) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level))
-
-
 def _cut(
-    records: np.ndarray, place: np.ndarray, width: np.ndarray, k: int, allowed: Callable[[list[np.ndarray]], bool]
+    records: np.ndarray, scales: Scales, k: int, allowed: Callable[[list[np.ndarray]], bool]
 ) -> list[np.ndarray] | None:
     """Cut a group in two at a median; None if no cut that is allowed leaves k records on both sides."""
-    if len(records) < 2 * k:
-        return None
-    here = place[records]
-    for attribute in np.argsort(-np.ptp(here, axis=0) / width, kind="stable"):
-        column = here[:, attribute]
-        for low in (column <= np.median(column), column < np.median(column)):  # many may have the median itself
-            halves = [records[low], records[~low]]
-            if k <= low.sum() <= len(records) - k and allowed(halves):
-                return halves
+    for low in scales.cuts(records, k):
+        halves = [records[low], records[~low]]
+        if allowed(halves):
+            return halves
     return None
 
 
@@ -208,6 +190,6 @@ def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Write the values of a group as one."""
     if len(codes) == 1:
         return level[codes[0]]
-    if _is_number(level):
+    if is_number(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
     return "*" if len(codes) == len(level) else frozenset(level[codes])

@@ -21,6 +21,7 @@ from tests.benchmarks import (
     honesty,
     intersection,
     larger,
+    minimality,
     newton_systems,
     phases,
     quantification,
@@ -82,6 +83,14 @@ def test_intersection(capsys):
     assert list(table["method"]) == ["mondrian", "anatomy"]
     assert (table["exposed and right"] == table["exposed"]).all()
     assert "exposed" in capsys.readouterr().out
+
+
+def test_minimality(capsys):
+    """What Mondrian's algorithm tells of some people: probabilities move, and shares of right guesses are judged."""
+    table = minimality.main(["--records", "600", "--cases", "1", "--queries", "5"])
+    assert {"told of", "sure", "right", "baseline", "loss"} <= set(table)
+    assert table["right"].between(0, 1).all()
+    assert "education" in capsys.readouterr().out
 
 
 def test_guest():

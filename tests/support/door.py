@@ -66,6 +66,7 @@ CLOSED = {
     "mx.attacks.AggregatesResult": "made by aggregates(); it only holds what it is given",
     "mx.attacks.AttackResult": "made by an attack; it only holds what it is given",
     "mx.attacks.IntersectionResult": "made by intersection(); it only holds what it is given",
+    "mx.attacks.MinimalityResult": "made by minimality(); it only holds what it is given",
     "mx.attacks.Judgement": "made by AttackResult.judge(); it only holds what it is given",
     "mx.attacks.Reconstruction": "made by reconstruct(), which checks everything; it only holds what it is given",
     "mx.attacks.MembershipResult": "made by membership(); it only holds what it is given",

@@ -40,6 +40,7 @@ WRONG: dict[str, Any] = {
 }  # fmt: skip
 #: What may be raised besides a MaxEntError, by door and argument, and why.
 MAY_RAISE: dict[tuple[str, str], tuple[type[Exception], str]] = {
+    ("mx.attacks.minimality", "algorithm"): (TypeError, "what a user's own function raises is the user's"),
     ("mx.testing.check_backend", "*"): (AssertionError, "says what is broken, as tests do"),
     ("mx.testing.check_source", "*"): (AssertionError, "says what is broken, as tests do"),
     ("mx.testing.check_technique", "*"): (AssertionError, "says what is broken, as tests do"),

@@ -1,0 +1,117 @@
+"""The tables from which Mondrian makes a release: those in which all cuts were refused that it must have refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ...disguise.cutting import Scales
+from ...errors import GroupTooLarge, Infeasible
+from ...views import Release
+from .counting import Counted
+from .part import Part, renumbered
+from .people import People
+from .refused_cuts import RefusedCuts
+from .rejection import sampled
+
+__all__ = ["MondrianPosterior", "mondrian_posterior"]
+
+
+@dataclass(frozen=True, eq=False)
+class MondrianPosterior:
+    """The posterior over the tables.
+
+    Attributes
+    ----------
+    p : ndarray, shape (people, values)
+        P(s | person).
+    error : ndarray or None
+        Its standard errors; None if all is exact.
+    part : ndarray of int
+        The part of each bucket; parts are independent.
+    log_share : ndarray
+        Of each bucket the logarithm of the share of its part's assignments that remain.
+    """
+
+    p: np.ndarray
+    error: np.ndarray | None
+    part: np.ndarray
+    log_share: np.ndarray
+
+
+def mondrian_posterior(people: People, k: int, l: int | None, n: int, rng: np.random.Generator) -> MondrianPosterior:
+    """Count the tables from which Mondrian makes a release; sample n where that is too much work.
+
+    Raises
+    ------
+    Infeasible
+        If it makes the release of no table.
+    GroupTooLarge, Inaccurate
+        If sampling is too much work, or keeps too little.
+    """
+    group, n_sb = _groups(people)
+    refused = RefusedCuts.of(Scales.of(people.table, people.view.qi), group, k)
+    too_few = k > len(people) or (l is not None and bool(((n_sb > 0).sum(axis=1) < l).any()))
+    if too_few or (l is None and refused.cuts):
+        raise _no_table()
+    p = n_sb[group] / n_sb.sum(axis=1)[group, None]
+    error = np.zeros_like(p)
+    part_of, log_share = np.arange(len(n_sb)), np.zeros(len(n_sb))
+    for buckets, cuts in _linked(refused, group) if refused.cuts else ():
+        assert l is not None
+        part, records, values = _part(refused, group, n_sb, buckets, cuts, l)
+        part_of[buckets] = buckets[0]
+        inside = np.ix_(records, values)
+        try:
+            counted = Counted.of(part)
+        except GroupTooLarge:
+            p[inside], error[inside], log_share[buckets] = sampled(part, n, rng)
+            continue
+        if np.isinf(counted.log_share):
+            raise _no_table()
+        p[inside], log_share[buckets] = counted.probabilities(), counted.log_share
+    return MondrianPosterior(p, error if error.any() else None, part_of, log_share)
+
+
+def _groups(people: People) -> tuple[np.ndarray, np.ndarray]:
+    """The bucket of each person, and how often each bucket has each value, shape (buckets, values)."""
+    view = people.view
+    if not isinstance(view, Release) or view.n_qb.nnz != len(view.quasi_identifiers):
+        raise Infeasible("Mondrian puts people with the same QI into one group, and its groups do not overlap")
+    bucket = view.n_qb.tocsr()
+    return bucket.indices[bucket.indptr[people.tuple_of]], view.n_sb.toarray().T
+
+
+def _no_table() -> Infeasible:
+    return Infeasible("Mondrian makes this release of no table of these people; has it other parameters?")
+
+
+def _linked(refused: RefusedCuts, group: np.ndarray) -> list[tuple[np.ndarray, list[tuple[int, ...]]]]:
+    """The buckets of each part, in the order of the recursion, and its cuts."""
+    ends = [np.unique(group[np.concatenate([refused.halves[half] for half in cut])]) for cut in refused.cuts]
+    cut = np.repeat(np.arange(len(ends)), [len(one) for one in ends])
+    n = int(group.max()) + 1
+    of = sp.csr_array((np.ones(len(cut)), (np.concatenate(ends), cut)), shape=(n, len(ends)))
+    label = connected_components(of @ of.T, directed=False)[1]
+    label_of_cut = label[[one[0] for one in ends]]
+    in_order = label[refused.order]
+    return [
+        (refused.order[in_order == one], [refused.cuts[i] for i in np.flatnonzero(label_of_cut == one)])
+        for one in np.unique(label_of_cut)
+    ]
+
+
+def _part(
+    refused: RefusedCuts, group: np.ndarray, n_sb: np.ndarray, buckets: np.ndarray, cuts: list[tuple[int, ...]], l: int
+) -> tuple[Part, np.ndarray, np.ndarray]:
+    """A part by itself: its records and values numbered anew."""
+    number = np.full(len(n_sb), -1)
+    number[buckets] = np.arange(len(buckets))
+    records = np.flatnonzero(number[group] >= 0)
+    values = np.flatnonzero(n_sb[buckets].any(axis=0))
+    own, renamed = renumbered(cuts)
+    halves = np.array([np.isin(records, refused.halves[half]) for half in own])
+    return Part(number[group[records]], n_sb[np.ix_(buckets, values)], halves, renamed, l), records, values
