@@ -8,6 +8,7 @@ from .disclosure import disclosure
 from .equivocation.equivocation import Equivocation, equivocation
 from .equivocation.individual_equivocation import individual_equivocation
 from .exposure import Exposure, exposed
+from .leakage.leakage import leakage
 from .queries import query_error
 from .uncertainty import individual_entropy
 
@@ -21,6 +22,7 @@ __all__ = [
     "individual_divergence",
     "individual_entropy",
     "individual_equivocation",
+    "leakage",
     "overall_divergence",
     "query_error",
     "term_divergence",

@@ -17,7 +17,7 @@ from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views import OUTSIDE, View
 
-__all__ = ["disclosure", "of_those_inside"]
+__all__ = ["NEGLIGIBLE", "disclosure", "distances", "of_those_inside", "published"]
 
 #: Probabilities below this are zero to the solver's precision, and do not count for l-diversity.
 NEGLIGIBLE = 1e-9
@@ -95,7 +95,7 @@ def disclosure(
         return _of_parts(post, l, distance, worst)
     arguments.instance(post, Posterior, "post")
     conditional, people = of_those_inside(post)
-    measure = _Disclosure(conditional.columns, _published(post.space.view), l, distance)
+    measure = _Disclosure(conditional.columns, published(post.space.view), l, distance)
     found = measure.of_each(conditional.to_numpy(), people).set_index(conditional.index)
     return _worst(found) if worst else found
 
@@ -134,7 +134,9 @@ class _Disclosure:
                 "distinct_l": (p > 0).sum(axis=1),
                 "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
                 "recursive_c": recursive,
-                "t": _distance(p, self.n_s, self.values, self.distance),
+                "t": np.nan
+                if self.n_s is None
+                else distances(p, self.n_s / self.n_s.sum(), self.values, self.distance),
                 "r": 1 / decreasing[:, 0],
             }
         )
@@ -159,8 +161,8 @@ def _worst_of_all(some: list[pd.DataFrame]) -> pd.DataFrame:
     return _worst(pd.concat(found)) if found else some[0]
 
 
-def _published(view: View) -> np.ndarray | None:
-    """How many people of the release have each value."""
+def published(view: View) -> np.ndarray | None:
+    """How many people of the release have each value; None where that is not published."""
     return None if view.n_s is None else view.n_s[np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)]
 
 
@@ -175,13 +177,10 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
     return kept.div(inside[possible], axis=0), people[possible]
 
 
-def _distance(p: np.ndarray, n_s: np.ndarray | None, values: pd.Index, distance: str) -> np.ndarray:
-    """Earth mover's distance of every row of p from the overall distribution, between 0 and 1; NaN if it is unknown."""
+def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
+    """Earth mover's distance, between 0 and 1, of every row of p from the prior: one for all, or a row for each."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
-    kinds = {"auto": ordered, "equal": False, "ordered": True}
-    if n_s is None:
-        return np.full(len(p), np.nan)
-    difference = p - n_s / n_s.sum()
-    if kinds[distance]:
+    difference = p - prior
+    if {"auto": ordered, "equal": False, "ordered": True}[distance]:
         return np.abs(np.cumsum(difference, axis=1)).sum(axis=1) / max(len(values) - 1, 1)
     return np.abs(difference).sum(axis=1) / 2

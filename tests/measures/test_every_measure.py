@@ -32,6 +32,7 @@ PART_OF: dict[str, Callable[..., Any]] = {
     "disclosure": lambda post: measures.disclosure(post, worst=True)["max_p"].item(),
     "exposed": lambda post: measures.exposed(post, 0.5).people,
     "individual_equivocation": lambda post: measures.individual_equivocation(post, values=NUMBERS)["initial"],
+    "leakage": lambda post: measures.leakage("overall", post)["value"]["min-entropy leakage"],
     "query_error": lambda post: ERROR(post)["error"].mean(),
     "top_differences": lambda post: TOP(post, MaxEnt(post.space.view).solve())["divergence", "difference"].item(),
 }
@@ -40,6 +41,7 @@ WHOLE = {
     "disclosure": measures.disclosure,
     "exposed": partial(measures.exposed, original=HOSPITAL),
     "individual_equivocation": partial(measures.individual_equivocation, values=NUMBERS),
+    "leakage": partial(measures.leakage, "overall"),
     "query_error": ERROR,
 }
 #: What is measured is no posterior, or is a result.

@@ -338,6 +338,7 @@ def doors() -> dict[str, Door]:
             mx.measures.individual_equivocation,
             {"post": post, "values": {value: i for i, value in enumerate(release.sensitive_values)}},
         ),
+        "mx.measures.leakage": Door(mx.measures.leakage, {"prior": "overall", "post": post}),
         "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
         "mx.measures.query_error": Door(
             mx.measures.query_error,

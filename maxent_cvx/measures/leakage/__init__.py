@@ -1,0 +1,1 @@
+"""What is learnt: the measures that compare what an adversary believes before and after."""

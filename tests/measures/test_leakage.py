@@ -1,0 +1,304 @@
+"""What is learnt, from a prior to a posterior: each measure by its definition, entry by entry."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName
+from maxent_cvx.measures import leakage
+from support.helpers import refused
+from support.posteriors import chosen, made
+
+PROPERTY = settings(deadline=None, max_examples=25)
+#: Far below every probability of the tests.
+TINY = 1e-12
+
+
+@st.composite
+def before_and_after(draw: st.DrawFn) -> tuple[list[list[float]], list[list[float]], list[int]]:
+    """P0 and P1 in simple fractions, many of them 0, and how many people have each QI value."""
+    after, people = draw(chosen())
+    row = st.lists(st.integers(0, 4), min_size=len(after[0]), max_size=len(after[0])).filter(any)
+    before = [
+        [w / sum(weights) for w in weights] for weights in draw(st.lists(row, min_size=len(after), max_size=len(after)))
+    ]
+    return before, after, people
+
+
+def table(p: list[list[float]]) -> pd.DataFrame:
+    """P(s | q) with the labels of `made`."""
+    index = pd.Index([f"q{i}" for i in range(len(p))], name="Q")
+    return pd.DataFrame(p, index=index, columns=[f"s{j}" for j in range(len(p[0]))])
+
+
+def pairs(before: list[list[float]], after: list[list[float]]) -> list[tuple[float, float]]:
+    return [pair for one, two in zip(before, after, strict=True) for pair in zip(one, two, strict=True)]
+
+
+def quotient(a: float, b: float) -> float:
+    """The quotient, infinite where only the divisor is 0; of nothing by nothing NaN."""
+    return a / b if b else math.inf if a else math.nan
+
+
+@PROPERTY
+@given(before_and_after(), st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]))
+def test_of_single_values(drawn, threshold):
+    """Of single values, beta, delta, rho2 and gamma are the worst of anybody, by their definitions."""
+    before, after, people = drawn
+    found = leakage(table(before), made(after, people, bound=TINY)[0], rho1=threshold, d=threshold)["value"]
+    both = pairs(before, after)
+    ratios = [r for a, b in both if not math.isnan(r := quotient(b, a))]
+    assert found["beta"] == pytest.approx(max(ratios) - 1)
+    assert found["delta"] == pytest.approx(max(math.inf if r in (0, math.inf) else abs(math.log(r)) for r in ratios))
+    low = [(a, b) for a, b in both if a <= threshold]
+    assert found["rho2"] == pytest.approx(max((b for _, b in low), default=math.nan), nan_ok=True)
+    gamma = found["gamma"]
+
+    def is_private(gamma: float) -> bool:
+        return all(b <= gamma and threshold * a <= gamma * b for a, b in low)
+
+    if not low:
+        assert math.isnan(gamma)
+    elif gamma == math.inf:
+        assert not is_private(1e300)
+    else:
+        assert is_private(gamma * (1 + 1e-9))
+        assert gamma == 0 or not is_private(gamma * (1 - 1e-9))
+
+
+@PROPERTY
+@given(before_and_after(), st.sampled_from([0.1, 0.25, 0.5, 0.75]))
+def test_of_sets_of_values(drawn, rho1):
+    """No set of values with P0 <= rho1 has a larger P1 than what is said, and for one QI value it is nearly reached."""
+    before, after, people = drawn
+    found = leakage(table(before), made(after, people, bound=TINY)[0], rho1=rho1)["value"]
+    sets = [s for n in range(1, len(before[0]) + 1) for s in itertools.combinations(range(len(before[0])), n)]
+    best = [
+        sum(after[q][j] for j in s)
+        for q in range(len(before))
+        for s in sets
+        if sum(before[q][j] for j in s) <= rho1 + TINY
+    ]
+    if not best:
+        assert math.isnan(found["rho2 of sets"])
+        return
+    largest = max(max(row) for row in after)
+    assert max(best) - 1e-9 <= found["rho2 of sets"] <= max(best) + largest + 1e-9  # a share of one value more, at most
+    assert found["rho2 of sets"] >= found["rho2"] - 1e-9
+
+
+def test_a_set_is_worse_than_a_value():
+    """Two rare values together were as rare as rho1, and are certain together: what no single value shows."""
+    post, _ = made([[0.5, 0.5, 0.0]], [6], bound=TINY)
+    found = leakage(pd.Series({"s0": 0.05, "s1": 0.05, "s2": 0.9}), post, rho1=0.1)["value"]
+    assert (found["rho2"], found["rho2 of sets"]) == (pytest.approx(0.5), pytest.approx(1.0))
+
+
+@PROPERTY
+@given(before_and_after(), st.data())
+def test_of_guesses(drawn, data):
+    """Vulnerabilities are means over people of what the best guess gains; guesses that are values gain 1 if right."""
+    before, after, people = drawn
+    n_s = len(before[0])
+    rows = st.lists(st.integers(0, 3), min_size=n_s, max_size=n_s)
+    gain = data.draw(st.lists(rows, min_size=1, max_size=4).filter(lambda g: min(map(sum, zip(*g, strict=True))) > 0))
+    columns = [f"s{j}" for j in range(n_s)]
+    turned = pd.DataFrame(gain, columns=columns)[columns[::-1]]  # aligned by label
+    post, _ = made(after, people, bound=TINY)
+
+    def of(p: list[list[float]], g: list[list[float]]) -> float:
+        best = [max(sum(x * y for x, y in zip(row, w, strict=True)) for w in g) for row in p]
+        return sum(n * v for n, v in zip(people, best, strict=True)) / sum(people)
+
+    found = leakage(table(before), post, gain=turned)["value"]
+    right = np.eye(n_s).tolist()
+    assert found["prior Bayes vulnerability"] == pytest.approx(of(before, right))
+    assert found["posterior Bayes vulnerability"] == pytest.approx(of(after, right))
+    assert found["min-entropy leakage"] == pytest.approx(math.log2(of(after, right) / of(before, right)), abs=1e-9)
+    assert found["multiplicative g-leakage"] == pytest.approx(of(after, gain) / of(before, gain))
+    assert found["additive g-leakage"] == pytest.approx(of(after, gain) - of(before, gain), abs=1e-9)
+
+
+def test_gains():
+    """A function of guess and value is a table of its values; without one, 1 for the right value."""
+    post, _ = made([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]], [5, 5], bound=TINY)
+    alone = leakage("overall", post)["value"]
+    called = leakage("overall", post, gain=lambda w, s: 1 if w == s else 0)["value"]
+    pd.testing.assert_series_equal(alone, called)
+    assert alone["multiplicative g-leakage"] == pytest.approx(2 ** alone["min-entropy leakage"])
+    shy = pd.DataFrame([[1, -1, -1], [0, 0, 0]], index=["s0", "nothing"], columns=["s0", "s1", "s2"])
+    found = leakage("overall", post, gain=shy)["value"]  # s0 gains 1 or loses 1: worth it only above 1/2
+    assert found["additive g-leakage"] == pytest.approx(0.0)
+    assert math.isnan(found["multiplicative g-leakage"])  # nothing, by nothing
+
+
+@PROPERTY
+@given(before_and_after())
+def test_distance(drawn):
+    """The distance t is half the sum of differences, or of ranks the sum of cumulated ones by the number of steps."""
+    before, after, people = drawn
+    post, _ = made(after, people, bound=TINY)
+    moved = np.array(after) - np.array(before)
+    assert leakage(table(before), post)["value"]["t"] == pytest.approx(np.abs(moved).sum(axis=1).max() / 2)
+    ranks = np.abs(moved.cumsum(axis=1)).sum(axis=1).max() / (moved.shape[1] - 1)
+    assert leakage(table(before), post, distance="ordered")["value"]["t"] == pytest.approx(ranks)
+
+
+@PROPERTY
+@given(before_and_after(), st.sampled_from([1e-7, 1e-3, 0.1]), st.integers(0, 10**6))
+def test_what_the_certificates_leave_open(drawn, bound, seed):
+    """Whatever the exact answers are, each measure of them is between `low` and `high`, and so is `value`."""
+    before, after, people = drawn
+    rng = np.random.default_rng(seed)
+
+    def near(p: list[list[float]]) -> list[list[float]]:
+        """Move a share of each row's probability to another value: no set is off by more than the bound."""
+        moved = np.array(p)
+        for row in moved:
+            one, other = rng.choice(len(row), 2, replace=False)
+            step = min(bound, row[one])
+            row[one] -= step
+            row[other] += step
+        return moved.tolist()
+
+    gain = pd.DataFrame(rng.integers(-2, 3, (3, len(before[0]))), columns=table(before).columns)
+    options = {"rho1": 0.25, "d": 0.25, "gain": gain}
+    said = leakage(made(before, people, bound=bound)[0], made(after, people, bound=bound)[0], **options)
+    exact = leakage(table(near(before)), made(near(after), people, bound=0.0)[0], **options)["value"]
+    for value in (exact.dropna(), said["value"].dropna()):
+        low, high = said["low"][value.index].fillna(-np.inf), said["high"][value.index].fillna(np.inf)
+        assert (value >= low - 1e-9).all()
+        assert (value <= high + 1e-9).all()
+
+
+def test_zeros():
+    """What cannot be told from 0 counts as 0; what was and stays 0 has not moved; without a term it is exactly 0."""
+    some, none = made([[0.5, 0.5, 0.0]], [6], bound=1e-6)[0], made([[0.5, 0.5 - 1e-7, 1e-7]], [6], bound=1e-6)[0]
+    assert leakage(table([[0.5, 0.5, 0.0]]), some)["value"][["beta", "delta"]].tolist() == [0, 0]
+    found = leakage(table([[0.25, 0.5, 0.25]]), some).loc["delta"]
+    assert found["value"] == math.inf
+    assert found["low"] == pytest.approx(math.log(0.25 / 1e-6))
+    found = leakage(table([[0.25, 0.5, 0.25]]), none).loc["delta"]  # 1e-7, but for 1e-6: perhaps 0
+    assert found["value"] == pytest.approx(math.log(0.25 / 1e-7))
+    assert (found["low"], found["high"]) == (pytest.approx(math.log(0.25 / 1.1e-6)), math.inf)
+    assert leakage(table([[0.5, 0.5, 0.0]]), none)["value"]["beta"] == math.inf
+    frame = pd.DataFrame({"Q": list("aabb"), "K": [1, 1, 2, 2], "S": list("xyxz")})
+    post = mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve()
+    assert leakage(post.conditional(), post).loc["delta", ["value", "high"]].tolist() == pytest.approx([0, 0], abs=1e-9)
+
+
+def test_knowledge_of_the_hospital(release):
+    """One in five has breast cancer, and Grace is certain to where no man can have it."""
+    post = mx.MaxEnt(release).add(P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    found = leakage("overall", post, rho1=0.2)
+    assert found.loc["beta", "value"] == pytest.approx((1 - 0.2) / 0.2)
+    assert found.loc["beta", ["q", "s"]].tolist() == [("female", "junior"), "Breast Cancer"]
+    assert found.loc["beta", "says"] == (
+        "P(Breast Cancer | Gender=female, Degree=junior) was 0.2, is 1: rose by 4 times itself"
+    )
+    assert found.loc["gamma", "value"] == math.inf
+    assert found.loc["t", "value"] == pytest.approx(0.8)
+
+
+def test_priors_in_every_form(release, hospital):
+    """The same prior is the same, however it is given and in whatever order its labels are."""
+    post = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.5).solve()
+    shares = hospital["Disease"].value_counts(normalize=True)
+    table = pd.DataFrame(
+        np.tile(shares, (2, 1)), index=pd.Index(["male", "female"], name="Gender"), columns=shares.index
+    )
+    first = leakage("overall", post)
+    for prior in (shares, shares.iloc[::-1], table, mx.QIDistribution(table.iloc[:, ::-1])):
+        pd.testing.assert_frame_equal(leakage(prior, post), first)
+    before = mx.MaxEnt(release).solve()
+    shuffled = before.conditional().sample(frac=1, random_state=0).iloc[:, ::-1]
+    numbers = ["value"]
+    pd.testing.assert_frame_equal(leakage(shuffled, post)[numbers], leakage(before, post)[numbers])
+
+
+def test_named_people_and_series(release):
+    """A row is a person where people are named, and compared with what was believed of the same person."""
+    people = {"Iris": {"Gender": "female", "Degree": "graduate"}}
+    before = mx.MaxEnt(release, people=people).solve()
+    after = mx.MaxEnt(release, people=people).add(P("HIV", who="Iris") == 0.8).solve()
+    for prior in (before, mx.MaxEnt(release).solve()):
+        found = leakage(prior, after).loc["beta"]
+        assert found["q"] == ("Iris", "female", "graduate")
+        assert found["value"] == pytest.approx(0.8 / (1 / 3) - 1)
+        assert found["says"].startswith("P(HIV | who=Iris, Gender=female, Degree=graduate) was 0.333, is 0.8")
+    with refused(StatementError, "names other people"):
+        leakage(before, mx.MaxEnt(release).solve())
+    tables = mx.datasets.load_patients()
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(one, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for one in tables
+    )
+    again = mx.MaxEnt(series).solve()
+    found = leakage(again, again)["value"]
+    assert found[["min-entropy leakage", "additive g-leakage", "beta", "delta", "t"]].abs().max() < 1e-9
+
+
+def test_of_a_population(hospital):
+    """Of a population it is measured of those in the release: whoever else is like them changes nothing."""
+    records = hospital[["Gender", "Degree", "Disease"]]
+    voters = pd.concat([hospital[["Gender", "Degree"]]] * 2)
+    alone = mx.Release.from_generalized(records, qi=["Gender", "Degree"], sa="Disease")
+    among = mx.Release.from_generalized(records, qi=["Gender", "Degree"], sa="Disease", population=voters)
+    posts = [mx.MaxEnt(view).solve() for view in (alone, among)]
+    found = [leakage("overall", post)[["value", "low", "high"]] for post in posts]
+    np.testing.assert_allclose(found[0]["value"], found[1]["value"], atol=1e-9)
+    np.testing.assert_allclose(leakage(posts[0], posts[1])["value"][["beta", "delta", "t"]], 0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prior", "error", "words"),
+    [
+        ("everything", StatementError, '"overall" is expected'),
+        (0.5, StatementError, "prior=0.5"),
+        ({"Flu": 1.0}, StatementError, "a QIDistribution"),
+        (pd.Series({"Flu": 1.0}), TableError, "too many or too few"),
+        (
+            pd.DataFrame({"Flu": [1.0, 1.0]}, index=pd.Index(["male", "female"], name="Gender")),
+            UnknownName,
+            "entry for",
+        ),
+    ],
+)
+def test_what_is_no_prior(release, prior, error, words):
+    """Another prior is told by what is wrong with it."""
+    with refused(error, words):
+        leakage(prior, mx.MaxEnt(release).solve())
+
+
+def test_wrong_arguments(release, hospital):
+    """What cannot be measured is told."""
+    post, shares = mx.MaxEnt(release).solve(), hospital["Disease"].value_counts(normalize=True)
+    with refused(StatementError, "post must be a Posterior"):
+        leakage("overall", post.conditional())
+    with refused(BadProbability, "rho1=2"):
+        leakage("overall", post, rho1=2)
+    with refused(BadProbability, "not to 1"):
+        leakage(shares / 2, post)
+    with refused(BadProbability, "write 0 for what cannot be"):
+        leakage(shares.replace(0.1, np.nan), post)
+    extra = pd.concat([shares, pd.Series({"Gout": 0.0})])
+    with refused(TableError, "'Gout'"):
+        leakage(extra, post)
+    with refused(StatementError, "'Gout'"):
+        leakage(pd.DataFrame([extra, extra], index=pd.Index(["male", "female"], name="Gender")), post)
+    with refused(TableError, "a row for each guess"):
+        leakage("overall", post, gain=pd.DataFrame({"Flu": [1.0]}))
+    with refused(BadProbability, "what gain"):
+        leakage("overall", post, gain=lambda w, s: "much")
+    others = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "Gout"])
+    with refused(StatementError, "is not published"):
+        leakage("overall", mx.MaxEnt(others).solve())
+    with refused(StatementError, "not of the same sensitive values"):
+        leakage(mx.MaxEnt(others).solve(), post)
