@@ -87,7 +87,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     >>> found = mx.attacks.worst_case(release, k=range(3))
     >>> print(found[["k", "disclosure", "quasi_identifiers", "value"]].round(3))
        k  disclosure quasi_identifiers value
-    0  0       0.400              (f,)   Flu
+    0  0       0.400              (m,)   Flu
     1  1       0.667              (m,)   Flu
     2  2       1.000              (m,)   Flu
     >>> found["sentences"][1]

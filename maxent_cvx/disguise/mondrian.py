@@ -159,13 +159,11 @@ def mondrian_table(
 
     def allowed(halves: list[np.ndarray]) -> bool:
         enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
-        return enough and (groups is None or groups.allows(halves))
+        return enough and (groups is None or groups.cut(halves))
 
     while left:  # a group after the other: which is cut where depends on the cuts before
         records = left.pop()
         halves = _cut(records, scales, k, allowed)
-        if groups is not None:
-            groups.keep(records) if halves is None else groups.cut()
         if halves is not None:
             left += halves
             continue

@@ -1,4 +1,4 @@
-"""Groups that wait to be cut, and whether all groups together stay (c, k)-safe."""
+"""Groups of records that are cut in two as long as all groups together stay (c, k)-safe."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import numpy as np
 
 from ..errors import TableError, amount
 from ..worlds.worst.frequencies import Frequencies
-from ..worlds.worst.least import Least, least_of_counts
+from ..worlds.worst.least import least_of_counts
 from ..worlds.worst.safety import Safety
 
 __all__ = ["SafeGroups"]
 
 
 class SafeGroups:
-    """What implications can do to a table whose groups are on a stack: the last is taken, and cut in two or kept.
+    """What implications can do to all groups of a table, for they may link people of different groups.
 
-    Implications may link people of different groups, so that all groups count. Of those that wait, each one and all
-    below it, and of all that are kept it is known what they let be done; cutting adds to that, and taking the last
-    group takes it away.
+    A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it. A
+    factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than the
+    fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of the
+    halves is no larger, and there the person goes.
 
     Parameters
     ----------
@@ -39,28 +40,16 @@ class SafeGroups:
                 f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is "
                 f"{float(p):.3g} after {amount(safety.k, 'implication')}; choose a larger c, or a smaller k"
             )
-        self._kept = safety.of_nothing()
-        self._waiting = [self._kept, *self._least([np.arange(len(value))])]
-        self._halves: list[Least] = []
+        (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
 
-    def allows(self, halves: list[np.ndarray]) -> bool:
-        """Whether all groups are safe if the last one that waits is cut so."""
-        self._halves = self._least(halves)
-        first, second = self._halves
-        return self.safety.holds(self._kept & self._waiting[-2] & first & second)
+    def cut(self, halves: list[np.ndarray]) -> bool:
+        """Cut a group so, if all groups are safe then."""
+        first, second = least_of_counts(self._counts(halves), self.safety.k)
+        together = self._least & first & second
+        allowed = self.safety.holds(together)
+        if allowed:
+            self._least = together
+        return allowed
 
-    def cut(self) -> None:
-        """Cut the last group as was allowed; both halves wait."""
-        self._waiting.pop()
-        for half in self._halves:
-            self._waiting.append(self._waiting[-1] & half)
-
-    def keep(self, records: np.ndarray) -> None:
-        """Keep the last group."""
-        self._waiting.pop()
-        (one,) = self._least([records])
-        self._kept = self._kept & one
-
-    def _least(self, groups: list[np.ndarray]) -> list[Least]:
-        counts = np.array([np.bincount(self.value[records], minlength=self._n_values) for records in groups])
-        return least_of_counts(counts, self.safety.k)
+    def _counts(self, groups: list[np.ndarray]) -> np.ndarray:
+        return np.array([np.bincount(self.value[records], minlength=self._n_values) for records in groups])

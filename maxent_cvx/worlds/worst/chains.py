@@ -32,6 +32,12 @@ class Chains:
     target avoids both) <= P(the other has s, the target avoids its own), the probability does not rise. So sets contain
     one another again: those with s in them come before the target, and those that are smaller than its own after it.
 
+    *Two chains in one bucket leave no more than the product of what each leaves.* Put the people of both, with the
+    target if one has it, in one row by the sizes of their sets: nobody's factor grows, since it falls in i. If somebody
+    with c values and without s stands just before the target, who has s and a <= c others, let them exchange these
+    values, and their places: x (y - n_s) becomes (x - n_s) y, for x = n - i - S_c <= y = n - i - 1 - S_a, which is no
+    more. In the end the row is a chain.
+
     Parameters
     ----------
     size : ndarray of int, one a bucket

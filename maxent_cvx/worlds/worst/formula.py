@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -70,51 +69,30 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
             f"k={max(k)}: the worst of more than {LARGEST} implications is not worked out where it takes {certain} of "
             "them to make somebody's value certain; ask for a smaller k"
         )
-    all_of_them = least_of_each(frequencies, most)
-    some = _candidates(all_of_them, most)
-    each = [all_of_them[bucket] for bucket in some]
-    together = _together(each, 1.0)
-    chosen = np.unique([some[i] for m in range(most + 1) for i, _, _ in _shares(each, together, m)])
+    chosen = _candidates(least_of_each(frequencies, most))
     each = least_of_each(frequencies.some(chosen), most, exact=True)
-    together = _together(each, Fraction(1))
+    together = [
+        Least(np.full(most + 1, Fraction(1), dtype=object), None)
+    ]  # of no bucket, the first, the first two, ...
+    for one in each:
+        together.append(together[-1] & one)
     return [_formula(frequencies, chosen, each, together, min(number, most)) for number in k]
 
 
-def _candidates(each: list[Least], k: int) -> list[int]:
-    """Buckets enough for a worst formula.
+def _candidates(each: list[Least]) -> np.ndarray:
+    """Buckets enough for a worst formula: for every m those in which m atoms leave the least, with and without target.
 
-    Beside a bucket with m atoms, whether the target is in it or not, at most k + 1 - m others have some. So of the
-    k + 2 - m with the least that m atoms leave over it is one, or one of these has none, and can take its place.
+    Another bucket with m atoms is exchanged for that one; and if that one has m' atoms already, m + m' in it leave no
+    more than the product, see :class:`Chains`.
     """
-    kinds = list({id(one): one for one in each}.values())
-    number = {id(one): i for i, one in enumerate(kinds)}
-    buckets: list[list[int]] = [[] for _ in kinds]
+    kinds: dict[int, int] = {}
     for bucket, one in enumerate(each):
-        buckets[number[id(one)]].append(bucket)
-    found: set[int] = set()
-    for m in range(1, k + 2):
-        for with_target in (False, True):
-            left = [(_left(one, m, with_target), kind) for kind, one in enumerate(kinds)]
-            wanted = k + 2 - m
-            for _, kind in heapq.nsmallest(wanted, left):
-                found.update(buckets[kind][: max(wanted, 0)])
-                wanted -= len(buckets[kind])
-    return sorted(found)
-
-
-def _left(one: Least, m: int, with_target: bool) -> float:
-    """The least that m atoms leave over of a bucket; of one that cannot have them, more than anything."""
-    if with_target:
-        return float(_odds(one, m)) if one.odds is not None else math.inf
-    return float(one.without[m]) if m < len(one.without) else math.inf
-
-
-def _together(each: list[Least], one: float | Fraction) -> list[Least]:
-    """Of no bucket, the first, the first two, ..."""
-    found = [Least(np.full(len(each[0].without), one), None)]
-    for bucket in each:
-        found.append(found[-1] & bucket)
-    return found
+        kinds.setdefault(id(one), bucket)
+    first = np.array(list(kinds.values()))
+    with_target = np.array([bucket for bucket in first if each[bucket].odds is not None])
+    without = np.array([each[bucket].without for bucket in first])
+    odds = np.array([each[bucket].odds for bucket in with_target])
+    return np.unique(np.concatenate([first[without.argmin(axis=0)], with_target[odds.argmin(axis=0)]]))
 
 
 def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], together: list[Least], k: int) -> Formula:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
-import numpy as np
-
 from ...errors import TableError, arguments, shown, whole
 from .formula import worst_formulas
 from .frequencies import Frequencies
@@ -55,7 +53,3 @@ class Safety:
     def holds(self, least: Least) -> bool:
         """Whether it is kept by buckets of which this is the least that is left over; in doubt, not."""
         return least.odds is None or bool(least.odds[self.k] * self.c > (1 - self.c) * (1 + (self.k + 1) * ROUNDING))
-
-    def of_nothing(self) -> Least:
-        """What no buckets leave over."""
-        return Least(np.ones(self.k + 1), None)

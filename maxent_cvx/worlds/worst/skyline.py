@@ -59,11 +59,14 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     rest = n - np.where(frequencies.rank[at] < l, prefix[:, l + 1], prefix[:, l] + n_s)  # neither s nor among the l
     ways = [np.maximum(rest - k, 0) / n_s * _without_s(n, n_s, k + 1, m)]
     partners = [np.arange(len(at))]
-    for known in (0, k) if m else ():
+    values = np.unique(frequencies.value[at], return_inverse=True)[1]
+    for known in (0, k) if m else ():  # in the bucket of the family; in the target's own the first way does more
         p = _without_s(n, n_s, known, m)
-        partners.append(_best_elsewhere(frequencies.value[at], p))
+        order = np.lexsort((p, values))
+        least = order[np.searchsorted(values[order], np.arange(values.max() + 1))]  # of every value the least p
+        partners.append(least[values])
         found = np.maximum(rest - (k - known), 0) / n_s * p[partners[-1]]
-        ways.append(np.where(partners[-1] >= 0, found, np.inf))
+        ways.append(np.where(partners[-1] == partners[0], np.inf, found))
     way, entry = map(int, np.unravel_index(np.argmin(ways), (len(ways), len(at))))
     home = int(partners[way][entry])
     known = (k + 1, 0, k)[way]
@@ -86,18 +89,6 @@ def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
     """The same of one bucket, exactly."""
     ways = math.perm(max(n - n_s - known, 0), m)
     return Fraction(ways, math.perm(max(n - known, 0), m)) if ways else Fraction(0)
-
-
-def _best_elsewhere(value: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """For every entry that of the same value, in another bucket, with the least p; -1 if there is none."""
-    order = np.lexsort((p, value))
-    first = np.concatenate([[True], value[order][1:] != value[order][:-1]])
-    start = np.flatnonzero(first)[np.cumsum(first) - 1]  # where the entries of the same value begin
-    second = np.minimum(start + 1, len(order) - 1)
-    best, next_best = order[start], np.where(value[order[second]] == value[order], order[second], -1)
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = np.where(best == order, next_best, best)
-    return found
 
 
 def _worded(
