@@ -90,7 +90,7 @@ def definetti(
     say in common twice. In noise it finds patterns, too. ``judge(original).calibration`` shows both. Where all buckets
     have the same values, nothing tells these apart, and the shares are what it begins and ends with.
 
-    The paper's idea; its algorithm guesses one world of every bucket, where this one weighs all of them.
+    The attack is the paper's; that all worlds of a bucket are weighed, exactly, is :func:`maxent_cvx.worlds.posterior`.
 
     References
     ----------
@@ -110,7 +110,8 @@ def definetti(
     >>> print(found.judge(people))
     right for 72.8% of 1000 records; without the attack 50.0% (difference 0.23, standard error 0.0096)
     """
-    arguments.instance(release, Release, "release", "attack each release of a series, or Release.from_partitions(...)")
+    how = "the attack is on buckets: on each release of a series, on parts after Release.from_partitions(...)"
+    arguments.instance(release, Release, "release", how)
     smoothing = arguments.real(smoothing, "smoothing", 0.0, 2.0**53)
     whole(iterations, "iterations", 1)
     tolerance = arguments.real(tolerance, "tolerance", 0.0, 1.0)
