@@ -165,6 +165,15 @@ def test_the_seven_people_of_the_article_are_unique() -> None:
         assert found.error == 0
 
 
+def test_a_child_of_eight_may_be_married_unless_it_is_known_that_none_are() -> None:
+    """Statistic 3B counts married adults: without the rule on children the eldest child's status stays open."""
+    found = reconstruct(printed()[1:], DOMAIN)
+    married = [(8, "F", "black", "married"), *SEVEN[1:]]
+    assert found.complete
+    assert multisets(found.solutions) == {tuple(sorted(SEVEN)), tuple(sorted(married))}
+    assert multisets([found.certain]) == {tuple(sorted(SEVEN[1:]))}
+
+
 @pytest.mark.parametrize(("suppressed", "solutions"), [(True, 6), (False, 8)])
 def test_without_the_statistics_by_sex_the_white_people_may_have_any(suppressed: bool, solutions: int) -> None:
     """Without 2A and 2B: no sex for three people, eight ways, of which two have three men or women who are white."""
@@ -207,6 +216,24 @@ def test_tables_that_a_publisher_prints_are_true_of_the_records() -> None:
             found = reconstruct(tables + anyway, {"age": range(4), "sex": ["F", "M"]}, limit=40)
             assert found.complete
             assert multisets([people]) <= multisets(found.solutions)
+
+
+def test_a_block_of_thirty_people_is_reconstructed_in_part() -> None:
+    """Ages in classes of five years by all else, nothing suppressed: some are certain, and they are right."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        n, domain = 30, pd.MultiIndex.from_product(DOMAIN.values(), names=ATTRIBUTES).to_frame(index=False)
+        domain = domain.assign(five=domain["age"] // 5)
+        people = pd.DataFrame({name: rng.choice(list(DOMAIN[name]), n) for name in ATTRIBUTES[1:]})
+        people = people.assign(age=(age := rng.integers(0, 95, n)), five=age // 5)[list(domain.columns)]
+        tables = tabulate(people, [[], "sex", "race", ["five", *ATTRIBUTES[1:]]], of="age", suppressed=None)
+        found = reconstruct(tables, domain, limit=50)
+        assert found.complete
+        (truth,) = multisets([people])
+        assert truth in multisets(found.solutions)
+        assert multisets([found.certain]) == {certain(multisets(found.solutions))}
+        assert len(found.certain) > 15
+        assert found.judge(people).right >= len(found.certain) / n
 
 
 def test_shuffled_records_are_found_no_better_than_by_guessing() -> None:
@@ -259,6 +286,18 @@ def test_published_tables_are_read_in_their_own_words() -> None:
     assert sizes == {2, 3, 4}
 
 
+def test_nobody_and_people_who_cannot_be() -> None:
+    """No people are no records; a mean says that there is somebody, and more women than people are none."""
+    domain = {"age": range(5), "sex": ["F", "M"]}
+    assert reconstruct(Statistic({}, 0), domain).unique
+    for impossible in (Statistic({"sex": "F"}, 3), Statistic({"sex": "F"}, 0, mean=2)):
+        with pytest.raises(mx.Infeasible):
+            reconstruct([Statistic({}, 2), impossible], domain)
+    possible = pd.DataFrame({"age": [1, 2], "sex": ["F", "M"]})
+    with pytest.raises(mx.Infeasible):
+        reconstruct([Statistic({}, 2), Statistic({"sex": "F", "age": [2]}, (0, 2), median=2)], possible)
+
+
 def test_what_is_wrong_is_said() -> None:
     """No solution, no time, nothing that limits the people, a mean that nobody can have, a domain too large."""
     domain = {"age": range(5), "sex": ["F", "M"]}
@@ -276,6 +315,8 @@ def test_what_is_wrong_is_said() -> None:
         reconstruct(Statistic({}, 3), {"x": range(1000), "y": range(1000)})
     with pytest.raises(mx.TableError, match="twice"):
         reconstruct(Statistic({}, 3), pd.DataFrame({"x": [1, 1]}))
+    with pytest.raises(mx.TableError, match="a block at a time"):
+        reconstruct(Statistic({}, 10**6), domain)
     with pytest.raises(mx.TableError, match="3, and those reconstructed"):
         reconstruct(Statistic({}, 2), domain, limit=100).judge(pd.DataFrame({"age": [1] * 3, "sex": "F"}))
     with pytest.raises(mx.TableError, match="no numbers"):

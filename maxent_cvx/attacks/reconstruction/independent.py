@@ -39,10 +39,8 @@ class Independent:
             Probability of each solution.
         """
         expected = weights @ people
-        shares = {
-            str(name): pd.Series(expected).groupby(types[name].to_numpy()).sum() / expected.sum()
-            for name in types.columns
-        }
+        share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there is nobody
+        shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
         return cls(shares, pd.Series(weights).groupby(people.sum(axis=1)).sum())
 
     def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:

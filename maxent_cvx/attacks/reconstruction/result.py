@@ -203,7 +203,7 @@ def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
     some = np.flatnonzero(found.people.any(axis=0))
     people, records = found.people[:, some], types.iloc[some]
     index = _labels(records)
-    ks = pd.RangeIndex(int(people.max()) + 1, name="people")
+    ks = pd.RangeIndex(int(found.people.max()) + 1, name="people")
     table = np.array([weights @ (people == k) for k in ks]).T
     at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
     return Reconstruction(

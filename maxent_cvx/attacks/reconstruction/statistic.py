@@ -150,7 +150,7 @@ def _cells(table: PublishedTable) -> list[Statistic]:
 def _range(least: object, most: object) -> str:
     if most is None:
         return f"at least {least}"
-    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
+    return f"{least:.12g}" if least == most else f"{least:.12g} to {most:.12g}"
 
 
 def _count(count: object) -> tuple[int, int | None]:

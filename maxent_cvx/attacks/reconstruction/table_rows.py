@@ -8,13 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...errors import StatementError
+from ...errors import StatementError, TableError
 from .integer_program import IntegerProgram
 from .median_rows import add_median
 from .record_types import RecordTypes
 from .statistic import Interval, Statistic
 
 __all__ = ["checked_against", "program_of"]
+
+#: People beyond which solutions are not told apart, each person by a switch: HiGHS' precision of a switch, 1e-6, times
+#: their number is the error of a count, and has to be far below one person.
+MOST_PEOPLE = 10_000
 
 
 def program_of(statistics: Sequence[Statistic], types: RecordTypes) -> IntegerProgram:
@@ -32,25 +36,14 @@ def program_of(statistics: Sequence[Statistic], types: RecordTypes) -> IntegerPr
         raise StatementError(
             "how many people there are is not published; add Statistic({}, count=...), at least a limit"
         )
+    if people > MOST_PEOPLE:
+        raise TableError(f"there may be {people:.0f} people; of at most {MOST_PEOPLE} is it decided: a block at a time")
     high = np.minimum(high, people)
     program = IntegerProgram(np.where(masks, high[:, None], people).min(axis=0).astype(np.int64))
-    everything = np.arange(len(types))
-    program.add((everything, masks.astype(float)), low=low, high=high)
+    program.add((np.arange(len(types)), masks.astype(float)), low=low, high=high)
     for statistic, mask, least, most in zip(statistics, masks, low, high, strict=True):
-        count = (max(int(least), 1), int(most))
-        if statistic.mean is None and statistic.median is None:
-            continue
-        numbers, unit = types.numbers(statistic.of)
-        at, of_them = everything[mask], numbers[mask]
-        program.add((at, np.ones(len(at))), low=count[0])
-        if statistic.mean is not None:
-            _add_mean(program, at, of_them, _in_unit(statistic.mean, unit), count, statistic)
-        if statistic.median is not None:
-            twice = _in_unit((2 * statistic.median[0], 2 * statistic.median[1]), unit)
-            first, last = math.ceil(twice[0]), math.floor(twice[1])
-            if first > last:
-                raise _impossible(statistic, "median")
-            add_median(program, at, of_them, first, last, count)
+        if statistic.mean is not None or statistic.median is not None:
+            _add_numbers(program, statistic, types, mask, (max(int(least), 1), int(most)))
     return program
 
 
@@ -87,6 +80,25 @@ def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndar
     np.maximum.at(best_low, same, low)
     np.minimum.at(best_high, same, high)
     return best_low[same], best_high[same]
+
+
+def _add_numbers(
+    program: IntegerProgram, statistic: Statistic, types: RecordTypes, mask: np.ndarray, count: tuple[int, int]
+) -> None:
+    """Add the rows of a mean and a median, of somebody at least."""
+    numbers, unit = types.numbers(statistic.of)
+    at, of_them = np.flatnonzero(mask), numbers[mask]
+    program.add((at, np.ones(len(at))), low=count[0])
+    if not len(at) or count[0] > count[1]:
+        return  # nobody can be as described, which that row contradicts
+    if statistic.mean is not None:
+        _add_mean(program, at, of_them, _in_unit(statistic.mean, unit), count, statistic)
+    if statistic.median is not None:
+        low, high = _in_unit(statistic.median, unit)
+        least, most = math.ceil(2 * low), math.floor(2 * high)
+        if least > most:
+            raise _impossible(statistic, "median")
+        add_median(program, at, of_them, least, most, count)
 
 
 def _in_unit(interval: Interval, unit: Fraction) -> Interval:
