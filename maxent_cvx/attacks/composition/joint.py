@@ -47,7 +47,7 @@ def joint(slots: tuple[Slots, Slots], overlap: Overlap, values: pd.Index, pi: np
     prior = QIDistribution(pd.DataFrame(weight, pd.RangeIndex(len(weight), name="kind"), view.sensitive_values))
     post = MaxEnt(view, prior=prior).add(PublishedSlots(view)).solve()
     here = view.tuple_of >= 0
-    x = np.zeros((len(overlap.tuples), len(pi)))
+    x = np.zeros((len(overlap.tuples), len(values)))
     np.add.at(x, (view.tuple_of[here], view.terms()["s"][here]), post.counts[here])
     n = x.sum(axis=1, keepdims=True)
     p = x / np.where(n > 0, n, 1.0)
