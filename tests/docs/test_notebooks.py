@@ -21,6 +21,7 @@ NAMES = [
     "06_possible_worlds.ipynb",
     "07_how_closely_can_they_know.ipynb",
     "08_your_own_knowledge.ipynb",
+    "09_attacks.ipynb",
 ]
 
 

@@ -74,7 +74,7 @@ def doors() -> dict[str, Door]:
     frequency = dict.fromkeys(release.sensitive_values, 1)
     cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
     minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital}
-    told = mx.attacks.minimality(**minimality)
+    minimal = mx.attacks.minimality(**minimality)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -150,8 +150,8 @@ def doors() -> dict[str, Door]:
         "mx.attacks.membership": Door(
             mx.attacks.membership, {"release": in_groups, "population": voters, "count": "n"}
         ),
-        "mx.attacks.MinimalityResult.judge": Door(told.judge, {"original": hospital}),
-        "mx.attacks.MinimalityResult.plot": Door(drawn(told.plot)),
+        "mx.attacks.MinimalityResult.judge": Door(minimal.judge, {"original": hospital}),
+        "mx.attacks.MinimalityResult.plot": Door(drawn(minimal.plot)),
         "mx.attacks.minimality": Door(mx.attacks.minimality, minimality),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
