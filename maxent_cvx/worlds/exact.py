@@ -87,13 +87,14 @@ def posterior(
     is dealt with first, and of that it only matters what is left of the sentences and of the values.
     """
     sentences = listed(knowledge)
-    if sentences and ties:
+    tied = not (ties is None or (isinstance(ties, Mapping) and not ties))
+    if sentences and tied:
         raise StatementError(
             "ties and knowledge do not go together; write what the sentences exclude as 0 in the joint prior of ties"
         )
     if sentences:
         return known_posterior(group, values, sentences, limit)
-    if not (ties is None or (isinstance(ties, Mapping) and not ties)):
+    if ties is not None and tied:
         return tied_posterior(group, values, ties, limit)
     one, signature, column = Groups.single(group, values)
     found = np.zeros(group.shape)

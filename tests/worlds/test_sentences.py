@@ -10,6 +10,7 @@ import pytest
 from maxent_cvx import StatementError
 from maxent_cvx.worlds import at_least, at_most, exactly, has, read_sentence
 from maxent_cvx.worlds.sentences.residuals import FALSE, TRUE, Residuals
+from maxent_cvx.worlds.sentences.syntax import atoms
 from support.helpers import refused
 from support.sentences import random_sentence
 
@@ -86,8 +87,8 @@ def test_what_is_left():
     for _ in range(300):
         sentence, truth = random_sentence(rng, names, values[:2], depth=3)
         residuals = Residuals()
-        atoms = {atom: (names.index(atom.person), values.index(atom.value)) for atom in sentence.atoms()}
-        root = residuals.of(sentence, atoms)
+        positions = {atom: (names.index(atom.person), values.index(atom.value)) for atom in atoms(sentence)}
+        root = residuals.of(sentence, positions)
         for world in itertools.product(range(3), repeat=4):
             left = root
             for person in rng.permutation(4).tolist():

@@ -33,7 +33,7 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
     residuals = Residuals()
 
     def having(sentences: list[Sentence]) -> Conditioned:
-        true = residuals.every(residuals.of(sentence, known.atoms) for sentence in sentences)
+        true = residuals.every(residuals.of(sentence, known.positions) for sentence in sentences)
         return conditioned([place], residuals, true, rest.limit)
 
     found = having(known.sentences)

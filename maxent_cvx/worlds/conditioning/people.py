@@ -95,7 +95,7 @@ class _Linked:
 
     def conditioned(self, part: _Part, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
         """The logarithm of what the worlds count in which sentences are true, and P(s | person) in them."""
-        true = self.residuals.every(self.residuals.of(sentence, self.known.atoms) for sentence in sentences)
+        true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
         places = list(self._places(part))
         found: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
         share = np.zeros((len(part.people), self.published.values.shape[0]))
@@ -125,7 +125,7 @@ class _Linked:
     def _places(self, part: _Part) -> Iterator[Place]:
         """Where they may be: buckets in which several of them may, and for everybody all others together."""
         q = self.q[part.people]
-        mentioned = sorted({value for person, value in self.known.atoms.values() if person in part.people})
+        mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
         where = sp.csc_array(self.published.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():

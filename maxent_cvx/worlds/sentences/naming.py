@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...errors import StatementError, arguments, shown
 from .reader import listed
-from .syntax import Has, Sentence
+from .syntax import Has, Sentence, atoms
 
 __all__ = ["Knowledge"]
 
@@ -22,12 +22,12 @@ class Knowledge:
     Attributes
     ----------
     sentences : list of Sentence
-    atoms : dict of Has to tuple of int
-        The positions of person and value.
+    positions : dict of Has to tuple of int
+        Of every atom the positions of person and value.
     """
 
     sentences: list[Sentence]
-    atoms: dict[Has, tuple[int, int]]
+    positions: dict[Has, tuple[int, int]]
 
     @classmethod
     def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
@@ -47,18 +47,18 @@ class Knowledge:
             If there is no such person or value.
         """
         sentences = listed(knowledge)
-        spoken = dict.fromkeys(atom for sentence in sentences for atom in sentence.atoms())
+        spoken = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
         at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in spoken}
         return cls(sentences, at)
 
     @property
     def people(self) -> np.ndarray:
         """Everybody whom the sentences mention, by position, sorted."""
-        return np.array(sorted({person for person, _ in self.atoms.values()}), dtype=np.int64)
+        return np.array(sorted({person for person, _ in self.positions.values()}), dtype=np.int64)
 
     def about(self, sentence: Sentence) -> set[int]:
         """Whom a sentence mentions."""
-        return {self.atoms[atom][0] for atom in sentence.atoms()}
+        return {self.positions[atom][0] for atom in atoms(sentence)}
 
 
 def _at(known: pd.Index, label: object, what: str) -> int:

@@ -61,7 +61,7 @@ class Outlook:
             If too much may be left of the sentences.
         """
         residuals = Residuals()
-        root = residuals.every(residuals.of(sentence, known.atoms) for sentence in known.sentences)
+        root = residuals.every(residuals.of(sentence, known.positions) for sentence in known.sentences)
         left, after = [np.array([root])], []
         for person in people.tolist():
             after.append(

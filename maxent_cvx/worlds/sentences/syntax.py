@@ -7,10 +7,12 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from ...errors import StatementError, arguments, shown
 from ...tables.selection import PLAIN, constant
 
-__all__ = ["DEEPEST", "PLAIN_WORD", "RESERVED", "Counted", "Has", "Implication", "Sentence", "has"]
+__all__ = ["DEEPEST", "PLAIN_WORD", "RESERVED", "Counted", "Has", "Implication", "Sentence", "atoms", "has"]
 
 #: Words that join sentences; a name or a value with one of them is written in quotes.
 RESERVED = ("and", "or", "not")
@@ -40,19 +42,14 @@ class Sentence:
     """
 
     #: How many levels of sentences it has.
-    depth: int = 1
+    _depth: int = 1
     #: Which of the connectives holds it together.
-    binds: int = ALONE
+    _binds: int = ALONE
 
     @property
     def parts(self) -> tuple[Sentence, ...]:
-        """The sentences that it is made of."""
+        """The sentences that it is made of; none of an atom."""
         return ()
-
-    def atoms(self) -> Iterator[Has]:
-        """Every atom in it, from left to right."""
-        for part in self.parts:
-            yield from part.atoms()
 
     def implies(self, other: Sentence) -> Sentence:
         """If this is true, so is the other.
@@ -105,10 +102,6 @@ class Has(Sentence):
     person: Hashable
     value: Hashable
 
-    def atoms(self) -> Iterator[Has]:
-        """Itself."""
-        yield self
-
     def __str__(self) -> str:
         return f"{_written(self.person)}={_written(self.value)}"
 
@@ -130,18 +123,18 @@ class Counted(Sentence):
         return self.counted
 
     @property
-    def binds(self) -> int:  # type: ignore[override]
+    def _binds(self) -> int:  # type: ignore[override]
         """As "and", "or", "not", or as an amount, which has parentheses of its own."""
         n = len(self.counted)
         as_pair = {(n, n): AND, (1, n): OR} if n > 1 else {(0, 0): NOT}
         return as_pair.get((self.low, self.high), ALONE)
 
     def __str__(self) -> str:
-        if self.binds == NOT:
+        if self._binds == NOT:
             return f"not {_inside(self.counted[0], NOT)}"
-        if self.binds in (AND, OR):
-            word = " and " if self.binds == AND else " or "
-            return word.join(_inside(part, self.binds + 1) for part in self.counted)
+        if self._binds in (AND, OR):
+            word = " and " if self._binds == AND else " or "
+            return word.join(_inside(part, self._binds + 1) for part in self.counted)
         n = len(self.counted)
         how = f"exactly {self.low}" if self.low == self.high else f"at least {self.low}"
         how = f"at most {self.high}" if self.low == 0 and 0 < self.high < n else how
@@ -155,7 +148,7 @@ class Implication(Sentence):
     premise: Sentence
     conclusion: Sentence
 
-    binds = IMPLIES
+    _binds = IMPLIES
 
     def __post_init__(self) -> None:
         _check_depth(self)
@@ -198,12 +191,20 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     return Has(person, value)
 
 
+def atoms(sentence: Sentence) -> Iterator[Has]:
+    """Every atom in a sentence, from left to right."""
+    if isinstance(sentence, Has):
+        yield sentence
+    for part in sentence.parts:
+        yield from atoms(part)
+
+
 def _check_depth(sentence: Sentence) -> None:
     """Count the levels of a new sentence, and refuse too many."""
-    depth = 1 + max(part.depth for part in sentence.parts)
+    depth = 1 + max(part._depth for part in sentence.parts)
     if depth > DEEPEST:
         raise StatementError(f"a sentence has more than {DEEPEST} levels; give it in several, which all hold")
-    object.__setattr__(sentence, "depth", depth)
+    object.__setattr__(sentence, "_depth", depth)
 
 
 def _sentence(other: object) -> Sentence:
@@ -213,19 +214,20 @@ def _sentence(other: object) -> Sentence:
 
 def _joined(connective: int, *sides: Sentence) -> tuple[Sentence, ...]:
     """Put the parts of sides of one connective together."""
-    return tuple(part for side in sides for part in (side.parts if side.binds == connective else (side,)))
+    return tuple(part for side in sides for part in (side.parts if side._binds == connective else (side,)))
 
 
 def _inside(part: Sentence, least: int) -> str:
     """Write a part, in parentheses if it binds less than what is around it."""
-    return str(part) if part.binds >= least else f"({part})"
+    return str(part) if part._binds >= least else f"({part})"
 
 
 def _is_label(value: object) -> bool:
     """Whether something can be the label of a row or a column: of tuples, all that is in them."""
     if isinstance(value, tuple):
         return bool(value) and all(map(_is_label, value))
-    return isinstance(value, Hashable) and value is not None and not callable(value) and value == value
+    missing = pd.api.types.is_scalar(value) and pd.isna(value)
+    return isinstance(value, Hashable) and not missing and not callable(value)
 
 
 def _written(label: Any) -> str:
