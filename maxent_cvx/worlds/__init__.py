@@ -7,6 +7,7 @@ from .deviation import DeltaCondition, delta_ceiling, delta_condition
 from .exact import posterior
 from .linkage import linkage
 from .robustness import r_robustness
+from .sampled_linkage import sample_linkage
 from .sampling import SampledPosterior, sample
 from .sentences import Sentence, at_least, at_most, exactly, has, read_sentence
 from .sound import SoundCondition, sound_condition
@@ -30,5 +31,6 @@ __all__ = [
     "r_robustness",
     "read_sentence",
     "sample",
+    "sample_linkage",
     "sound_condition",
 ]

@@ -72,7 +72,7 @@ def linkage(
         If the prior rules out every world of a bucket; or sentences clash, of which it names some, none of which can be
         spared.
     GroupTooLarge
-        If more steps are needed than the limit allows; see :func:`sample`.
+        If more steps are needed than the limit allows; see :func:`sample_linkage`.
 
     Examples
     --------

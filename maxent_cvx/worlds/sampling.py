@@ -17,7 +17,7 @@ from .sentences.outlook import Outlook
 from .sentences.residuals import TRUE
 from .sentences.syntax import Sentence
 
-__all__ = ["SampledPosterior", "sample"]
+__all__ = ["SampledPosterior", "counted", "estimates", "sample"]
 
 #: Effective samples: with fewer, standard errors are unreliable.
 FEWEST = 100
@@ -142,22 +142,16 @@ def sample(
     named = order[: len(known.people)]
     outlook = Outlook.of(known, named, column, scaled[named])
     dealt, log_weight = _draw(scaled[order], places, outlook, n, np.random.default_rng(seed))
-    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
-    effective = weight.sum() ** 2 / (weight**2).sum() if weight.any() else 0.0
-    if effective < FEWEST:
-        raise Inaccurate(
-            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
-            "ask for more, n=..., or for the exact answer, worlds.posterior(..., limit=...)"
-        )
+    weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
     alike = signature.copy()
     alike[known.people] = len(one.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
-    for of_alike in _estimates(dealt, alike[order], places, weight / weight.sum(), effective):
+    for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
         found = np.zeros(group.shape)
         found[:, column] = of_alike[alike]
         tables.append(pd.DataFrame(found, index=group.index, columns=group.columns))
-    return SampledPosterior(tables[0], tables[1], float(effective), n)
+    return SampledPosterior(tables[0], tables[1], effective, n)
 
 
 def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -184,28 +178,52 @@ def _draw(
     for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
         foresight = left / np.maximum(need, NOBODY)
         odds = own * foresight
-        if named := j < len(outlook.left):
-            which = np.searchsorted(outlook.left[j], residual)
-            odds = odds * outlook.hope[j][which]
+        if named := j < len(outlook.people):
+            which, after, hope = outlook.step(j, residual)
+            odds = odds * hope[which]
         odds = np.cumsum(odds, axis=1)
         total = odds[:, -1]
         value = (odds < (1 - rng.random(n))[:, None] * total[:, None]).sum(axis=1)  # 1 - u is not 0
         with np.errstate(divide="ignore", invalid="ignore"):
             log_weight += np.log(total) - np.log(foresight[world, value])
             if named:
-                log_weight -= np.log(outlook.hope[j][which, value])
-                residual = outlook.after[j][which, value]
+                log_weight -= np.log(hope[which, value])
+                residual = after[which, value]
         dealt[j] = value
         left[world, value] = np.maximum(left[world, value] - 1, 0)  # below 0 in worlds that count nothing
     log_weight[residual != TRUE] = -np.inf
     return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: no value was left that the tuple can have
 
 
-def _estimates(
-    dealt: np.ndarray, signature: np.ndarray, places: np.ndarray, weight: np.ndarray, effective: float
+def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
+    """What each sampled world counts, of 1 together, and how many independent worlds they count as; refuse too few."""
+    n = len(log_weight)
+    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
+    effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
+    if effective < FEWEST:
+        raise Inaccurate(
+            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
+            f"ask for more, n=..., or for the exact answer, {exact}"
+        )
+    return weight / weight.sum(), effective
+
+
+def estimates(
+    dealt: np.ndarray, signature: np.ndarray, kinds: int, weight: np.ndarray, effective: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of each signature's share of each value, and their standard errors."""
-    n, kinds = len(weight), len(places)
+    """Weighted means of each signature's share of each value, and their standard errors.
+
+    Parameters
+    ----------
+    dealt : ndarray of int, shape (tuples, worlds)
+        The value, of so many kinds, that each tuple has in each world.
+    signature : ndarray of int, one a tuple
+    kinds : int
+    weight : ndarray, one a world
+        Of 1 together, which count as `effective` independent worlds.
+    effective : float
+    """
+    n = len(weight)
     shape = (signature.max() + 1, kinds)
     mean, error = np.empty(shape), np.empty(shape)
     world = np.arange(n) * kinds

@@ -385,6 +385,10 @@ def doors() -> dict[str, Door]:
         "mx.worlds.sample": Door(
             mx.worlds.sample, {"group": group, "values": values, "n": 200, "knowledge": ["a=x or b=x"]}
         ),
+        "mx.worlds.sample_linkage": Door(
+            mx.worlds.sample_linkage,
+            {"release": release, "people": {"Allen": allen}, "knowledge": ["not Allen=Flu"], "n": 200},
+        ),
         "mx.worlds.sound_condition": Door(mx.worlds.sound_condition, {"group": group, "values": values, "r": 2}),
         # What the front door hands out: probabilities, and their comparisons.
         "Probability.about": Door(P("Flu").about, {"value": 0.3, "eps": 0.1}),

@@ -7,14 +7,13 @@ from typing import Self
 
 import numpy as np
 
-from ...errors import GroupTooLarge
 from .naming import Knowledge
 from .residuals import FALSE, TRUE, Residuals
 
 __all__ = ["Outlook"]
 
-#: What may be left of the sentences, after one person: more than so much is not tabulated.
-MOST_LEFT = 100_000
+#: Different things that may be left of the sentences after one person: where there are more, nobody looks so far ahead.
+MOST_LEFT = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,21 +21,28 @@ class Outlook:
     """What is left of the sentences before and after each person, and how likely that is to come true.
 
     Were people's values independent, to draw each in proportion to their own chances times these would draw from the
-    values of which all sentences are true.
+    values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what makes
+    a sentence false at once.
 
     Attributes
     ----------
+    residuals : Residuals
     root : int
         The number of all sentences together.
+    people, values : ndarray of int
+        All who are mentioned, in the order in which they get values, and the values that there are.
     left : list of ndarray of int
-        One a person: what may be left before, sorted.
+        One a person: what may be left before, sorted; empty where that is too much.
     after : list of ndarray of int, shape (left, values)
         What is left then, by the value that the person gets.
     hope : list of ndarray, shape (left, values)
         How likely what is left then is to come true, but for a factor.
     """
 
+    residuals: Residuals
     root: int
+    people: np.ndarray
+    values: np.ndarray
     left: list[np.ndarray]
     after: list[np.ndarray]
     hope: list[np.ndarray]
@@ -48,34 +54,43 @@ class Outlook:
         Parameters
         ----------
         known : Knowledge
-        people : ndarray of int
-            All who are mentioned, in the order in which they get values.
-        values : ndarray of int
-            Those that there are.
+        people, values : ndarray of int
         chance : ndarray, shape (people, values)
             Probabilities.
-
-        Raises
-        ------
-        GroupTooLarge
-            If too much may be left of the sentences.
         """
         residuals = Residuals()
         root = residuals.every(residuals.of(sentence, known.positions) for sentence in known.sentences)
-        left, after = [np.array([root])], []
+        left: list[np.ndarray] = [np.array([root])]
+        after: list[np.ndarray] = []
         for person in people.tolist():
-            after.append(
-                np.array([[residuals.after(one, person, x) for x in values.tolist()] for one in left[-1].tolist()])
-            )
+            after.append(_table(residuals, left[-1], person, values))
             left.append(np.unique(after[-1]))
             if len(left[-1]) > MOST_LEFT:
-                raise GroupTooLarge(
-                    f"what is left of the sentences after some of the {len(people)} people is more than {MOST_LEFT} "
-                    "different things; write fewer or simpler sentences"
-                )
-        hope, likely = [], (left[-1] == TRUE).astype(float)
+                return cls(residuals, root, people, values, [], [], [])
+        hope: list[np.ndarray] = []
+        likely = (left[-1] == TRUE).astype(float)
         for j in reversed(range(len(people))):
             hope.append(likely[np.searchsorted(left[j + 1], after[j])])
             likely = hope[-1] @ chance[j]
-            likely = np.where(left[j] == FALSE, 0.0, likely / max(likely.max(), np.finfo(float).tiny))
-        return cls(root, left[:-1], after, hope[::-1])
+            likely = likely / max(likely.max(), np.finfo(float).tiny)
+        return cls(residuals, root, people, values, left[:-1], after, hope[::-1])
+
+    def step(self, j: int, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the j-th person's values do to what is left in each of some worlds.
+
+        Returns
+        -------
+        which : ndarray of int, one a world
+            Its row in both tables.
+        after, hope : ndarray, shape (rows, values)
+        """
+        if self.left:
+            return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
+        left, which = np.unique(residual, return_inverse=True)
+        after = _table(self.residuals, left, int(self.people[j]), self.values)
+        return which.reshape(-1), after, (after != FALSE).astype(float)
+
+
+def _table(residuals: Residuals, left: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
+    """What is left after a person has each value, shape (left, values)."""
+    return np.array([[residuals.after(one, person, x) for x in values.tolist()] for one in left.tolist()])

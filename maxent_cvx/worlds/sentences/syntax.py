@@ -222,7 +222,7 @@ def _inside(part: Sentence, least: int) -> str:
     return str(part) if part._binds >= least else f"({part})"
 
 
-def _is_label(value: object) -> bool:
+def _is_label(value: Any) -> bool:
     """Whether something can be the label of a row or a column: of tuples, all that is in them."""
     if isinstance(value, tuple):
         return bool(value) and all(map(_is_label, value))
