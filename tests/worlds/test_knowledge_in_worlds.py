@@ -29,15 +29,24 @@ def random_named(rng: np.random.Generator, most: int) -> tuple[pd.DataFrame, lis
 
 
 def check_group(seed: int) -> bool:
-    """P(t : x) of a random group with random sentences is the sum over its worlds; whether there are any."""
+    """P(t : x) of a random group with random sentences is the sum over its worlds; whether there are any.
+
+    Where there are none, the sentences that are named clash, and without any one of them there are some.
+    """
     rng = np.random.default_rng(seed)
     group, values = random_named(rng, most=6)
     drawn = [random_sentence(rng, list(group.index), list(group.columns)) for _ in range(rng.integers(1, 4))]
     sentences, truths = zip(*drawn, strict=True)
     expected = group_by_enumeration(group, values, truths)
     if expected is None:
-        with pytest.raises(Infeasible):
+        with pytest.raises(Infeasible) as caught:
             mx.worlds.posterior(group, values, knowledge=sentences)
+        if caught.value.conflict is not None:  # else the priors alone rule out every world
+            clash = {str(one): truth for one, truth in drawn if str(one) in caught.value.conflict.index}
+            assert group_by_enumeration(group, values, list(clash.values())) is None
+            for spared in clash:
+                others = [truth for said, truth in clash.items() if said != spared]
+                assert group_by_enumeration(group, values, others) is not None
         return False
     np.testing.assert_allclose(mx.worlds.posterior(group, values, knowledge=sentences), expected, **EXACT)
     return True
