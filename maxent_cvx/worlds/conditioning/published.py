@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from ...priors import QIDistribution
 from ...views import Release
 from ..groups import Groups
-from ..linked import linked
+from ..linked import impossible, linked
 from .places import Place, closed_form
 from .rest import Rest
 
@@ -44,9 +44,18 @@ class Published:
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
-        """Read a release, with the prior of an attribute set or none."""
+        """Read a release, with the prior of an attribute set or none.
+
+        Raises
+        ------
+        Infeasible
+            If the prior rules out every world of a bucket, whoever may be in it.
+        """
+        groups = Groups.of(release, prior, key)
+        if prior is not None and (without := groups.without_world()).any():
+            raise impossible(groups.names[without])
         signature = None if prior is None else prior.rows(release.quasi_identifiers, key)
-        return cls(release, sp.csr_array(release.n_qb), Groups.of(release, prior, key), signature, limit)
+        return cls(release, sp.csr_array(release.n_qb), groups, signature, limit)
 
     @property
     def values(self) -> sp.csc_array:

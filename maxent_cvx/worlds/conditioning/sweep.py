@@ -138,12 +138,8 @@ class _Sweep:
         states = self.states
         waits = np.ones(len(states.local), dtype=bool) if alone else (states.waiting & bit) > 0
         here, c = np.nonzero((move[states.local] >= 0) & waits[:, None])
-        left_of, which = np.unique(states.residual, return_inverse=True)
-        after = np.array(
-            [[self.residuals.after(r, person, int(place.classes[k])) for k in classes] for r in left_of.tolist()],
-            dtype=np.int64,
-        ).reshape(len(left_of), len(classes))
-        residual = after[which.reshape(-1)[here], c]
+        left, which = np.unique(states.residual, return_inverse=True)
+        residual = self.residuals.table(left, person, place.classes[classes])[which.reshape(-1)[here], c]
         true = residual != FALSE
         here, c, residual = here[true], c[true], residual[true]
         away = np.flatnonzero(~waits if self.last[person] == at else np.ones(len(waits), dtype=bool))

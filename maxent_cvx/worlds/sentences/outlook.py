@@ -63,7 +63,7 @@ class Outlook:
         left: list[np.ndarray] = [np.array([root])]
         after: list[np.ndarray] = []
         for person in people.tolist():
-            after.append(_table(residuals, left[-1], person, values))
+            after.append(residuals.table(left[-1], person, values))
             left.append(np.unique(after[-1]))
             if len(left[-1]) > MOST_LEFT:
                 return cls(residuals, root, people, values, [], [], [])
@@ -87,10 +87,5 @@ class Outlook:
         if self.left:
             return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
         left, which = np.unique(residual, return_inverse=True)
-        after = _table(self.residuals, left, int(self.people[j]), self.values)
+        after = self.residuals.table(left, int(self.people[j]), self.values)
         return which.reshape(-1), after, (after != FALSE).astype(float)
-
-
-def _table(residuals: Residuals, left: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
-    """What is left after a person has each value, shape (left, values)."""
-    return np.array([[residuals.after(one, person, x) for x in values.tolist()] for one in left.tolist()])

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import reduce
 
+import numpy as np
+
 from .syntax import Counted, Has, Implication, Sentence
 
 __all__ = ["FALSE", "TRUE", "Residuals"]
@@ -82,6 +84,11 @@ class Residuals:
                 found = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
             self._after[key] = found
         return found
+
+    def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
+        """What is left of each residual when a person has each value, shape (residuals, values)."""
+        after = [[self.after(one, person, value) for value in values.tolist()] for one in residuals.tolist()]
+        return np.array(after, dtype=np.int64).reshape(len(residuals), len(values))
 
     def _flat(self, parts: list[int], *, every: bool) -> int:
         """All (or any) of the parts, of which those that are of the same kind are taken apart, and each counts once."""
