@@ -374,7 +374,7 @@ def test_sampled_families(most, monkeypatch):
 
 
 def test_what_is_refused_is_sampled():
-    """Sixteen people, each unlike some others, in any of many buckets: too much to sum over, and too much to foresee."""
+    """Sixteen people, each unlike some others, in any of many buckets: too much to sum over, and to foresee."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"Q": rng.integers(0, 10, 600), "S": rng.choice(list("xyz"), 600), "B": np.arange(600) // 6})
     release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
