@@ -45,8 +45,8 @@ class Groups:
     names: pd.Index
 
     @classmethod
-    def of(cls, release: Release, prior: QIDistribution, attributes: tuple[str, ...]) -> Self:
-        """The buckets of a release, their tuples known by an attribute set.
+    def of(cls, release: Release, prior: QIDistribution | None, attributes: tuple[str, ...]) -> Self:
+        """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes.
 
         Raises
         ------
@@ -57,6 +57,9 @@ class Groups:
         """
         if release.with_counterfeits.any():
             raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
+        if prior is None:
+            alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
+            return cls(alike, _sorted(release.n_qb), _sorted(release.n_sb), release.buckets)
         signature = prior.rows(release.quasi_identifiers, attributes)
         table = prior.tables[attributes].to_numpy()[:, prior.columns(release.sensitive_values)]
         ones, shape = np.ones(len(signature), dtype=np.int64), (len(table), len(signature))

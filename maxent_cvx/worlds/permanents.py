@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Lattice", "log_sum", "shares"]
+__all__ = ["Lattice", "dealt", "log_sum", "shares"]
 
 #: Numbers held at once, for one layer of states of some groups.
 AT_ONCE = 1 << 16
@@ -60,7 +60,9 @@ class Lattice:
         return np.where(inside, states[:, None] + step * (takes @ self.stride), np.prod(self.places + 1))
 
 
-def shares(log_factor: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def shares(
+    log_factor: np.ndarray, places: np.ndarray, log_ends: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The total weight of all ways, and the share of it in which each item has each kind of place.
 
     Parameters
@@ -68,7 +70,10 @@ def shares(log_factor: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.n
     log_factor : ndarray, shape (groups, items, kinds)
         Of groups with the same numbers of places.
     places : ndarray of int, shape (kinds,)
-        Places of each kind; their sum is the number of items.
+        Places of each kind; their sum is the number of items, or more with `log_ends`.
+    log_ends : ndarray, shape (states,), optional
+        What it counts, as a logarithm, that the items have taken these places, and left the others. By default all
+        places are taken.
 
     Returns
     -------
@@ -81,15 +86,13 @@ def shares(log_factor: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.n
     lattice = Lattice(places)
     layers = lattice.layers()
     n_states = int(np.prod(places + 1))
-    before = np.full((n_groups, n_states + 1), -np.inf)  # the last is of states that do not exist
-    before[:, 0] = 0.0
-    for item, layer in enumerate(layers[1:]):
-        for states in _some(layer, n_groups * n_kinds):
-            at = lattice.neighbours(states, -1)
-            before[:, states], *_ = log_sum(before[:, at] + log_factor[:, item, None, :])
-    total = before[:, n_states - 1]
+    before = dealt(log_factor, lattice, layers)
     after = np.full_like(before, -np.inf)
-    after[:, n_states - 1] = 0.0
+    if log_ends is None:
+        after[:, n_states - 1] = 0.0
+    else:
+        after[:, :n_states] = log_ends
+    total = log_sum(before[:, layers[n_items]] + after[:, layers[n_items]])[0]
     share = np.zeros_like(log_factor)
     scale = np.where(np.isfinite(total), total, np.nan)[:, None]
     for item in reversed(range(n_items)):
@@ -99,6 +102,25 @@ def shares(log_factor: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.n
             through = np.exp(before[:, states] + after[:, states] - scale) / np.maximum(of_all, 1.0)
             share[:, item] += np.einsum("gs,gsk->gk", through, of_kind)
     return total, share
+
+
+def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
+    """The weight of all ways to deal the items so that they take the places of each state, logarithms.
+
+    Returns
+    -------
+    ndarray, shape (groups, states + 1)
+        Of the states with as many places taken as there are items, or fewer: those of the first items. The last is of
+        states that do not exist.
+    """
+    n_groups, _, n_kinds = log_factor.shape
+    before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
+    before[:, 0] = 0.0
+    for item, layer in enumerate(layers[1 : log_factor.shape[1] + 1]):
+        for states in _some(layer, n_groups * n_kinds):
+            at = lattice.neighbours(states, -1)
+            before[:, states], *_ = log_sum(before[:, at] + log_factor[:, item, None, :])
+    return before
 
 
 def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

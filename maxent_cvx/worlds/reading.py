@@ -14,9 +14,9 @@ from ..views import Release, View
 __all__ = ["check_release", "checked_priors"]
 
 
-def check_release(view: object, prior: object) -> None:
-    """Refuse a view without buckets, and anything that is not a prior."""
-    if not isinstance(prior, QIDistribution):
+def check_release(view: object, prior: object, *, optional: bool = False) -> None:
+    """Refuse a view without buckets, and anything that is not a prior, nor None if that may be."""
+    if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
         raise StatementError(f"prior must be a QIDistribution, not {shown(prior)}")
     if not isinstance(view, Release):
         what = f"a {type(view).__name__}" if isinstance(view, View) else shown(view)

@@ -1,8 +1,6 @@
-"""Inference from a release and a prior: linkage probabilities, and r-robustness."""
+"""r-robustness: the largest linkage probabilities of a release, for adversaries with priors."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,62 +12,7 @@ from .groups import Groups
 from .linked import STEPS, linked
 from .reading import check_release
 
-__all__ = ["linkage", "r_robustness"]
-
-
-def linkage(
-    release: Release, prior: QIDistribution, attributes: str | Sequence[str] | None = None, *, limit: float = STEPS
-) -> pd.Series:
-    """P(t : x) of every tuple and value of a release, for an adversary who has the prior of one attribute set.
-
-    Parameters
-    ----------
-    release : Release
-        Without counterfeits.
-    prior : QIDistribution
-        What the adversary knows: P(s | signature), probabilities.
-    attributes : str or list of str, optional
-        The attribute set; may be left out if there is one.
-    limit : float
-        See :func:`posterior`.
-
-    Returns
-    -------
-    Series
-        Probabilities by bucket, signature (a level an attribute) and sensitive value: tuples of one signature in one
-        bucket have the same.
-
-    Raises
-    ------
-    StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
-    UnknownName
-        If the prior lacks a signature or a value of the release.
-    Infeasible
-        If the prior rules out every world of a bucket.
-    GroupTooLarge
-        If more steps are needed than the limit allows.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> print(mx.worlds.linkage(release, prior).unstack("Disease").loc[3, ["Flu", "HIV", "Lung Cancer"]].round(3))
-    Disease    Flu    HIV  Lung Cancer
-    Gender
-    female   0.136  0.409        0.455
-    male     0.727  0.182        0.091
-    """
-    check_release(release, prior)
-    key = prior.attribute_set(attributes)
-    groups = Groups.of(release, prior, key)
-    group, u, v = groups.pairs
-    signature, value = groups.tuples.indices[u], groups.values.indices[v]
-    of_tuple = attach(groups.names, group, prior.tables[key].index, signature)
-    labels = attach(of_tuple, np.arange(len(group)), release.sensitive_values, value)
-    return pd.Series(linked(groups, limit), index=labels, name="P(t : x)").sort_index()
+__all__ = ["r_robustness"]
 
 
 def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -12,8 +12,12 @@ import pandas as pd
 from ..errors import Inaccurate, amount, whole
 from .groups import Groups, some_world
 from .linked import impossible
+from .sentences.naming import Knowledge
+from .sentences.outlook import Outlook
+from .sentences.residuals import TRUE
+from .sentences.syntax import Sentence
 
-__all__ = ["SampledPosterior", "sample"]
+__all__ = ["SampledPosterior", "counted", "estimates", "sample"]
 
 #: Effective samples: with fewer, standard errors are unreliable.
 FEWEST = 100
@@ -67,7 +71,14 @@ class SampledPosterior:
         return f"<p>{escape(repr(self))}</p>{self.posterior.to_html(border=0)}"
 
 
-def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, seed: int = 0) -> SampledPosterior:
+def sample(
+    group: pd.DataFrame,
+    values: Sequence[Hashable],
+    n: int = 10_000,
+    *,
+    seed: int = 0,
+    knowledge: Iterable[Sentence | str] = (),
+) -> SampledPosterior:
     """Estimate P(t : x) from n random worlds w, each of which counts in proportion to P(w) / q(w).
 
     Worlds are drawn from q tuple by tuple: who is most certain first, each with a probability for every value that is
@@ -82,6 +93,9 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
         Worlds, at least 100.
     seed : int
         Worlds are the same for the same seed.
+    knowledge : list of Sentence or str, optional
+        As in :func:`maxent_cvx.worlds.posterior`. Those whom it names are dealt with first, each with an eye on how
+        likely the sentences are to come true.
 
     Returns
     -------
@@ -90,20 +104,21 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     Raises
     ------
     Infeasible
-        If the priors rule out every world; so it is proved.
+        If the priors rule out every world; so it is proved. Sentences that clash are not proved to.
     Inaccurate
         If the samples count as too few.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values.
+        If `group` is no table of priors, or `values` are not its values; or a sentence names who or what there is not.
     StatementError
-        If `n` is below 100, or the seed no integer.
+        If `n` is below 100, or the seed no integer; or a sentence cannot be read.
 
     Notes
     -----
     Self-normalised sequential importance sampling. The proposal scales the priors so that everybody has one value and
     every value its number of tuples in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
     a probability in proportion to A_j(x) c(x) / sum of A_i(x) over those i who come later: what the sum over all ways
-    for these would be if their A were proportional. Tuples with equal priors are averaged.
+    for these would be if their A were proportional. Tuples with equal priors are averaged. With sentences, a value also
+    counts in proportion to the probability that what it leaves of them would come true, were values independent with A.
 
     Examples
     --------
@@ -121,23 +136,22 @@ def sample(group: pd.DataFrame, values: Sequence[Hashable], n: int = 10_000, *, 
     f = one.prior / np.maximum(one.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
     if not some_world(one.prior > 0, one.tuples.data, places):
         raise impossible(one.names)
+    known = Knowledge.of(knowledge, group.index, group.columns, "tuple of the group")
     scaled = _balanced(f, one.tuples.data, places)[signature]
-    order = np.argsort(-scaled.max(axis=1), kind="stable")
-    dealt, log_weight = _draw(scaled[order], places, n, np.random.default_rng(seed))
-    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
-    effective = weight.sum() ** 2 / (weight**2).sum() if weight.any() else 0.0
-    if effective < FEWEST:
-        raise Inaccurate(
-            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
-            "ask for more, n=..., or for the exact answer, worlds.posterior(..., limit=...)"
-        )
-    mean, error = _estimates(dealt, signature[order], places, weight / weight.sum(), effective)
+    order = np.lexsort((-scaled.max(axis=1), ~np.isin(np.arange(len(group)), known.people)))
+    named = order[: len(known.people)]
+    outlook = Outlook.of(known, named, column, scaled[named])
+    dealt, log_weight = _draw(scaled[order], places, outlook, n, np.random.default_rng(seed))
+    weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
+    alike = signature.copy()
+    alike[known.people] = len(one.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
+    alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
-    for of_signature in (mean, error):
+    for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
         found = np.zeros(group.shape)
-        found[:, column] = of_signature[signature]
+        found[:, column] = of_alike[alike]
         tables.append(pd.DataFrame(found, index=group.index, columns=group.columns))
-    return SampledPosterior(tables[0], tables[1], float(effective), n)
+    return SampledPosterior(tables[0], tables[1], effective, n)
 
 
 def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -152,29 +166,64 @@ def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarr
     return scaled
 
 
-def _draw(scaled: np.ndarray, places: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _draw(
+    scaled: np.ndarray, places: np.ndarray, outlook: Outlook, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Deal values to tuples, in their order, n times: which each has, shape (tuples, n), and log P(w) / q(w)."""
     later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
     left = np.tile(places.astype(float), (n, 1))
     dealt = np.empty((len(scaled), n), dtype=np.int32)
     log_weight, world = np.zeros(n), np.arange(n)
+    residual = np.full(n, outlook.root)
     for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
         foresight = left / np.maximum(need, NOBODY)
-        odds = np.cumsum(own * foresight, axis=1)
+        odds = own * foresight
+        if named := j < len(outlook.people):
+            which, after, hope = outlook.step(j, residual)
+            odds = odds * hope[which]
+        odds = np.cumsum(odds, axis=1)
         total = odds[:, -1]
         value = (odds < (1 - rng.random(n))[:, None] * total[:, None]).sum(axis=1)  # 1 - u is not 0
         with np.errstate(divide="ignore", invalid="ignore"):
             log_weight += np.log(total) - np.log(foresight[world, value])
+            if named:
+                log_weight -= np.log(hope[which, value])
+                residual = after[which, value]
         dealt[j] = value
         left[world, value] = np.maximum(left[world, value] - 1, 0)  # below 0 in worlds that count nothing
+    log_weight[residual != TRUE] = -np.inf
     return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: no value was left that the tuple can have
 
 
-def _estimates(
-    dealt: np.ndarray, signature: np.ndarray, places: np.ndarray, weight: np.ndarray, effective: float
+def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
+    """What each sampled world counts, of 1 together, and how many independent worlds they count as; refuse too few."""
+    n = len(log_weight)
+    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
+    effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
+    if effective < FEWEST:
+        raise Inaccurate(
+            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
+            f"ask for more, n=..., or for the exact answer, {exact}"
+        )
+    return weight / weight.sum(), effective
+
+
+def estimates(
+    dealt: np.ndarray, signature: np.ndarray, kinds: int, weight: np.ndarray, effective: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of each signature's share of each value, and their standard errors."""
-    n, kinds = len(weight), len(places)
+    """Weighted means of each signature's share of each value, and their standard errors.
+
+    Parameters
+    ----------
+    dealt : ndarray of int, shape (tuples, worlds)
+        The value, of so many kinds, that each tuple has in each world.
+    signature : ndarray of int, one a tuple
+    kinds : int
+    weight : ndarray, one a world
+        Of 1 together, which count as `effective` independent worlds.
+    effective : float
+    """
+    n = len(weight)
     shape = (signature.max() + 1, kinds)
     mean, error = np.empty(shape), np.empty(shape)
     world = np.arange(n) * kinds

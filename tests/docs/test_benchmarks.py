@@ -29,6 +29,7 @@ from tests.benchmarks import (
     reading,
     rules,
     saving,
+    sentences,
     series,
     soft_rows,
     solvers,
@@ -275,6 +276,14 @@ def test_equivocation():
     assert list(one["window"]) == [5, 20]
     assert whole.loc[whole["exact"], "open"].eq(0).all()
     assert list(published.index) == ["Sampling", "RangeQueries", "RangeQueries, maxent", "BinomialNoise"]
+
+
+def test_sentences():
+    """Every case has an answer, of people in all of its buckets."""
+    table = sentences.main(["--bucket", "100", "--adult", "400", "--people", "3", "--chain", "12"])
+    assert table["case"].is_unique
+    assert (table["ratio"] > 0).all()
+    assert len(table) == 6
 
 
 def test_worlds():

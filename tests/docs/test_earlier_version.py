@@ -62,6 +62,12 @@ WIDER = {
     "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",
+    "mx.worlds.linkage(release, prior, attributes=None, *, limit=200000000.0)": "mx.worlds.linkage(release, "
+    "prior=None, attributes=None, *, people=None, knowledge=(), limit=200000000.0)",
+    "mx.worlds.posterior(group, values, *, ties=None, limit=200000000.0)": "mx.worlds.posterior(group, values, *, "
+    "ties=None, knowledge=(), limit=200000000.0)",
+    "mx.worlds.sample(group, values, n=10000, *, seed=0)": "mx.worlds.sample(group, values, n=10000, *, seed=0, "
+    "knowledge=())",
 }
 
 

@@ -96,6 +96,7 @@ CLOSED = {
     "mx.testing.problems.Problem": "made by the depot; it only holds what it is given",
     "mx.worlds.DeltaCondition": "made by delta_condition(); it only holds what it is given",
     "mx.worlds.SampledPosterior": "made by sample(); it only holds what it is given",
+    "mx.worlds.Sentence": "made by has() and read_sentence()",
     "mx.worlds.SoundCondition": "made by sound_condition(); it only holds what it is given",
 }
 

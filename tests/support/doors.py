@@ -428,14 +428,31 @@ def doors() -> dict[str, Door]:
         "mx.testing.problems.Problem.expected": Door(die.expected, {"space": die.model().space}),
         "mx.testing.problems.Problem.suits": Door(die.suits, {"backend": "auto"}),
         "mx.testing.problems.find": Door(mx.testing.problems.find, {"name": "loaded die"}),
+        "mx.worlds.Sentence.implies": Door(mx.worlds.has("a", "x").implies, {"other": mx.worlds.has("b", "x")}),
+        "mx.worlds.at_least": Door(mx.worlds.at_least, {"k": 1, "sentences": ["a=x", "b=x"]}),
+        "mx.worlds.at_most": Door(mx.worlds.at_most, {"k": 1, "sentences": ["a=x", "b=x"]}),
         "mx.worlds.conditions": Door(mx.worlds.conditions, {"release": release, "prior": prior, "r": 2}),
         "mx.worlds.delta_ceiling": Door(mx.worlds.delta_ceiling, {"n": 5, "r": 2, "f_max": 0.3}),
         "mx.worlds.delta_condition": Door(mx.worlds.delta_condition, {"f": [0.1, 0.2, 0.15], "r": 2}),
+        "mx.worlds.exactly": Door(mx.worlds.exactly, {"k": 1, "sentences": ["a=x", "b=x"]}),
+        "mx.worlds.has": Door(mx.worlds.has, {"person": "a", "value": "x"}),
         "mx.worlds.joint": Door(mx.worlds.joint, {"group": group, "values": values, "who": ["a", "b"]}),
-        "mx.worlds.linkage": Door(mx.worlds.linkage, {"release": release, "prior": prior}),
-        "mx.worlds.posterior": Door(mx.worlds.posterior, {"group": group, "values": values}),
+        "mx.worlds.linkage": Door(
+            mx.worlds.linkage,
+            {"release": release, "prior": prior, "people": {"Allen": allen}, "knowledge": ["not Allen=Flu"]},
+        ),
+        "mx.worlds.posterior": Door(
+            mx.worlds.posterior, {"group": group, "values": values, "knowledge": ["a=x or b=x"]}
+        ),
         "mx.worlds.r_robustness": Door(mx.worlds.r_robustness, {"release": release, "prior": prior}),
-        "mx.worlds.sample": Door(mx.worlds.sample, {"group": group, "values": values, "n": 200}),
+        "mx.worlds.read_sentence": Door(mx.worlds.read_sentence, {"text": "a=x -> b=y"}),
+        "mx.worlds.sample": Door(
+            mx.worlds.sample, {"group": group, "values": values, "n": 200, "knowledge": ["a=x or b=x"]}
+        ),
+        "mx.worlds.sample_linkage": Door(
+            mx.worlds.sample_linkage,
+            {"release": release, "people": {"Allen": allen}, "knowledge": ["not Allen=Flu"], "n": 200},
+        ),
         "mx.worlds.sound_condition": Door(mx.worlds.sound_condition, {"group": group, "values": values, "r": 2}),
         # What the front door hands out: probabilities, and their comparisons.
         "Probability.about": Door(P("Flu").about, {"value": 0.3, "eps": 0.1}),

@@ -1,0 +1,1 @@
+"""What worlds say in which sentences are true."""

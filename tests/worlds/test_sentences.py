@@ -1,0 +1,131 @@
+"""Sentences as text and as objects: what they are read as, how they are written, what is left of them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from maxent_cvx import StatementError
+from maxent_cvx.worlds import at_least, at_most, exactly, has, read_sentence
+from maxent_cvx.worlds.sentences.residuals import FALSE, TRUE, Residuals
+from maxent_cvx.worlds.sentences.syntax import atoms
+from support.helpers import refused
+from support.sentences import random_sentence
+
+ANN, BOB, EVE = (has(name, "HIV") for name in ("Ann", "Bob", "Eve"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Ann=HIV", ANN),
+        ("  Ann =HIV or Bob= HIV", ANN | BOB),
+        ("not (Ann=HIV and Bob=HIV)", ~(ANN & BOB)),
+        ("not Ann=HIV and Bob=HIV", ~ANN & BOB),
+        ("Ann=HIV or Bob=HIV and Eve=HIV", ANN | (BOB & EVE)),
+        ("Ann=HIV -> Bob=HIV -> Eve=HIV", ANN.implies(BOB.implies(EVE))),
+        ("(Ann=HIV->Bob=HIV)->Eve=HIV", ANN.implies(BOB).implies(EVE)),
+        ("Ann=HIV or Bob=HIV -> not Eve=HIV", (ANN | BOB).implies(~EVE)),
+        ("exactly 1 of (Ann=HIV, Bob=HIV or Eve=HIV)", exactly(1, [ANN, BOB | EVE])),
+        ("at least 2 of (Ann=HIV, Bob=HIV, Eve=HIV)", at_least(2, [ANN, BOB, EVE])),
+        ("at most 1 of (Ann=HIV, Bob=HIV, Eve=HIV)", at_most(1, [ANN, BOB, EVE])),
+        ("at  least 1 of(Ann=HIV, Bob=HIV)", ANN | BOB),
+        ("Mary Ann=Lung Cancer", has("Mary Ann", "Lung Cancer")),
+        ("Exec-managerial=50K+", has("Exec-managerial", "50K+")),
+        ('"A and B"="Flu, mild (or so)"', has("A and B", "Flu, mild (or so)")),
+        (r"'it\'s'='->'", has("it's", "->")),
+        ("1=2.5", has(1, 2.5)),
+        ("'1'=True", has("1", True)),
+        ("at least=exactly", has("at least", "exactly")),
+        ("Andy=notable or orwell=x", has("Andy", "notable") | has("orwell", "x")),
+    ],
+)
+def test_read(text, sentence):
+    """A text is the sentence that the objects say, and is written so that it is read as the same."""
+    assert read_sentence(text) == sentence
+    assert read_sentence(str(sentence)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ann", ["'=' is expected at character 4, where the end stands, of 'Ann'"]),
+        ("Ann=HIV Bob=HIV", ["'and', 'or', '->' or the end is expected at character 12", "'=HIV'"]),
+        ("(Ann=HIV or Bob=HIV", ["or ')' is expected at character 20"]),
+        ("Ann=HIV and", ["a person is expected at character 12"]),
+        ("or=HIV", ["a person is expected at character 1,"]),
+        ("Ann=not", ["a value is expected at character 5"]),
+        ("exactly 3 of (Ann=HIV, Bob=HIV)", ["a number up to 2", "character 9"]),
+        ("exactly 1 of Ann=HIV", ["'(' is expected at character 14"]),
+        ("at most 1 of (Ann=HIV Bob=HIV)", ["',' or ')' is expected", "character 26"]),
+        ("", ["a text is expected"]),
+        ("(" * 500 + "Ann=HIV" + ")" * 500, ["100 levels"]),
+        ("not " * 500 + "Ann=HIV", ["100 levels"]),
+    ],
+)
+def test_cannot_be_read(text, words):
+    """An error points at the character, and says what was expected there."""
+    with refused(StatementError, *words):
+        read_sentence(text)
+
+
+def test_random_sentences_are_read_as_written():
+    """Whatever is put together of all kinds of sentences, its text is the same sentence."""
+    rng = np.random.default_rng(0)
+    labels = ["a", "b c", "or", 'q"', "->", "1", 1, 2.5, "x=y", "tab\there", "back\\slash", ""]
+    for _ in range(300):
+        sentence, _ = random_sentence(rng, ["Ann", "not", "Mary Ann", "it's"], labels, depth=3)
+        assert read_sentence(str(sentence)) == sentence
+
+
+def test_what_is_left():
+    """Whatever order the values of people become known in, what is left at the end is whether the sentence is true."""
+    rng = np.random.default_rng(1)
+    names, values = ["a", "b", "c", "d"], ["x", "y", "z"]
+    for _ in range(300):
+        sentence, truth = random_sentence(rng, names, values[:2], depth=3)
+        residuals = Residuals()
+        positions = {atom: (names.index(atom.person), values.index(atom.value)) for atom in atoms(sentence)}
+        root = residuals.of(sentence, positions)
+        for world in itertools.product(range(3), repeat=4):
+            left = root
+            for person in rng.permutation(4).tolist():
+                left = residuals.after(left, person, world[person])
+            assert left in (FALSE, TRUE)
+            assert (left == TRUE) == truth({name: values[x] for name, x in zip(names, world, strict=True)})
+
+
+def test_few_are_left():
+    """Of how many of twenty have it only the number matters: that many residuals, and no more."""
+    residuals = Residuals()
+    people = [has(n, "x") for n in range(20)]
+    left = {residuals.of(exactly(10, people), {atom: (n, 0) for n, atom in enumerate(people)})}
+    for person in range(20):
+        left = {residuals.after(one, person, x) for one in left for x in (0, -1)}
+        assert len(left) <= 12
+
+
+def test_bad_objects():
+    """What is no sentence, or no number of them, is told; so is asking a sentence whether it is true."""
+    with refused(StatementError, "depends on the world", "&"):
+        bool(ANN)
+    with refused(StatementError, "read_sentence"):
+        ANN & "Bob=HIV"
+    with refused(StatementError, "k=3", "from 0 to 2"):
+        exactly(3, [ANN, BOB])
+    with refused(StatementError, "nothing to count"):
+        at_least(0, [])
+    with refused(StatementError, "a list of sentences"):
+        at_most(1, 3)
+    with refused(StatementError, "is no sentence"):
+        at_most(1, [ANN, 3])
+    with refused(StatementError, "person=['Ann']"):
+        has(["Ann"], "HIV")
+    with refused(StatementError, "value=None"):
+        has("Ann", None)
+    deep = ANN
+    with refused(StatementError, "100 levels"):
+        for _ in range(200):
+            deep = ~deep
