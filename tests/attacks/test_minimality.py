@@ -12,7 +12,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.attacks import minimality
-from maxent_cvx.attacks.known_algorithm import group_ways
+from maxent_cvx.attacks.known_algorithm.refusing import group_ways
 
 QI = ["A", "B"]
 

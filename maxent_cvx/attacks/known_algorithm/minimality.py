@@ -19,8 +19,8 @@ from ...tables.columns import check_columns, names
 from ...views import Release
 from .black_box import BlackBox, enumerated
 from .exchangeable import exchangeable
-from .mondrian import mondrian_posterior
 from .people import People
+from .refusing.posterior import mondrian_posterior
 from .result import MinimalityResult, worlds_of
 from .swaps import swapped
 
