@@ -12,7 +12,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.attacks import minimality
-from maxent_cvx.attacks.known_algorithm import group_ways
+from maxent_cvx.attacks.known_algorithm.refusing import group_ways
 
 QI = ["A", "B"]
 
@@ -63,9 +63,9 @@ def test_counting_is_asking_mondrian_of_every_table() -> None:
 @pytest.mark.slow
 def test_counting_is_asking_mondrian_of_every_table_many() -> None:
     """The same of hundreds of releases."""
-    told, linked = assert_same_as_every_table(range(100, 1_000), most=200)
-    assert told > 100
-    assert linked > 50
+    told, linked = assert_same_as_every_table(range(100, 500), most=120)
+    assert told > 20
+    assert linked > 8
 
 
 def recode(table: pd.DataFrame) -> mx.Release:

@@ -36,6 +36,6 @@ def exchangeable(people: People, prior: QIDistribution | None) -> np.ndarray:
         if several.any():
             raise GroupTooLarge(
                 f"{amount(int(several.sum()), 'bucket')} of {len(several)} put together people whom the prior "
-                "distinguishes, and what their choice tells is not worked out; of few people pass seeds="
+                "distinguishes, and what their choice tells is not worked out; with few people pass seeds="
             )
     return people.baseline()

@@ -19,8 +19,8 @@ from ...tables.columns import check_columns, names
 from ...views import Release
 from .black_box import BlackBox, enumerated
 from .exchangeable import exchangeable
-from .mondrian import mondrian_posterior
 from .people import People
+from .refusing.posterior import mondrian_posterior
 from .result import MinimalityResult, worlds_of
 from .swaps import swapped
 
@@ -52,8 +52,8 @@ def minimality(
         As it was published.
     algorithm : function
         From a table, with the columns of QI and sensitive values, to a Release; always the same for the same table. Of
-        a table that it refuses with a TableError it publishes nothing. A
-        ``functools.partial`` of :func:`maxent_cvx.disguise.anatomy`, :func:`~maxent_cvx.disguise.mondrian` or
+        a table that it refuses with a TableError it publishes nothing. A ``functools.partial`` of
+        :func:`maxent_cvx.disguise.anatomy`, :func:`~maxent_cvx.disguise.mondrian` or
         :func:`~maxent_cvx.disguise.similar_linkage` is recognised, see the notes.
     population : DataFrame, optional
         The QI of everybody in the release, a row each: needed where the release has them generalised. The algorithm is

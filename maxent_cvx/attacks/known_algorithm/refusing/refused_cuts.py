@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...disguise.cutting import Scales
-from ...errors import Infeasible
+from ....disguise.cutting import Scales
+from ....errors import Infeasible
 
 __all__ = ["RefusedCuts"]
 

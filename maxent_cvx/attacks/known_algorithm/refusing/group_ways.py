@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from ...errors import GroupTooLarge
-from ...tables.coding import group_codes
+from ....errors import GroupTooLarge
+from ....tables.coding import group_codes
 from .part import Part
 from .transitions import Layer, backwards, drawn, forwards
 

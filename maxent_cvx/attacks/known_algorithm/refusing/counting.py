@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from ...errors import GroupTooLarge
+from ....errors import GroupTooLarge
 from .group_ways import GroupWays, check_steps, numbered
 from .part import Part
 from .transitions import Layer, backwards, drawn, forwards

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ...disguise.cutting import Scales
-from ...errors import GroupTooLarge, Infeasible
-from ...views import Release
+from ....disguise.cutting import Scales
+from ....errors import GroupTooLarge, Infeasible
+from ....views import Release
+from ..people import People
 from .counting import Counted
 from .part import Part, renumbered
-from .people import People
 from .refused_cuts import RefusedCuts
 from .rejection import sampled
 

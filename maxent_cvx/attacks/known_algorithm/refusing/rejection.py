@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import GroupTooLarge, Inaccurate, amount
+from ....errors import GroupTooLarge, Inaccurate, amount
 from .counting import Counted
 from .part import Part
 
