@@ -71,5 +71,5 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("false positives: share of people without the value")
     ax.set_ylabel("true positives: share of people with it")
     ax.grid(alpha=0.3)
-    ax.legend(loc="lower right")
+    ax.legend(loc="best")
     return ax

@@ -97,13 +97,17 @@ def test_equal_frequencies_make_all_worlds_equally_likely() -> None:
             np.testing.assert_allclose(result.table.reindex(columns=VALUES, fill_value=0.0), exact, atol=1e-12)
 
 
-def by_cvxpy(tables: list[pd.DataFrame], people: dict[str, int] | int) -> pd.DataFrame:
-    """The maximum-entropy answer, each record on its own: x(i, j, s) in both, x(i, s) in one alone."""
+def by_cvxpy(
+    tables: list[pd.DataFrame], people: dict[object, int] | int, pi: dict[object, dict[str, float]] | None = None
+) -> pd.DataFrame:
+    """The maximum-entropy answer, each record on its own: x(q, i, j, s) in both, x(i, s) in one; Q may be sets."""
+    pi = {"a": PI, "b": PI} if pi is None else pi
     cells = [
         (q, i, j, s)
-        for q in "ab"
+        for q in pi
         for i, j, s in product(*(table.index for table in tables), VALUES)
-        if tables[0]["Q"][i] == q == tables[1]["Q"][j]
+        if q in tables[0]["Q"][i]
+        and q in tables[1]["Q"][j]
         and all(s in set(t["S"][t["B"] == t["B"][k]]) for t, k in zip(tables, (i, j), strict=True))
     ]
     both = cp.Variable(len(cells), nonneg=True)
@@ -120,7 +124,7 @@ def by_cvxpy(tables: list[pd.DataFrame], people: dict[str, int] | int) -> pd.Dat
     wanted = {"": people} if isinstance(people, int) else people
     for q, n in wanted.items():
         rows.append(np.array([q in ("", cell[0]) for cell in cells], dtype=float) @ both == n)
-    entropy = cp.sum(cp.entr(both)) - np.log([PI[cell[3]] for cell in cells]) @ both
+    entropy = cp.sum(cp.entr(both)) - np.log([pi[cell[0]][cell[3]] for cell in cells]) @ both
     program = cp.Problem(cp.Maximize(entropy + sum(cp.sum(cp.entr(x)) for x in alone)), rows)
     program.solve(solver="CLARABEL")
     assert program.status == "optimal"
@@ -184,18 +188,35 @@ def test_generalised_releases_are_linked_by_a_population() -> None:
     parts = [people.iloc[:40], people.iloc[20:]]
     made = [mx.disguise.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
     releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
-    result = mx.attacks.intersection(releases)
-    pi = pd.concat(parts)["S"].value_counts(normalize=True)
-    for age, row in result.table.iterrows():
-        weight = 1 / pi
-        for one in made:
-            covers = [age in cell if isinstance(cell, pd.Interval) else age == cell for cell in one["Age"]]
-            weight = weight * one["S"][covers].value_counts(normalize=True)
-        expected = weight.fillna(0.0) / weight.sum()
-        np.testing.assert_allclose(row, expected.reindex(VALUES, fill_value=0.0), atol=1e-12)
-    known = mx.attacks.intersection(releases, people.iloc[20:40][["Age"]])
-    assert known.records.sum() == 20
-    assert known.error < 1e-4
+    for prior in (PI, None):
+        result = mx.attacks.intersection(releases, prior=prior)
+        for age, row in result.table.iterrows():
+            covers = [[age in c if isinstance(c, pd.Interval) else age == c for c in one["Age"]] for one in made]
+            values = [one["S"][held] for one, held in zip(made, covers, strict=True)]
+            weight = 1 / (pd.Series(PI) if prior else pd.concat(values).value_counts(normalize=True))
+            for some in values:
+                weight = weight * some.value_counts(normalize=True)
+            expected = weight.fillna(0.0) / weight.sum()
+            np.testing.assert_allclose(row, expected.reindex(VALUES, fill_value=0.0), atol=1e-12)
+
+
+def test_generalised_releases_of_known_people_have_the_maximum_entropy_answer() -> None:
+    """Equal to CVXPY over single records, with values as frequent as in the groups that cover somebody."""
+    rng = np.random.default_rng(7)
+    people = pd.DataFrame({"Age": np.arange(20, 30), "S": rng.choice(VALUES, 10)})
+    parts = [people.iloc[:7], people.iloc[4:]]
+    made = [mx.disguise.mondrian_table(part, qi="Age", sa="S", k=2) for part in parts]
+    releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
+    result = mx.attacks.intersection(releases, people.iloc[4:7][["Age"]])
+    tables = [t.reset_index(drop=True).rename(columns={"Age": "Q"}).assign(B=lambda t: t["Q"].map(str)) for t in made]
+    both = people.iloc[4:7]["Age"].tolist()
+    pi = {
+        age: pd.concat([t["S"][[age in q for q in t["Q"]]] for t in tables]).value_counts(normalize=True)
+        for age in both
+    }
+    expected = by_cvxpy(tables, dict.fromkeys(both, 1), {age: dict(one) for age, one in pi.items()})
+    np.testing.assert_allclose(result.table.reindex(columns=VALUES, fill_value=0.0), expected, atol=2e-4)
+    assert result.records.tolist() == [1, 1, 1]
 
 
 def test_values_that_have_nothing_to_do_with_each_other_reveal_nothing() -> None:

@@ -4,7 +4,8 @@ Two publishers draw from Adult, with so many people in both, and publish groups 
 (l). Of the people in both, "exposed" is the share whose occupation is the only one that both of their groups hold,
 "alone" the share whom one release exposes; "right" the share whose likeliest value is the true one, "one release" that
 of the better release. ``--shuffled`` deals the values anew to each release; ``--known`` tells the attack how many
-people are in both (Anatomy).
+people are in both (Anatomy); ``--overall`` makes values as frequent as in all of both releases, in Mondrian's groups,
+too.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def row(method: str, parameter: int, l: int | None, arguments: argparse.Namespac
     releases = made(method, parameter, l, tables, people)
     begun = time.process_time()
     overlap = arguments.both if arguments.known and method == "anatomy" else None
-    result = mx.attacks.intersection(releases, overlap)
+    frequency = pd.concat(tables)[SA].value_counts() if arguments.overall else None
+    result = mx.attacks.intersection(releases, overlap, prior=frequency)
     seconds = time.process_time() - begun
     inside = pd.MultiIndex.from_frame(both[QI]).isin(result.table.index)
     judged = result.judge(both[inside])
@@ -80,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
     parser.add_argument("--l", type=int, nargs="*", default=[2, 3, 4, 5, 6], help="of Anatomy")
     parser.add_argument("--shuffled", action="store_true")
     parser.add_argument("--known", action="store_true")
+    parser.add_argument("--overall", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(arguments)
     rows = [row("mondrian", k, given.diverse, given) for k in given.k]

@@ -33,7 +33,7 @@ class Joint(NamedTuple):
 
 
 def joint(slots: tuple[Slots, Slots], overlap: Overlap, values: pd.Index, pi: np.ndarray) -> Joint:
-    """Solve the model of both releases, with the prior 1 / pi(s) of those in both.
+    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have a row a QI tuple.
 
     Raises
     ------
@@ -41,12 +41,13 @@ def joint(slots: tuple[Slots, Slots], overlap: Overlap, values: pd.Index, pi: np
         If so many people, or those, cannot be in both.
     """
     view = MatchedRecords(slots, overlap, values)
-    weight = np.full((len(view.n_q), len(pi)), 1 / len(pi))
-    weight[view.both] = (1 / pi) / (1 / pi).sum()
+    weight = np.full((len(view.n_q), len(values)), 1 / len(values))
+    each = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
+    weight[view.both] = each / each.sum(axis=1, keepdims=True)
     prior = QIDistribution(pd.DataFrame(weight, pd.RangeIndex(len(weight), name="kind"), view.sensitive_values))
     post = MaxEnt(view, prior=prior).add(PublishedSlots(view)).solve()
     here = view.tuple_of >= 0
-    x = np.zeros((len(overlap.tuples), len(pi)))
+    x = np.zeros((len(overlap.tuples), len(values)))
     np.add.at(x, (view.tuple_of[here], view.terms()["s"][here]), post.counts[here])
     n = x.sum(axis=1, keepdims=True)
     p = x / np.where(n > 0, n, 1.0)
