@@ -60,6 +60,8 @@ def intersection(
         lacks a value.
     Infeasible
         If releases contradict what is said of the overlap.
+    Inaccurate
+        If the answer to a known overlap is not certified, as it may be of a thousand people who are told by their QI.
 
     Notes
     -----

@@ -62,10 +62,11 @@ class IntersectionResult(AttackResult):
 
     @property
     def certain(self) -> pd.Series:
-        """The value of everybody with a QI tuple who is in all releases, where there is only one."""
+        """The value of those with a QI tuple who are in all releases, where there is one only; of several a tuple."""
         one = (self.candidates == 1).to_numpy()
         likeliest = self.table.to_numpy()[one].argmax(axis=1)
-        return pd.Series(self.table.columns[likeliest], self.table.index[one], name=self.table.columns.name)
+        values = self.table.columns.to_flat_index()[likeliest]
+        return pd.Series(values, self.table.index[one], name=self.table.columns.name)
 
     @property
     def sentence(self) -> str:

@@ -54,7 +54,7 @@ class MatchedRecords(View):
         q, u1, u2, s = _pairs(slots)
         parts = [(q if overlap.people is not None else np.zeros_like(q), s, u1, u2, q)]
         for side in np.flatnonzero(alone > 0):
-            u, s = _alone(slots[side])
+            u, s = _alone(slots[side], overlap)
             other = np.full(len(u), none[1 - side])
             first, second = (u, other) if side == 0 else (other, u)
             parts.append((np.full(len(u), kind[side]), s, first, second, np.full(len(u), -1)))
@@ -149,9 +149,13 @@ def _pairs(slots: tuple[Slots, Slots]) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return q[both], u1[both], u2[both], s[both]
 
 
-def _alone(slots: Slots) -> tuple[np.ndarray, np.ndarray]:
-    """Record and value of those in one release alone."""
+def _alone(slots: Slots, overlap: Overlap) -> tuple[np.ndarray, np.ndarray]:
+    """Record and value of those in one release alone: none of records that are all of people in both."""
+    free = np.arange(len(slots.n))
+    if overlap.people is not None:
+        taken = (overlap.people == slots.may_be @ slots.n).astype(float)
+        free = np.flatnonzero(taken @ slots.may_be == 0)
     by_bucket = slots.n_sb.tocsc()
-    many = np.diff(by_bucket.indptr)[slots.bucket]
-    s = by_bucket.indices[ranges(by_bucket.indptr[slots.bucket], many)].astype(np.int64)
-    return np.repeat(np.arange(len(slots.n)), many), s
+    many = np.diff(by_bucket.indptr)[slots.bucket[free]]
+    s = by_bucket.indices[ranges(by_bucket.indptr[slots.bucket[free]], many)].astype(np.int64)
+    return np.repeat(free, many), s
