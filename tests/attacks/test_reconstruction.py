@@ -205,7 +205,7 @@ def test_without_statistic_4a_there_are_two_solutions(suppressed: bool) -> None:
 
 def test_tables_that_a_publisher_prints_are_true_of_the_records() -> None:
     """Whatever is suppressed, rounded or noisy, the records are among the solutions."""
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         people = pd.DataFrame({"age": rng.integers(0, 4, 4), "sex": rng.choice(["F", "M"], 4)})
         for how in ({}, {"suppressed": None, "decimals": None}, {"decimals": 0}, {"noise": 1}, {"suppressed": "<=1"}):
@@ -220,20 +220,19 @@ def test_tables_that_a_publisher_prints_are_true_of_the_records() -> None:
 
 def test_a_block_of_thirty_people_is_reconstructed_in_part() -> None:
     """Ages in classes of five years by all else, nothing suppressed: some are certain, and they are right."""
-    for seed in range(2):
-        rng = np.random.default_rng(seed)
-        n, domain = 30, pd.MultiIndex.from_product(DOMAIN.values(), names=ATTRIBUTES).to_frame(index=False)
-        domain = domain.assign(five=domain["age"] // 5)
-        people = pd.DataFrame({name: rng.choice(list(DOMAIN[name]), n) for name in ATTRIBUTES[1:]})
-        people = people.assign(age=(age := rng.integers(0, 95, n)), five=age // 5)[list(domain.columns)]
-        tables = tabulate(people, [[], "sex", "race", ["five", *ATTRIBUTES[1:]]], of="age", suppressed=None)
-        found = reconstruct(tables, domain, limit=50)
-        assert found.complete
-        (truth,) = multisets([people])
-        assert truth in multisets(found.solutions)
-        assert multisets([found.certain]) == {certain(multisets(found.solutions))}
-        assert len(found.certain) > 15
-        assert found.judge(people).right >= len(found.certain) / n
+    rng = np.random.default_rng(0)
+    n, domain = 30, pd.MultiIndex.from_product(DOMAIN.values(), names=ATTRIBUTES).to_frame(index=False)
+    domain = domain.assign(five=domain["age"] // 5)
+    people = pd.DataFrame({name: rng.choice(list(DOMAIN[name]), n) for name in ATTRIBUTES[1:]})
+    people = people.assign(age=(age := rng.integers(0, 95, n)), five=age // 5)[list(domain.columns)]
+    tables = tabulate(people, [[], "sex", "race", ["five", *ATTRIBUTES[1:]]], of="age", suppressed=None)
+    found = reconstruct(tables, domain, limit=50)
+    assert found.complete
+    (truth,) = multisets([people])
+    assert truth in multisets(found.solutions)
+    assert multisets([found.certain]) == {certain(multisets(found.solutions))}
+    assert len(found.certain) > 15
+    assert found.judge(people).right >= len(found.certain) / n
 
 
 def test_shuffled_records_are_found_no_better_than_by_guessing() -> None:

@@ -6,8 +6,9 @@ The block is of random people (ages uniform up to 94, sex, race, marital status 
 of Garfinkel, Abowd and Martindale (2019), Table 1, and finer ones. Each row adds tables to those above. `tables` is the
 number of groups; `certain` are people whose record is in every solution; `right` is the mean share of people whose
 record is in the solutions that are listed, `baseline` that of guesses attribute by attribute. All are means over the
-blocks; `unique`, `cut` and `undecided` are numbers of blocks: of which there is one solution, not all are listed, or it
-is not decided who is certain. Seconds are of the processor.
+blocks, `certain` over those of which it is decided; `unique`, `cut` and `undecided` count the blocks of which there
+is one solution, not all are listed, or it is not decided who is certain. Seconds are of the processor, the limit is of
+wall time.
 """
 
 from __future__ import annotations
