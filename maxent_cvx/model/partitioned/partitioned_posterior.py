@@ -10,14 +10,17 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from ...errors import StatementError, amount, arguments
+from ...errors import Inaccurate, StatementError, amount, arguments
 from ...solvers import Certificate, Status
+from ...solvers.partitioned.shadow_prices import price_multipliers
 from ...solvers.partitioned.solve import PartitionedSolution
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Probability
+from ..explain.prices import largest_first, prices_of
 from .asked_tuples import numbers_of_tuples
 from .asking import Event, added, entropy_of, expectation_in, people_in, table_of, terms_table
 from .by_group import Measured, by_group
+from .posed import PosedInParts
 from .surest import Surest, labelled
 from .whole import Whole
 from .writing import write_parts
@@ -40,6 +43,8 @@ class PartitionedPosterior:
         The rows that partitions share.
     seconds : float
         What it took.
+    pose : callable
+        It makes the problem that was solved again, partition by partition.
 
     Attributes
     ----------
@@ -69,7 +74,15 @@ class PartitionedPosterior:
     male   college            0.0  0.44  0.17          0.0       0.39
     """
 
-    def __init__(self, whole: Whole, solution: PartitionedSolution, shared: LinearForm, seconds: float) -> None:
+    def __init__(
+        self,
+        whole: Whole,
+        solution: PartitionedSolution,
+        shared: LinearForm,
+        seconds: float,
+        pose: Callable[[], PosedInParts],
+    ) -> None:
+        self._pose = pose
         self._whole, self._shared, self._executor = whole, shared, whole.executor
         self._parts, self._points = whole.parts, list(solution.points)
         self.release, self._multipliers = whole.release, solution.multipliers
@@ -224,6 +237,56 @@ class PartitionedPosterior:
         known = self._whole.surroundings(frozenset())
         found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
         return cast("T", self._executor.reduce(combine, found))
+
+    def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
+        """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
+
+        Parameters
+        ----------
+        leave_one_out : bool
+            Of a posterior in memory only: each statement is left out by its label, ``model.remove(label)``, and solved.
+
+        Returns
+        -------
+        DataFrame
+            As of :meth:`maxent_cvx.Posterior.prices`: a row a statement, the largest price first, `side` and `price`.
+            Statements that imply each other share a price, in one of the many ways that there are.
+
+        Raises
+        ------
+        StatementError
+            If statements are to be left out.
+        Inaccurate
+            If the knowledge determines counts in other ways than by statements of 0: no finite price belongs to some
+            row then, and which ones that are is found in memory only.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25")
+        >>> print(model.solve().prices().round(3))
+                                        side  price
+        statement
+        P(HIV | Degree=college) >= 0.25   >= -1.072
+        P(Flu | Gender=male) <= 0.25      <=  0.783
+        """
+        arguments.flag(leave_one_out, "leave_one_out")
+        if leave_one_out:
+            raise StatementError(
+                "of a release in partitions no statement is left out by itself; solve the model without each that "
+                "matters, model.copy().remove(label).solve(), and compare the entropies"
+            )
+        parts, n_records = self._pose().parts, self.release.n_records
+        multipliers = price_multipliers(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
+        if multipliers is None:
+            raise Inaccurate(
+                "the knowledge determines some counts in other ways than by statements of 0, or the answer is not "
+                "precise enough for prices; solve the release in memory, or solve with tolerance=0"
+            )
+        return largest_first(prices_of(self._shared, multipliers, n_records))
 
     def top(self, n: int = 20) -> pd.DataFrame:
         """The surest inferences: those P(s | .) that are largest, one of each group of people.
