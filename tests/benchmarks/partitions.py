@@ -3,9 +3,9 @@
 Records of Adult's shape are drawn in pieces, bucketized by Anatomy (l = 5, two values exempt), and written to Parquet
 files. What is timed begins there: the files are read as a partitioned release, statements that are true of all records
 are known, and the model is solved, by threads of one process, or with --workers by a cluster of Dask on this machine.
-Every size runs in a process of its own. Printed are wall-clock seconds of each phase, processor seconds of the process and
-its workers, microseconds a record and their ratio to the size before, the certified error, and the peak memory of the
-process, and of its workers.
+Every size runs in a process of its own. Printed are wall-clock seconds of each phase, processor seconds of the process
+and its workers, microseconds a record and their ratio to the size before, the certified error, and the peak memory of
+the process, and of its workers.
 """
 
 from __future__ import annotations

@@ -10,17 +10,16 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from ...errors import Inaccurate, StatementError, amount, arguments
+from ...errors import StatementError, amount, arguments
 from ...solvers import Certificate, Status
-from ...solvers.partitioned.shadow_prices import price_multipliers
 from ...solvers.partitioned.solve import PartitionedSolution
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Probability
-from ..explain.prices import largest_first, prices_of
 from .asked_tuples import numbers_of_tuples
 from .asking import Event, added, entropy_of, expectation_in, people_in, table_of, terms_table
 from .by_group import Measured, by_group
 from .posed import PosedInParts
+from .price_table import price_table, refuse_leaving_out
 from .surest import Surest, labelled
 from .whole import Whole
 from .writing import write_parts
@@ -95,6 +94,11 @@ class PartitionedPosterior:
     def multipliers(self) -> dict[str, np.ndarray]:
         """Of every label of shared rows, their multipliers m, where N p = w exp(A' m - 1)."""
         return self._shared.by_label(self._multipliers)
+
+    @property
+    def names_people(self) -> bool:
+        """Whether the model knows somebody by name."""
+        return len(self._whole.people.names) > 0
 
     def conditional(self, q: Iterable[object] | pd.DataFrame | Mapping[str, object]) -> pd.DataFrame:
         """P(s | q) of some QI tuples, probabilities: a row a tuple, a column a sensitive value.
@@ -266,27 +270,16 @@ class PartitionedPosterior:
         >>> from maxent_cvx.views.partitioned.partitioned_release import divided
         >>> hospital = mx.datasets.load_hospital()
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> model = mx.MaxEnt(divided(release, 2)).add("P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25")
-        >>> print(model.solve().prices().round(3))
+        >>> said = "P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25"
+        >>> print(mx.MaxEnt(divided(release, 2)).add(*said).solve().prices().round(3))
                                         side  price
         statement
         P(HIV | Degree=college) >= 0.25   >= -1.072
         P(Flu | Gender=male) <= 0.25      <=  0.783
         """
-        arguments.flag(leave_one_out, "leave_one_out")
-        if leave_one_out:
-            raise StatementError(
-                "of a release in partitions no statement is left out by itself; solve the model without each that "
-                "matters, model.copy().remove(label).solve(), and compare the entropies"
-            )
+        refuse_leaving_out(leave_one_out)
         parts, n_records = self._pose().parts, self.release.n_records
-        multipliers = price_multipliers(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
-        if multipliers is None:
-            raise Inaccurate(
-                "the knowledge determines some counts in other ways than by statements of 0, or the answer is not "
-                "precise enough for prices; solve the release in memory, or solve with tolerance=0"
-            )
-        return largest_first(prices_of(self._shared, multipliers, n_records))
+        return price_table(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
 
     def top(self, n: int = 20) -> pd.DataFrame:
         """The surest inferences: those P(s | .) that are largest, one of each group of people.

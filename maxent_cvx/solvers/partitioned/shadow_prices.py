@@ -1,4 +1,4 @@
-"""Multipliers of the rows of knowledge as shadow prices: whether they belong to the answer, terms that are zero included.
+"""Multipliers of the rows of knowledge as shadow prices: whether they belong to the answer.
 
 The derivative of the maximum of sum x log(w / x) with respect to the side of a row is -m, if every term is
 x = w exp(A' m - 1). That a term is zero, no multiplier tells. So what statements of 0 and the published rows determine
