@@ -12,6 +12,7 @@ from .. import measures
 from ..errors import TableError
 from ..model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from ..sources import Statement
+from ..system.local_workers import local_client
 from ..views import Release
 from .reading import read_people
 
@@ -93,14 +94,11 @@ def _workers(options: argparse.Namespace) -> Any:
 def _client(address: str | None, workers: int | None) -> Iterator[Any]:
     """Connect to a scheduler, or start a cluster on this machine."""
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise TableError("--cluster and --workers need Dask: pip install 'maxent-cvx[dask]'") from None
     if workers is not None:
-        with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
-            Client(cluster) as client,
-        ):
+        with local_client(workers) as client:
             yield client
         return
     try:

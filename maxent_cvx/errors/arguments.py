@@ -171,8 +171,8 @@ def text_of_file(value: object, what: str, error: type[MaxEntError] = TableError
 
 
 def function(value: object, what: str) -> Callable[..., Any]:
-    """Read something that can be called."""
-    if not callable(value):
+    """Read something that can be called; a class, such as ``int``, makes objects and is taken for a slip."""
+    if not callable(value) or isinstance(value, type):
         raise StatementError(f"{what}={shown(value)}: a function is expected")
     return value
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.special import rel_entr
 
-from ..errors import BadProbability, arguments, shown
+from ..errors import BadProbability, StatementError, arguments, shown
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..terms.truth import count_pairs
 
@@ -23,15 +26,16 @@ __all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "o
 LARGEST = 1e300
 
 
-def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
+def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.DataFrame, base: float = 2) -> float:
     """D = sum_q P(q) sum_s P(s | q) log(P(s | q) / P*(s | q)), with P from the original data and P* inferred.
 
     Parameters
     ----------
-    post : Posterior
+    post : Posterior or PartitionedPosterior
         What the adversary infers, P*.
     original : DataFrame
-        The records that were published, with the release's QI and sensitive columns.
+        The records that were published, with the release's QI and sensitive columns; of a release in partitions, too,
+        all of them in memory.
     base : float
         Of the logarithm: 2 for bits, ``math.e`` for nats.
 
@@ -43,7 +47,7 @@ def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2)
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is no posterior; if people of a release in partitions are named.
     BadProbability
         If the base is not larger than 1.
     UnknownName, TableError
@@ -68,8 +72,47 @@ def overall_divergence(post: Posterior, original: pd.DataFrame, base: float = 2)
     >>> round(mx.measures.overall_divergence(knows, hospital), 3)
     0.597
     """
+    if isinstance(post, PartitionedPosterior):
+        return _of_parts(post, original, base)
     arguments.instance(post, Posterior, "post")
     return float(individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records))
+
+
+def _of_parts(post: PartitionedPosterior, original: pd.DataFrame, base: float) -> float:
+    """The mean over all records; what is true of each range of QI tuples is sent to where it is measured."""
+    check_base(base)
+    if post.names_people:
+        raise StatementError(
+            "of a release in partitions with named people, some QI tuples are in several groups; solve it without names"
+        )
+    truth = sp.csr_array(count_pairs(post.release, original))
+    total = post.reduce(_Divergence(truth, 0), math.fsum)
+    return total / post.release.n_records / math.log(base)
+
+
+@dataclass(frozen=True, eq=False)
+class _Divergence:
+    """sum n(q) D(q), nats, over some QI tuples.
+
+    Attributes
+    ----------
+    truth : csr_array, shape (QI tuples, sensitive values)
+        n(q, s), records.
+    first : int
+        The number of the first of these.
+    """
+
+    truth: sp.csr_array
+    first: int
+
+    def between(self, first: int, end: int) -> _Divergence:
+        """The same for some of them."""
+        return _Divergence(self.truth[first - self.first : end - self.first], first)
+
+    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> float:
+        """Measure some of them."""
+        true = self.truth[numbers - self.first].toarray() / people[:, None]
+        return float(people @ rel_entr(true, p).sum(axis=1))
 
 
 #: The first paper's name of :func:`overall_divergence`.

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..errors import SolverError, StatementError, shown
+from .waiting import wait_for
 
 __all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "cluster_of", "current_client", "executor_for", "then"]
 
@@ -109,6 +110,7 @@ class ClusterExecutor:
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results, sent here."""
         with _worded():
+            wait_for(handles, self.client)
             return list(self.client.gather(list(handles)))
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
@@ -118,8 +120,7 @@ class ClusterExecutor:
             some = [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)]
             with _worded():
                 left = [self.client.submit(combine, each, pure=False) for each in some]
-        with _worded():
-            return self.client.gather(left[0]) if handles else combine([])
+        return self.gather(left)[0] if handles else combine([])
 
     def in_turn(self, function: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Send ``function(shared, *task)`` of every task here, in their order, each as soon as it can be.

@@ -15,6 +15,7 @@ from ..errors import TableError, arguments, listing
 from ..tables.coding import sort_distinct
 from ..tables.microdata import Microdata
 from ..views import View
+from ..views.partitioned.partitioned_release import PartitionedRelease
 from .people import OTHERS, People
 
 __all__ = ["count_pairs", "count_terms"]
@@ -69,12 +70,12 @@ def count_terms(
     return _counted(at[group], len(index), sums, view, strangers, buckets)
 
 
-def count_pairs(view: View, records: pd.DataFrame) -> np.ndarray:
+def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.ndarray:
     """Count the original records of every QI tuple and sensitive value, n(q, s).
 
     Parameters
     ----------
-    view : View
+    view : View or PartitionedRelease
     records : DataFrame
         With the view's QI and sensitive columns.
 
@@ -100,7 +101,12 @@ def count_pairs(view: View, records: pd.DataFrame) -> np.ndarray:
 
 
 def _counted(
-    at: np.ndarray, size: int, sums: Mapping[str, Margin], view: View, strangers: str, buckets: str = ""
+    at: np.ndarray,
+    size: int,
+    sums: Mapping[str, Margin],
+    view: View | PartitionedRelease,
+    strangers: str,
+    buckets: str = "",
 ) -> np.ndarray:
     """Count the places of records, which have to be as many as are published, where they can be, and to sum up so."""
     n, remedy = view.n_records, f"; pass the table that was published{buckets}"

@@ -25,6 +25,7 @@ import pandas as pd
 
 import maxent_cvx as mx
 from maxent_cvx.system.executors import ClusterExecutor, LocalExecutor
+from maxent_cvx.system.local_workers import local_client
 
 from .partitions import true_statements, write_pieces
 
@@ -64,12 +65,7 @@ def nothing(part: object) -> int:
 
 def latency(workers: int, partitions: int = 64, times: int = 20) -> tuple[float, float]:
     """Seconds of a map and its reduction of few partitions, and seconds of the scheduler for every further one."""
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with local_client(workers) as client:
         executor, found = ClusterExecutor(client), []
         for n in (workers, partitions):
             handles = executor.map(nothing, list(range(n)))

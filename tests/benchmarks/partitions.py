@@ -3,8 +3,9 @@
 Records of Adult's shape are drawn in pieces, bucketized by Anatomy (l = 5, two values exempt), and written to Parquet
 files. What is timed begins there: the files are read as a partitioned release, statements that are true of all records
 are known, and the model is solved, by threads of one process, or with --workers by a cluster of Dask on this machine.
-Every size runs in a process of its own. Printed are wall-clock seconds of each phase, microseconds a record and their
-ratio to the size before, the certified error, and the peak memory of the process, and of its workers.
+Every size runs in a process of its own. Printed are wall-clock seconds of each phase, processor seconds of the process
+and its workers, microseconds a record and their ratio to the size before, the certified error, and the peak memory of
+the process, and of its workers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
+from maxent_cvx.system.local_workers import local_client
 
 from .larger import peak_memory
 from .larger_tables import larger_adult
@@ -67,7 +69,7 @@ def true_statements(paths: Sequence[Path], rows: int) -> list[mx.Statement]:
 
 def solved(folder: Path, statements: Sequence[mx.Statement], client: object, threads: int | None) -> dict[str, float]:
     """Read, know and solve; seconds of each phase."""
-    begun = time.perf_counter()
+    begun, used = time.perf_counter(), time.process_time()
     release = mx.Release.from_parquet(
         str(folder / "*.parquet"), qi=mx.datasets.ADULT_QI, sa="education", bucket="Bucket"
     )
@@ -79,6 +81,7 @@ def solved(folder: Path, statements: Sequence[mx.Statement], client: object, thr
     return {
         "records": release.n_records, "partitions": release.n_partitions, "tuples": len(release.quasi_identifiers),
         "read": read - begun, "know": known - read, "solve": done - known, "total": done - begun,
+        "processor": time.process_time() - used,
         "iterations": post.iterations, "certified_error": post.certificate.bound, "peak_gib": peak_memory(),
     }  # fmt: skip
 
@@ -90,14 +93,11 @@ def measure(records: int, rows: int, workers: int, threads: int | None) -> dict[
         statements = true_statements(paths, rows)
         if not workers:
             return solved(Path(name), statements, None, threads)
-        from distributed import Client, LocalCluster
-
-        with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
-            Client(cluster) as client,
-        ):
+        with local_client(workers) as client:
+            before = sum(client.run(time.process_time).values())
             found = solved(Path(name), statements, client, None)
-            peaks = client.run(peak_memory)
+            peaks, processor = client.run(peak_memory), sum(client.run(time.process_time).values())
+            found["processor"] += processor - before
             return {**found, "workers": workers, "workers_gib": sum(peaks.values())}
 
 

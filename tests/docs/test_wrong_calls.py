@@ -69,6 +69,7 @@ def model() -> mx.MaxEnt:
             "threshold=None: a number from 0 to 1",
             lambda model: mx.measures.exposed(model.solve(), threshold=None),
         ),
+        (StatementError, "callback=the class int: a function", lambda model: model.solve(callback=int)),
         (StatementError, "measure=5", lambda model: model.solve().prices(measure=5)),
         (StatementError, "solvers=[]", lambda model: mx.compare_solvers(model, [])),
         (UnknownName, "label of the model's knowledge", lambda model: model.copy().remove([])),

@@ -186,6 +186,7 @@ def doors() -> dict[str, Door]:
         "mx.PartitionedMaxEnt.remove": Door(on_a_copy(in_parts, "remove"), {"label": next(iter(in_parts.knowledge))}),
         "mx.PartitionedMaxEnt.solve": Door(in_parts.copy().solve, {"threads": 1}, {**solve, "nonsense": 1}),
         "mx.PartitionedPosterior.conditional": Door(of_parts.conditional, {"q": [("male", "college")]}),
+        "mx.PartitionedPosterior.prices": Door(of_parts.prices, {}),
         "mx.PartitionedPosterior.prob": Door(of_parts.prob, {"value": "Flu"}),
         "mx.PartitionedPosterior.reduce": Door(
             of_parts.reduce, {"measure": lambda p, people, numbers: p.sum(), "combine": sum}

@@ -24,6 +24,7 @@ class Recorded:
 
     def submit(self, function, *given, pure, priority=0):
         future = Future()
+        future.set_result(None)  # nobody waits for it
         future.task = (function, given)
         self.held.append((priority, future))
         return future

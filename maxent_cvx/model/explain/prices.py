@@ -17,7 +17,7 @@ from ..measure import Measure, Measures
 from ..solved_rows import solved_rows
 from .solved import Solved, model_of, solved_without
 
-__all__ = ["price_table"]
+__all__ = ["largest_first", "price_table", "prices_of"]
 
 
 def price_table(
@@ -34,22 +34,32 @@ def price_table(
     if model.convex:
         raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
     form = model.form
-    known = np.arange(form.n_facts, form.shape[0])
-    multipliers = _multipliers(post, form)[known]
-    if np.isnan(multipliers).any():
+    multipliers = _multipliers(post, form)
+    if np.isnan(multipliers[form.n_facts :]).any():
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
             "or with polish=True"
         )
-    price = -multipliers * form.scale[known] / post.space.n_records + 0.0
+    table = prices_of(form, multipliers, post.space.n_records)
+    if leave_one_out:
+        known = np.arange(form.n_facts, form.shape[0])
+        table = table.assign(**_left_out(post, known, table.index.to_list(), measures, time_limit))
+    return largest_first(table)
+
+
+def prices_of(form: LinearForm, multipliers: np.ndarray, n_records: float) -> pd.DataFrame:
+    """The prices of rows of knowledge, in their order, from the multipliers of all rows."""
+    known = np.arange(form.n_facts, form.shape[0])
+    price = -multipliers[known] * form.scale[known] / n_records + 0.0
     side = np.where(form.is_equation[known], "=", np.where(price < 0, ">=", np.where(price > 0, "<=", "")))
     side[form.n_hard - form.n_facts :] = "~"
     names = [form.name(row) for row in known.tolist()]
-    table = pd.DataFrame({"side": side, "price": price}, index=pd.Index(names, name="statement", dtype=object))
-    if leave_one_out:
-        table = table.assign(**_left_out(post, known, names, measures, time_limit))
-    order = np.argsort(-np.abs(price), kind="stable")
-    return table.iloc[order]
+    return pd.DataFrame({"side": side, "price": price}, index=pd.Index(names, name="statement", dtype=object))
+
+
+def largest_first(table: pd.DataFrame) -> pd.DataFrame:
+    """The largest price first."""
+    return table.iloc[np.argsort(-np.abs(table["price"].to_numpy()), kind="stable")]
 
 
 def _multipliers(post: Solved, form: LinearForm) -> np.ndarray:

@@ -42,10 +42,22 @@ class GroupTable(NamedTuple):
 
 
 class Measured:
-    """A measure of probabilities, as a function of a table of counts."""
+    """A measure of probabilities, as a function of a table of counts.
+
+    Parameters
+    ----------
+    measure : callable
+        Of probabilities, people, and the numbers of groups. One that holds something of every group has a method
+        ``between(first, end)``, the same measure for these groups alone, so that only that is sent.
+    """
 
     def __init__(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> None:
         self.measure = measure
+
+    def between(self, first: int, end: int) -> Measured:
+        """The measure of the groups from `first` to before `end`."""
+        of_some = getattr(self.measure, "between", None)
+        return self if of_some is None else Measured(of_some(first, end))
 
     def __call__(self, table: GroupTable) -> Any:
         """What the measure gives."""
@@ -53,19 +65,20 @@ class Measured:
 
 
 def by_group(
-    function: Callable[[GroupTable], Any],
+    measured: Measured,
     executor: Executor,
     parts: Sequence[Any],
     points: Sequence[Any],
     surroundings: Surroundings,
     n_tuples: int,
 ) -> list[Any]:
-    """Handles of what a function gives of every range of groups, all of whose terms are added up."""
+    """Handles of what is measured of every range of groups, all of whose terms are added up."""
     n_groups, n_ranges = n_tuples + len(surroundings.names), len(parts)
     edges = np.linspace(0, n_groups, n_ranges + 1).astype(np.int64)
     divided = executor.map(tables_of, parts, points, common=(surroundings, n_tuples, edges))
     ranges = [executor.map(taken, [table] * n_ranges, range(n_ranges)) for table in divided]
-    return executor.map(asked_together, [function] * n_ranges, *ranges)
+    functions = [measured.between(first, end) for first, end in itertools.pairwise(edges.tolist())]
+    return executor.map(asked_together, functions, *ranges)
 
 
 def tables_of(

@@ -6,7 +6,7 @@ import copy
 import math
 import time
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any, Self
 
@@ -314,7 +314,8 @@ class PartitionedMaxEnt:
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
             told = callback if verbose or progress is False else _also_shown(bar, callback)
             monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=told)
-            posed, whole = self._posed(), self._whole
+            whole = copy.copy(self._whole)  # the model may move elsewhere, and the answer stays
+            posed = posed_in_parts(whole, *self._sources)
             solution = solve_partitioned(
                 posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
             )
@@ -324,13 +325,18 @@ class PartitionedMaxEnt:
                 "iterations. Knowledge that contradicts what is published, or itself, has no answer: take some out, "
                 "make it vague, or solve with allow_inaccurate=True to see how far it is off"
             )
-        return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun)
+        pose = partial(posed_in_parts, whole, *self._sources)
+        return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun, pose)
 
     def _posed(self) -> PosedInParts:
         """What is to be solved."""
-        every: list[Any] = list(self._held.emitted.values())
-        n_facts = len(self._held.facts)
-        return posed_in_parts(self._whole, every[:n_facts], every[n_facts:])
+        return posed_in_parts(self._whole, *self._sources)
+
+    @property
+    def _sources(self) -> tuple[list[Any], list[Any]]:
+        """The facts beside what is published, and what is known."""
+        every, n_facts = list(self._held.emitted.values()), len(self._held.facts)
+        return every[:n_facts], every[n_facts:]
 
     def _work_on(self, executor: Executor) -> None:
         """Do all that follows elsewhere; what was counted is kept."""

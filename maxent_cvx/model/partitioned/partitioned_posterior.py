@@ -18,6 +18,8 @@ from ...sources import Probability
 from .asked_tuples import numbers_of_tuples
 from .asking import Event, added, entropy_of, expectation_in, people_in, table_of, terms_table
 from .by_group import Measured, by_group
+from .posed import PosedInParts
+from .price_table import price_table, refuse_leaving_out
 from .surest import Surest, labelled
 from .whole import Whole
 from .writing import write_parts
@@ -40,6 +42,8 @@ class PartitionedPosterior:
         The rows that partitions share.
     seconds : float
         What it took.
+    pose : callable
+        It makes the problem that was solved again, partition by partition.
 
     Attributes
     ----------
@@ -69,7 +73,15 @@ class PartitionedPosterior:
     male   college            0.0  0.44  0.17          0.0       0.39
     """
 
-    def __init__(self, whole: Whole, solution: PartitionedSolution, shared: LinearForm, seconds: float) -> None:
+    def __init__(
+        self,
+        whole: Whole,
+        solution: PartitionedSolution,
+        shared: LinearForm,
+        seconds: float,
+        pose: Callable[[], PosedInParts],
+    ) -> None:
+        self._pose = pose
         self._whole, self._shared, self._executor = whole, shared, whole.executor
         self._parts, self._points = whole.parts, list(solution.points)
         self.release, self._multipliers = whole.release, solution.multipliers
@@ -82,6 +94,11 @@ class PartitionedPosterior:
     def multipliers(self) -> dict[str, np.ndarray]:
         """Of every label of shared rows, their multipliers m, where N p = w exp(A' m - 1)."""
         return self._shared.by_label(self._multipliers)
+
+    @property
+    def names_people(self) -> bool:
+        """Whether the model knows somebody by name."""
+        return len(self._whole.people.names) > 0
 
     def conditional(self, q: Iterable[object] | pd.DataFrame | Mapping[str, object]) -> pd.DataFrame:
         """P(s | q) of some QI tuples, probabilities: a row a tuple, a column a sensitive value.
@@ -224,6 +241,45 @@ class PartitionedPosterior:
         known = self._whole.surroundings(frozenset())
         found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
         return cast("T", self._executor.reduce(combine, found))
+
+    def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
+        """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
+
+        Parameters
+        ----------
+        leave_one_out : bool
+            Of a posterior in memory only: each statement is left out by its label, ``model.remove(label)``, and solved.
+
+        Returns
+        -------
+        DataFrame
+            As of :meth:`maxent_cvx.Posterior.prices`: a row a statement, the largest price first, `side` and `price`.
+            Statements that imply each other share a price, in one of the many ways that there are.
+
+        Raises
+        ------
+        StatementError
+            If statements are to be left out.
+        Inaccurate
+            If the knowledge determines counts in other ways than by statements of 0: no finite price belongs to some
+            row then, and which ones that are is found in memory only.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.views.partitioned.partitioned_release import divided
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> said = "P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25"
+        >>> print(mx.MaxEnt(divided(release, 2)).add(*said).solve().prices().round(3))
+                                        side  price
+        statement
+        P(HIV | Degree=college) >= 0.25   >= -1.072
+        P(Flu | Gender=male) <= 0.25      <=  0.783
+        """
+        refuse_leaving_out(leave_one_out)
+        parts, n_records = self._pose().parts, self.release.n_records
+        return price_table(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
 
     def top(self, n: int = 20) -> pd.DataFrame:
         """The surest inferences: those P(s | .) that are largest, one of each group of people.

@@ -21,7 +21,7 @@ from .partial_dual import PartialDual, PartialPoint
 from .propagation import propagated
 from .reduction import ReducedPart, largest_of, largest_open, reduced
 from .schur_systems import PartitionedSystems, added
-from .zero_search import Whole, recession_direction
+from .zero_search import Whole, recession_direction, require_consistent
 
 __all__ = ["Minimum", "minimum", "presolved"]
 
@@ -129,7 +129,7 @@ def minimum(
         partial(recession_direction, whole), NEWTON.loosest if tolerance else NEWTON.tightest,
     )  # fmt: skip
     log: list[dict[str, Any]] = []
-    stop = None
+    stop, fallen = None, 1.0
     while True:
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -139,3 +139,7 @@ def minimum(
             return Minimum(status, point, iterations, systems, log)
         log.append({"iteration": len(log), **line, "seconds": monitor.seconds})
         stop = monitor.tell(log[-1])
+        # Where no counts satisfy the rows the function falls without end; each time by twice as much, that is tried.
+        if log[0]["dual"] - log[-1]["dual"] > fallen * max(abs(log[0]["dual"]), 1.0) and dual.lowest is not None:
+            require_consistent(whole, dual.parts, dual.lowest, executor)
+            fallen *= 2

@@ -63,6 +63,11 @@ class PartialDual(Dual):
         Where the multipliers of published rows start from; by default at 0.
     tolerance : float
         Records: the largest violation of a published row.
+
+    Attributes
+    ----------
+    lowest : PartialPoint or None
+        Where the function has been lowest since terms were left out last.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class PartialDual(Dual):
         self._n_removed = 0
         self.states = executor.map(first_state, parts) if states is None else states
         self.steps = 0
+        self.lowest: PartialPoint | None = None
 
     def start_from(self, point: Point) -> None:
         """Minimise over the published rows from where they are at this point."""
@@ -100,7 +106,10 @@ class PartialDual(Dual):
             activity[n:] += first
             curvature = np.concatenate([np.zeros(n), second])
         rounding = max(DUAL_FUNCTION.rounding * max(abs(value), 1.0), DUAL_FUNCTION.summed * size)
-        return PartialPoint(m, value, rounding, np.empty(0), activity, curvature, states, found.residual)
+        point = PartialPoint(m, value, rounding, np.empty(0), activity, curvature, states, found.residual)
+        if self.lowest is None or value < self.lowest.value:
+            self.lowest = point
+        return point
 
     def residual_and_gap(self, point: Point) -> tuple[float, float]:
         """As of any dual function; of published rows, the largest violation that is left."""
@@ -110,7 +119,7 @@ class PartialDual(Dual):
 
     def remove_zeros(self, proof: Any) -> None:
         """Leave the terms that a proof says are zero out of every partition."""
-        before = self.parts
+        before, self.lowest = self.parts, None
         self.parts = self.executor.map(without, self.whole, before, proof.zeros)
         self.states = self.executor.map(moved_state, before, self.parts, self.states)
         self._n_removed += int(self.executor.reduce(sum, self.executor.map(fewer, before, self.parts)))

@@ -94,7 +94,8 @@ def solve_partitioned(
             found = further._replace(status=found.status, iterations=found.iterations + further.iterations, log=log)
             certificate = better
     if not certificate.holds:
-        require_consistent(whole, found.parts, found.point, executor)
+        lowest = found.systems.dual.lowest
+        require_consistent(whole, found.parts, found.point if lowest is None else lowest, executor)
     monitor.say(f"{found.status} in {found.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     points = executor.map(restored, parts, found.parts, found.point.states)
     return PartitionedSolution(points, found.point.m, certificate, found.status, found.iterations, found.log)

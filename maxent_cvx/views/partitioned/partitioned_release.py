@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -63,6 +63,7 @@ class PartitionedRelease:
     (10, 3, 2)
     """
 
+    noun: ClassVar[str] = "release"
     qi: tuple[str, ...]
     sensitive: tuple[str, ...]
     bucket: str

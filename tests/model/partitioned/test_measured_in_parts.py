@@ -63,6 +63,20 @@ def test_surest_inferences_are_the_largest_probabilities(seed: int, n: int, name
         assert row["people"] == people[table.index.get_loc(label)]
 
 
+@pytest.mark.parametrize(("seed", "n"), [(0, 1), (2, 7), (5, 4)])
+def test_divergence_is_that_in_memory(seed: int, n: int) -> None:
+    """From the records that were published, and from no others."""
+    one, other = both(seed, n, False)
+    records = random_records(np.random.default_rng(seed))
+    found, expected = (measures.overall_divergence(post, records) for post in (other, one))
+    assert found == pytest.approx(expected, abs=1e-6)
+    assert found > 0
+    with pytest.raises(mx.TableError, match="fewer"):
+        measures.overall_divergence(other, records.iloc[1:])
+    with pytest.raises(mx.StatementError, match="named"):
+        measures.overall_divergence(both(1, 3, True)[1], records)
+
+
 def test_measures_of_ones_own_are_reduced() -> None:
     """A mean over people is a sum over groups, whatever ranges these are divided into."""
     one, other = both(2, 7, False)

@@ -33,18 +33,16 @@ def check(seed: int) -> None:
     release, kinds = published(records), rng.permutation(list(SAID))[: int(rng.integers(1, 4))].tolist()
     one, other = (solved(view, people, kinds, records) for view in (release, divided(release, 1 + seed % 7)))
     if isinstance(one, Exception):
-        # What contradicts itself is told as such where presolve or the solver prove it, and has no answer elsewhere.
-        same = (mx.Infeasible, mx.Inaccurate) if isinstance(one, mx.Infeasible) else type(one)
-        assert isinstance(other, same)
+        assert type(other) is type(one)
         return
     bound = one.certificate.bound + other.certificate.bound + 1e-12
     found = other.conditional(release.quasi_identifiers).to_numpy()
     assert np.abs(found - one.conditional().to_numpy()).max() <= bound
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", [*range(14), 20, 26, 30])
 def test_some_models(seed: int) -> None:
-    """Two for each number of partitions."""
+    """Two for each number of partitions, and three contradictions that only the solver finds."""
     check(seed)
 
 
