@@ -146,6 +146,15 @@ def measured(
     return [f"{judged.right:.3f}", f"{judged.baseline:.3f}", f"{said:.3f}", f"{over:+.1f}"]
 
 
+def worst(published: Published) -> list[str]:
+    """What the worst 0 to 3 implications disclose, or why that cannot be asked."""
+    try:
+        table = mx.attacks.worst_case(published.view, k=range(4))  # type: ignore[arg-type]
+    except mx.MaxEntError as error:
+        return [f"does not apply: {error}"]
+    return [f"{p:.3f}" for p in table["disclosure"]]
+
+
 def main(arguments: list[str] | None = None) -> list[str]:
     """Publish in every way, attack in every way."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -153,11 +162,13 @@ def main(arguments: list[str] | None = None) -> list[str]:
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--disguises", nargs="+", default=list(DISGUISES), metavar="NAME")
     parser.add_argument("--attacks", nargs="+", default=list(ATTACKS), metavar="NAME")
+    parser.add_argument("--worst", action="store_true", help="the worst 0 to 3 implications instead of attacks")
     parser.add_argument("--seconds", action="store_true", help="print how long each row took, too")
     options = parser.parse_args(arguments)
     people = mx.datasets.load_adult()[[*QI, SA]].sample(options.people, random_state=0).reset_index(drop=True)
     shuffled = people.assign(**{SA: np.random.default_rng(0).permutation(people[SA])})
-    rows = [row(*HEAD), row(*["---"] * len(HEAD))]
+    head = ["disguise", "loss", *(f"k = {k}" for k in range(4))] if options.worst else HEAD
+    rows = [row(*head), row(*["---"] * len(HEAD))]
     print(*rows, sep="\n")
     for name in options.disguises:
         begun = time.process_time()
@@ -168,6 +179,10 @@ def main(arguments: list[str] | None = None) -> list[str]:
             print(rows[-1], flush=True)
             continue
         asked = mx.measures.query_error(published.queried, published.original, queries=options.queries, attributes=QI)
+        if options.worst:
+            rows.append(row(name, f"{asked['error'].median():.2f}", *worst(published)))
+            print(rows[-1], flush=True)
+            continue
         for attack in options.attacks:
             cells = measured(ATTACKS[attack], published, noise)
             rows.append(row(name, f"{asked['error'].median():.2f}", attack, *cells))
