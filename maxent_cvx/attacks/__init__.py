@@ -15,5 +15,13 @@ from .result import AttackResult
 from .skyline import skyline
 from .worst_case import worst_case
 
-__all__ = ["AttackResult", "Judgement", "Reconstruction", "Statistic", "reconstruct", "tabulate"]
-__all__ = ["AttackResult", "Judgement", "skyline", "worst_case"]
+__all__ = [
+    "AttackResult",
+    "Judgement",
+    "Reconstruction",
+    "Statistic",
+    "reconstruct",
+    "skyline",
+    "tabulate",
+    "worst_case",
+]
