@@ -81,6 +81,7 @@ def tabulate(
     reconstruction of 4 people: 1 solution, and no other: the records are unique
     """
     arguments.table(original, "the original records")
+    of = None if of is None else arguments.text(of, "of")
     groups = [
         group
         for one in arguments.list_of(by, "by", "attributes or {attribute: values}")
