@@ -60,6 +60,7 @@ def closed_components(
     plain[form.rows(soft).indices] = False
     ok = np.bincount(component_of_term, ~plain, n_components) == 0
     ok &= np.bincount(component_of_row, other & (form.entries > 0), n_components) == 0
+    ok[component_of_row[form.rows_involving(~free & (x > 0))]] = False  # sides are not those of the free terms alone
     terms = np.flatnonzero(ok[component_of_term])
     starts = by_term.indptr[terms]
     pair = (by_term.indices[starts], by_term.indices[starts + 1]) if len(terms) else (terms, terms)
