@@ -14,7 +14,7 @@ __all__ = ["DeFinettiResult"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeFinettiResult(AttackResult):
-    """P(s | bucket, QI tuple) by a model that was learnt from the release alone; see :func:`definetti`.
+    """P(s | bucket, QI tuple) by a model that was learnt from the release alone: :func:`~maxent_cvx.attacks.definetti`.
 
     Attributes
     ----------
