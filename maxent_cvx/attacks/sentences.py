@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..tables.selection import written
 from ..views import Release
+from ..worlds import Sentence, has
 from ..worlds.worst.formula import Atom
 
 __all__ = ["Wording"]
@@ -23,21 +24,15 @@ class Wording:
         """Name somebody."""
         return f"person {atom.person} of bucket {self.release.buckets[atom.bucket]}"
 
-    def has(self, atom: Atom) -> str:
+    def has(self, atom: Atom) -> Sentence:
         """Say that somebody has a value."""
-        value = self.value(atom)
-        values = value if isinstance(value, tuple) else (value,)
-        return f"{written(self.person(atom))}={', '.join(map(written, values))}"
+        return has(self.person(atom), self.value(atom))
 
-    def has_not(self, atom: Atom) -> str:
-        """Say that somebody has not a value."""
-        return f"not {self.has(atom)}"
-
-    def implies(self, premise: Atom, conclusion: Atom) -> str:
+    def implies(self, premise: Atom, conclusion: Atom) -> Sentence:
         """Say that one atom implies another."""
-        return f"{self.has(premise)} -> {self.has(conclusion)}"
+        return self.has(premise).implies(self.has(conclusion))
 
-    def value(self, atom: Atom) -> object:
+    def value(self, atom: Atom) -> Hashable:
         """The label of a value."""
         return self.release.sensitive_values[atom.value]
 

@@ -104,10 +104,10 @@ def skyline(
     for l, k, m in product(*numbers):
         found = worst_breach(frequencies, l, k, m)
         p = 1 / (1 + found.odds)
-        said = [words.has_not(atom) for atom in found.without] + [words.has(atom) for atom in found.others]
+        said = [~words.has(atom) for atom in found.without] + [words.has(atom) for atom in found.others]
         said += [words.implies(atom, found.target) for atom in found.family]
         rows.append({"target": l, "others": k, "same": m, "disclosure": as_double(p), **words.described(found.target)})
-        rows[-1]["sentences"] = tuple(said)
+        rows[-1]["sentences"] = tuple(map(str, said))
         is_safe.append(safe is not None and p < safe)
     table = pd.DataFrame(rows)
     if safe is None:

@@ -101,7 +101,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     words = Wording(release)
     rows = []
     for number, found in zip(numbers, worst_formulas(Frequencies.of(release.n_sb, marked), numbers), strict=True):
-        said = tuple(words.implies(premise, found.target) for premise in found.premises)
+        said = tuple(str(words.implies(premise, found.target)) for premise in found.premises)
         rows.append({"k": number, "disclosure": as_double(found.disclosure), **words.described(found.target)})
         rows[-1]["sentences"] = said
     return pd.DataFrame(rows)

@@ -226,3 +226,20 @@ def test_adult_and_negated_atoms() -> None:
         assert worst[k] >= found
         assert (worst[k] == 1) == (found == 1) == (k >= fewest - 1)
     assert (np.diff(worst[:fewest]) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_worlds_that_know_the_sentences_disclose_as_much(seed):
+    """Where a QI tuple says who is in which bucket, exact worlds with these sentences have that probability."""
+    rng = np.random.default_rng(seed)
+    wards = np.repeat(np.arange(3), rng.integers(2, 6, 3))
+    people = pd.DataFrame({"Ward": wards, "Q": wards, "S": rng.choice(list("uvwx"), len(wards))})
+    release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="Ward")
+    who = {
+        f"person {i + 1} of bucket {ward}": {"Q": ward}
+        for ward, size in enumerate(np.bincount(wards))
+        for i in range(size)
+    }
+    for row in mx.attacks.worst_case(release, k=range(4)).itertuples():
+        exact = mx.worlds.linkage(release, people=who, knowledge=list(row.sentences))
+        assert exact.loc[row.person, row.value] == pytest.approx(row.disclosure)
