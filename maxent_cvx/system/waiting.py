@@ -28,10 +28,9 @@ def wait_for(futures: Sequence[Any], client: Any) -> None:
     """
     before = None
     for future in futures:
-        while True:
+        while not future.done():  # which costs nothing, unlike to ask the loop of the client
             try:
                 future.exception(timeout=PATIENCE)
-                break
             except TimeoutError:
                 now = client.run_on_scheduler(tasks_and_workers)
                 if now == before:
