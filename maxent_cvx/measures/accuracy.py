@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from scipy.special import rel_entr
 
-from ..errors import BadProbability, StatementError, arguments, shown
+from ..errors import BadProbability, Inaccurate, StatementError, amount, arguments, shown
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..terms.truth import count_pairs
@@ -48,6 +48,8 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
     ------
     StatementError
         If `post` is no posterior; if people of a release in partitions are named.
+    Inaccurate
+        If in partitions a probability of something true is below the certificate's bound, but no zero that is proved.
     BadProbability
         If the base is not larger than 1.
     UnknownName, TableError
@@ -86,8 +88,20 @@ def _of_parts(post: PartitionedPosterior, original: pd.DataFrame, base: float) -
             "of a release in partitions with named people, some QI tuples are in several groups; solve it without names"
         )
     truth = sp.csr_array(count_pairs(post.release, original))
-    total = post.reduce(_Divergence(truth, 0), math.fsum)
+    bound = post.certificate.bound
+    total, n_unsure = post.reduce(_Divergence(truth, 0, bound), _summed)
+    if n_unsure and math.isfinite(total):
+        raise Inaccurate(
+            f"{amount(n_unsure, 'probability', 'probabilities')} of what is true cannot be told from 0, being below "
+            f"the certificate's {bound:.1e}, so that the divergence may be infinite; solve the release in memory, or "
+            "with a smaller tolerance, solve(tolerance=1e-12)"
+        )
     return total / post.release.n_records / math.log(base)
+
+
+def _summed(some: list[tuple[float, int]]) -> tuple[float, int]:
+    """Divergences, and numbers of probabilities, of several ranges together."""
+    return math.fsum(total for total, _ in some), sum(n for _, n in some)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +114,23 @@ class _Divergence:
         n(q, s), records.
     first : int
         The number of the first of these.
+    bound : float
+        The certificate's: how far any probability can be from the answer.
     """
 
     truth: sp.csr_array
     first: int
+    bound: float
 
     def between(self, first: int, end: int) -> _Divergence:
         """The same for some of them."""
-        return _Divergence(self.truth[first - self.first : end - self.first], first)
+        return replace(self, truth=self.truth[first - self.first : end - self.first], first=first)
 
-    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> float:
-        """Measure some of them."""
+    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> tuple[float, int]:
+        """Their sum, and how many probabilities of what is true are above 0 by less than the bound."""
         true = self.truth[numbers - self.first].toarray() / people[:, None]
-        return float(people @ rel_entr(true, p).sum(axis=1))
+        n_unsure = np.count_nonzero((true > 0) & (p > 0) & (p <= self.bound))
+        return float(people @ rel_entr(true, p).sum(axis=1)), int(n_unsure)
 
 
 #: The first paper's name of :func:`overall_divergence`.

@@ -28,10 +28,9 @@ def wait_for(futures: Sequence[Any], client: Any) -> None:
     """
     before = None
     for future in futures:
-        while True:
+        while not future.done():  # which costs nothing, unlike to ask the loop of the client
             try:
                 future.exception(timeout=PATIENCE)
-                break
             except TimeoutError:
                 now = client.run_on_scheduler(tasks_and_workers)
                 if now == before:
@@ -40,7 +39,7 @@ def wait_for(futures: Sequence[Any], client: Any) -> None:
 
 
 def tasks_and_workers(dask_scheduler: Any) -> tuple[int, int, int]:
-    """How often any task changed its state, how many workers take or execute tasks, and how many there are.
+    """How often any task changed its state, how many workers take or execute tasks or start, and how many there are.
 
     Parameters
     ----------
@@ -48,7 +47,8 @@ def tasks_and_workers(dask_scheduler: Any) -> tuple[int, int, int]:
         Dask gives it by this name.
     """
     workers = dask_scheduler.workers.values()
-    able = sum(worker.status.name == "running" or bool(worker.executing) for worker in workers)
+    # A worker is registered before it runs, and on a busy machine stays so for a while.
+    able = sum(worker.status.name in ("init", "running") or bool(worker.executing) for worker in workers)
     if not workers and len(dask_scheduler.total_nthreads_history) == 1:
         able = 1  # none has come yet, which may take its time, in the queue of a large machine say
     return dask_scheduler.transition_counter, able, len(workers)

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -69,3 +69,11 @@ def test_workers_that_are_yet_to_come():
         later.start()
         assert executor.reduce(sum, executor.made([int])) == 0
         later.join()
+
+
+def test_workers_that_start():
+    """Between its coming and its first task a worker is no paused one, however long a busy machine leaves it there."""
+    statuses = "init", "running", "paused"
+    workers = {name: SimpleNamespace(status=distributed.Status[name], executing={}) for name in statuses}
+    scheduler = SimpleNamespace(workers=workers, total_nthreads_history=[(0, 0), (1, 1)], transition_counter=5)
+    assert waiting.tasks_and_workers(scheduler) == (5, 2, 3)

@@ -45,6 +45,7 @@ def price_table(
     if found is None:
         raise Inaccurate(
             "the knowledge determines some counts in other ways than by statements of 0, or the answer is not "
-            "precise enough for prices; solve the release in memory, or solve with tolerance=0"
+            "precise enough for prices; solve the release in memory, or with a smaller tolerance, "
+            "solve(tolerance=1e-12)"
         )
     return largest_first(prices_of(shared, found, n_records))

@@ -77,6 +77,16 @@ def test_divergence_is_that_in_memory(seed: int, n: int) -> None:
         measures.overall_divergence(both(1, 3, True)[1], records)
 
 
+def test_divergence_that_is_infinite_is_no_number() -> None:
+    """What is true is impossible by what is said: a count that only comes near to 0 makes no finite divergence."""
+    records = random_records(np.random.default_rng(10022))
+    said = [P("flu", given={"g": "m"}) == 0.3, P("hiv", given={"age": pd.Interval(15, 35)}).about(0.2, eps=0.1)]
+    one, other = (mx.MaxEnt(view).add(*said).solve() for view in (published(records), divided(published(records), 2)))
+    assert measures.overall_divergence(one, records) == np.inf
+    with pytest.raises(mx.Inaccurate, match="told from 0"):
+        measures.overall_divergence(other, records)
+
+
 def test_measures_of_ones_own_are_reduced() -> None:
     """A mean over people is a sum over groups, whatever ranges these are divided into."""
     one, other = both(2, 7, False)
