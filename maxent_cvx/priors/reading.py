@@ -74,6 +74,8 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
             f"{where} lacks entries ({int(missing.to_numpy().sum())}), of {_label(table.index[first])} that of "
             f"{listing(table.columns[missing.iloc[first]])}; write 0 for what cannot be"
         )
+    if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
+        raise BadProbability(f"{where} must hold real numbers, and has complex ones")
     try:
         p = table.to_numpy(dtype=float)
     except (TypeError, ValueError) as error:

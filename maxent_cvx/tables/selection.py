@@ -111,7 +111,10 @@ def choose(chosen: object, attribute: str) -> Choice:
 def constant(text: str) -> object:
     """Read what stands without quotes: a number, True, False, or else a text."""
     if re.fullmatch(r"-?\d+", text):
-        return int(text)
+        try:
+            return int(text)
+        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
+            return text
     if re.fullmatch(rf"-?(?:{NUMBER}|inf)", text):
         return float(text)
     return {"True": True, "False": False}.get(text, text)

@@ -140,6 +140,27 @@ def test_gains():
     assert math.isnan(found["multiplicative g-leakage"])  # nothing, by nothing
 
 
+def test_every_number_is_in_its_interval_and_has_words(release):
+    """What always gains the same is in its interval, rounding or not; what is NaN is not said as a number."""
+    post, values = mx.MaxEnt(release).solve(), list(release.sensitive_values)
+    alike = pd.Series(1 / len(values), index=values)
+    for always in (-1.0, 0.1, 1 / 3):
+        gain = pd.DataFrame(always, index=["anything"], columns=values)
+        found = leakage(alike, post, gain=gain, rho1=0.0)
+        number = found["value"].notna()
+        inside = found["low"].le(found["value"]) & found["value"].le(found["high"])
+        assert inside["additive g-leakage"]
+        assert inside["multiplicative g-leakage"] or always < 0
+        assert not number[["rho2", "rho2 of sets", "gamma"]].any()
+        assert not found["says"].str.contains("nan").any()
+
+
+def test_no_upper_bound_is_above_one():
+    """A row that sums to 1 but for rounding does not make a set more than certain."""
+    post, _ = made([[0.5 + 1e-10, 0.5], [0.5, 0.5]], [5, 5], bound=1e-9)
+    assert leakage("overall", post, rho1=1.0)["value"]["rho2 of sets"] == 1.0
+
+
 @PROPERTY
 @given(before_and_after())
 def test_distance(drawn):
@@ -295,6 +316,15 @@ def test_wrong_arguments(release, hospital):
         leakage(pd.DataFrame([extra, extra], index=pd.Index(["male", "female"], name="Gender")), post)
     with refused(TableError, "a row for each guess"):
         leakage("overall", post, gain=pd.DataFrame({"Flu": [1.0]}))
+    once = pd.DataFrame(1.0, index=["guess"], columns=sorted(shares.index))
+    with refused(TableError, "twice", "'Flu'"):
+        leakage("overall", post, gain=pd.concat([once, once[["Flu"]]], axis=1))
+    with refused(TableError, "no row"):
+        leakage("overall", post, gain=once.iloc[:0])
+    with refused(StatementError, "complex"):
+        leakage("overall", post, gain=once * 1j)
+    with refused(BadProbability, "complex"):
+        leakage(shares + 0.5j, post)
     with refused(BadProbability, "what gain"):
         leakage("overall", post, gain=lambda w, s: "much")
     others = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "Gout"])

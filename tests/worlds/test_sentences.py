@@ -40,6 +40,12 @@ ANN, BOB, EVE = (has(name, "HIV") for name in ("Ann", "Bob", "Eve"))
         ("'1'=True", has("1", True)),
         ("at least=exactly", has("at least", "exactly")),
         ("Andy=notable or orwell=x", has("Andy", "notable") | has("orwell", "x")),
+        ('"exactly 1 of us"="at most 2 of"', has("exactly 1 of us", "at most 2 of")),
+        (
+            "exactly one of us=not-sick->at least 1 off=x",
+            has("exactly one of us", "not-sick").implies(has("at least 1 off", "x")),
+        ),
+        ("Ann=" + "7" * 5000, has("Ann", "7" * 5000)),
     ],
 )
 def test_read(text, sentence):
@@ -59,6 +65,9 @@ def test_read(text, sentence):
         ("Ann=not", ["a value is expected at character 5"]),
         ("exactly 3 of (Ann=HIV, Bob=HIV)", ["a number up to 2", "character 9"]),
         ("exactly 1 of Ann=HIV", ["'(' is expected at character 14"]),
+        ("exactly " + "9" * 5000 + " of (Ann=HIV)", ["a number up to 1", "character 9"]),
+        ("Ann=HIV or->Bob=HIV", ["a person is expected at character 11"]),
+        ("Ann=not->Bob=HIV", ["a value is expected at character 5"]),
         ("at most 1 of (Ann=HIV Bob=HIV)", ["',' or ')' is expected", "character 26"]),
         ("", ["a text is expected"]),
         ("(" * 500 + "Ann=HIV" + ")" * 500, ["100 levels"]),

@@ -45,7 +45,7 @@ def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
     most = float(_filled(prior.p, post.p, rho1 + prior.bound).max(initial=0.0)) + post.bound
     row = int(value.argmax())
-    return Measured(float(value[row]), of_values.low, min(most, 1.0), row)
+    return Measured(min(float(value[row]), 1.0), of_values.low, min(most, 1.0), row)  # of an upper bound, 1 is another
 
 
 def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:

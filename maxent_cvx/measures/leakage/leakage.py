@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -129,11 +131,16 @@ def leakage(
         "unit": [unit for _, _, unit, _ in found],
         "q": pd.array([None if row is None else rows.index[row] for row, _ in at], dtype=object),
         "s": pd.array([None if column is None else rows.columns[column] for _, column in at], dtype=object),
-        "says": [_where(rows, it, before, after) + says.format(it.value) for _, it, _, says in found],
+        "says": [
+            _where(rows, it, before, after) + (UNDEFINED if math.isnan(it.value) else says.format(it.value))
+            for _, it, _, says in found
+        ],
     }
     return pd.DataFrame(columns, index=pd.Index([name for name, *_ in found], name="measure"))
 
 
+#: What a measure says that is NaN.
+UNDEFINED = "there is no such number here"
 #: A measure's name, what was measured, its unit, and what that says, with a place for the value.
 Row = tuple[str, Measured, str, str]
 

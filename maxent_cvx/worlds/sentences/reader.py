@@ -25,7 +25,10 @@ from .syntax import DEEPEST, PLAIN_WORD, RESERVED, Counted, Has, Implication, Se
 
 __all__ = ["listed", "read_sentence"]
 
-ENDS = r"(?![^\s(),=\"'])"
+#: Digits of the number of an amount; no list of sentences is as long as a larger one.
+MOST_DIGITS = 18
+#: What comes after a word that joins sentences: no more of the same word.
+ENDS = r"(?=[\s(),=\"']|->|\Z)"
 WORD = rf"(?!(?:{'|'.join(RESERVED)}){ENDS}){PLAIN_WORD}"
 WORDS = re.compile(rf"{WORD}(?:[ \t]+{WORD})*")
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
@@ -129,13 +132,14 @@ class Reader:
     def amount(self, how: str) -> Sentence:
         """``number "of" "(" sentence {"," sentence} ")"``, after "exactly", "at least" or "at most"."""
         begun = self.next()
-        k = int(self.need(NUMBER, "a number"))
+        digits = self.need(NUMBER, "a number")
         self.need(OF, "'of'")
         self.need(OPEN, "'('")
         parts = [self.sentence()]
         while self.take(COMMA):
             parts.append(self.sentence())
         self.need(CLOSE, "',' or ')'")
+        k = int(digits) if len(digits) <= MOST_DIGITS else len(parts) + 1
         if k > len(parts):
             raise self.error(f"a number up to {len(parts)}, of so many sentences, is expected", begun)
         low, high = {"exactly": (k, k), "least": (k, len(parts)), "most": (0, k)}[how.split()[-1]]

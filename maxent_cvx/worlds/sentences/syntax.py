@@ -18,6 +18,8 @@ __all__ = ["DEEPEST", "PLAIN_WORD", "RESERVED", "Counted", "Has", "Implication",
 RESERVED = ("and", "or", "not")
 #: One word of a name or a value; no arrow begins inside.
 PLAIN_WORD = rf"(?:(?!->){PLAIN.removesuffix('+')})+"
+#: How an amount begins; a name that begins so is written in quotes.
+AMOUNT_BEGUN = r"(?:exactly|at least|at most) \d+ of(?: |$)"
 #: How deep sentences may be nested: what reads, writes or evaluates them calls itself for every level.
 DEEPEST = 100
 #: How strongly connectives bind, from the weakest.
@@ -28,8 +30,9 @@ class Sentence:
     """What is true or false of who has what: an atom "person has value", or a combination of some.
 
     Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and from these
-    by ``&``, ``|``, ``~`` and ``a.implies(b)``. Its text is read as the same sentence. Two are equal if they are
-    written alike; whether they mean the same is not asked.
+    by ``&``, ``|``, ``~`` and ``a.implies(b)``. Its text is read as the same sentence, if all names and values
+    are texts, numbers, True or False; tuples and dates have no text that can be read. Two are equal if they are written
+    alike; whether they mean the same is not asked.
 
     Examples
     --------
@@ -235,6 +238,7 @@ def _written(label: Any) -> str:
     if not isinstance(label, str):
         return str(label)
     words = re.fullmatch(rf"{PLAIN_WORD}(?: {PLAIN_WORD})*", label)
-    if words and isinstance(constant(label), str) and not set(RESERVED) & set(label.split(" ")):
+    reserved = set(RESERVED) & set(label.split(" ")) or re.match(AMOUNT_BEGUN, label)
+    if words and isinstance(constant(label), str) and not reserved:
         return label
     return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
