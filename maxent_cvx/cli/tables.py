@@ -23,6 +23,8 @@ def read_domain(text: str) -> dict[str, list[object]]:
             raise TableError(f"--domain: {part!r} is not ATTRIBUTE=VALUES, such as age=0-125 or sex=F|M")
         if name.strip() in domain:
             raise TableError(f"--domain: {name.strip()!r} is given twice")
+        if name.strip() in PRINTED:
+            raise TableError(f"--domain: {name.strip()!r} is what a column of the tables prints, and no attribute")
         domain[name.strip()] = _values(values)
     return domain
 

@@ -110,6 +110,7 @@ def test_reconstruct(capsys):
         (["reconstruct", "block.csv", "--domain", "age=0-115;sex=F|M;race=black|white"], "'married'"),
         (["reconstruct", "block.csv", "--domain", "age"], "ATTRIBUTE=VALUES"),
         (["reconstruct", "block.csv", "--domain", "age=9-1"], "least number"),
+        (["reconstruct", "block.csv", "--domain", DOMAIN + ";n=0-9"], "no attribute"),
         (["reconstruct", "block.csv", "--domain", "age=1;age=2"], "given twice"),
         (["reconstruct", "missing.csv", "--domain", "age=0-9"], "missing.csv"),
         (["reconstruct", "bad.csv", "--domain", "age=0-9"], "line 3: mean is 'five'"),
