@@ -12,7 +12,7 @@ from ..errors import TableError
 from ..views import Release
 from .output import PICTURES, check_output, draw, write
 from .parsing import Commands, counts
-from .reading import one_source_of_buckets, read_table, release_options, released, table_options
+from .reading import free_name, one_source_of_buckets, read_table, release_options, released, table_options
 from .tables import read_domain, read_statistics
 
 __all__ = ["add"]
@@ -38,7 +38,12 @@ def add(commands: Commands) -> None:
     table_options(worst, several=True)
     release_options(worst)
     worst.add_argument("--k", type=counts, default=[0, 1, 2, 3], metavar="K,K,...", help="pieces known (0,1,2,3)")
-    worst.add_argument("--sensitive", action="append", metavar="VALUE", help="a value that must not be inferred (all)")
+    worst.add_argument(
+        "--sensitive",
+        action="append",
+        metavar="VALUE",
+        help="a value that must not be inferred (all); of several columns: S,T",
+    )
     _outputs(worst, "disclosure against k")
     worst.set_defaults(command=worst_case)
 
@@ -86,7 +91,7 @@ def worst_case(options: argparse.Namespace) -> None:
         own.table = name
         release, _ = _release(own)
         releases[name] = f"{release!r}"[1:-1]
-        found[name] = attacks.worst_case(release, k=options.k, sensitive=options.sensitive)
+        found[name] = attacks.worst_case(release, k=options.k, sensitive=_values(release, options.sensitive))
     table = pd.concat(found, names=["release", None]).reset_index(level=0)
     for name, one in found.items():
         print(f"{name}: {releases[name]}\nThe largest P(somebody has a value) after any k implications:")
@@ -117,7 +122,9 @@ def definetti(options: argparse.Namespace) -> None:
     surest = found.table.max(axis=1).nlargest(LISTED, keep="first")
     likeliest = found.table.loc[surest.index].idxmax(axis=1)
     print("\nThe surest:")
-    shown = pd.DataFrame({"value": likeliest, "P": surest, "records": found.records.loc[surest.index]}).reset_index()
+    shown = pd.DataFrame({"value": likeliest, "P": surest, "records": found.records.loc[surest.index]})
+    whom = surest.index.to_frame(index=False)  # whose columns may have the same names
+    shown = pd.concat([whom, shown.reset_index(drop=True)], axis=1)
     print(shown.to_string(index=False, float_format="{:.4f}".format))
     if not options.sa_table:
         judged = found.judge(records)
@@ -138,7 +145,8 @@ def reconstruct(options: argparse.Namespace) -> None:
     tables = read_statistics(options.tables, domain, options.of, options.decimals)
     found = attacks.reconstruct(tables, domain, limit=options.limit, time_limit=options.time_limit)
     print(found)
-    listed = pd.concat(dict(enumerate(found.solutions, 1)), names=["solution", None]).reset_index(level=0)
+    number = free_name("solution", domain)
+    listed = pd.concat(dict(enumerate(found.solutions, 1)), names=[number, None]).reset_index(level=0)
     if found.unique:
         print(found.solutions[0].to_string(index=False))
     elif len(found.certain):
@@ -157,6 +165,16 @@ def _check(options: argparse.Namespace) -> None:
     check_output(options.plot, PICTURES)
     if isinstance(options.table, list) and len(options.table) > 1 and options.sa_table:
         raise TableError("--sa-table belongs to one release; give one TABLE")
+
+
+def _values(release: Release, given: list[str] | None) -> list[object] | None:
+    """Read values as a table prints them, of several columns with commas between them."""
+    if given is None:
+        return None
+    known: dict[str, object] = {
+        ",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in release.sensitive_values
+    }
+    return [known.get(one, one) for one in given]
 
 
 def _release(options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:

@@ -102,9 +102,12 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
 def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
     """Read a CSV file with a header; with a type, all columns as that."""
     try:
-        return pd.read_csv(path, dtype=dtype)
+        table = pd.read_csv(path, dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise TableError(f"{path!r} is not a CSV file with a header: {error}") from error
+    if len(table) and not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the first columns then
+        raise TableError(f"{path!r}: its lines have more cells than the header; quote cells with commas in them")
+    return table
 
 
 def people_of(records: pd.DataFrame, count: str) -> pd.DataFrame:

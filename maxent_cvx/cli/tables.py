@@ -23,6 +23,8 @@ def read_domain(text: str) -> dict[str, list[object]]:
             raise TableError(f"--domain: {part!r} is not ATTRIBUTE=VALUES, such as age=0-125 or sex=F|M")
         if name.strip() in domain:
             raise TableError(f"--domain: {name.strip()!r} is given twice")
+        if name.strip() in PRINTED:
+            raise TableError(f"--domain: {name.strip()!r} is what a column of the tables prints, and no attribute")
         domain[name.strip()] = _values(values)
     return domain
 
@@ -33,12 +35,12 @@ def _values(text: str) -> list[object]:
     found: list[object] = []
     for part in parts:
         low, dash, high = part.partition("-")
-        if dash and low.isdigit() and high.isdigit():
+        if dash and low.isdecimal() and high.isdecimal():
             if int(low) > int(high):
                 raise TableError(f"{part!r}: a range begins with its least number")
             found += range(int(low), int(high) + 1)
         else:
-            found.append(int(part) if part.isdigit() else part)
+            found.append(int(part) if part.isdecimal() else part)
     return found if all(isinstance(one, int) for one in found) else [*map(str, found)]
 
 
@@ -55,6 +57,8 @@ def read_statistics(
     table = read_csv(path, dtype=str).fillna("")
     if strange := [name for name in table.columns if name not in domain and name not in PRINTED]:
         raise unknown_name(f"attribute of --domain (a column of {path!r})", strange[0], [*domain, *PRINTED])
+    if table.empty:
+        raise TableError(f"{path!r} has no line but its header")
     table = table.apply(lambda column: column.str.strip())
     places = dict.fromkeys(PRINTED[1:], decimals)
     for name in (name for name in PRINTED[1:] if decimals is None and name in table.columns):
@@ -73,9 +77,12 @@ def _statistics(
 ) -> list[Statistic]:
     """What one line says: how many people, and, as they may be rounded differently, a mean and a median."""
     where = {name: _values(row[name]) for name in domain if row.get(name, "") not in ("", "*")}
+    for name in where:  # numbers are numbers only if all of the domain are
+        if any(isinstance(one, str) for one in domain[name]):
+            where[name] = [*map(str, where[name])]
     said = []
     if n := row.get("n", ""):
-        said.append(Statistic(where, int(n) if n.isdigit() else n))
+        said.append(Statistic(where, int(n) if n.isdecimal() else n))
     for name in PRINTED[1:]:
         if text := row.get(name, ""):
             said.append(Statistic(where, of=of, decimals=places[name], **{name: _number(text, name)}))  # type: ignore[arg-type]

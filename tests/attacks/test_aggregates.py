@@ -139,3 +139,12 @@ def test_what_cannot_be_said_is_refused() -> None:
         mx.attacks.aggregates(answers, people.assign(inside=False), target={"ill": True}, members="inside")
     with pytest.raises(mx.TableError, match="True and False"):
         mx.attacks.aggregates(answers, people.assign(inside=1), target={"ill": True}, members="inside")
+
+
+@pytest.mark.parametrize("inside", [[True, True, True, True], [False, True, True, True]])
+def test_one_attribute_of_true_and_false(inside):
+    """Labels that are True and False are labels: P(ill | smokes) is the published share of those who do."""
+    people = pd.DataFrame({"smokes": [False, True, True, True], "ill": [False, True, True, False], "inside": inside})
+    answers = mx.AnsweredQueries([{"smokes": True, "ill": True}], [2])
+    result = mx.attacks.aggregates(answers, people, target={"ill": True}, members="inside", sd=1e-4)
+    assert result.scores.to_dict() == pytest.approx({False: 0.5, True: 2 / 3}, abs=1e-6)

@@ -235,3 +235,12 @@ def test_scikit_learn_is_needed_for_its_classifiers_only(monkeypatch: pytest.Mon
     assert mx.attacks.definetti(release, iterations=1).log.shape == (1, 3)
     with refused(mx.StatementError, "pip install scikit-learn"):
         mx.attacks.definetti(release, DummyClassifier())
+
+
+def test_a_start_that_gives_nobody_a_value_without_smoothing():
+    """The model then rules the value out, and with it every world that deals it."""
+    people = pd.DataFrame({"A": [1, 2, 1], "S": ["x", "y", "y"], "Bucket": 1})
+    release = mx.Release.from_buckets(people, qi="A", sa="S", bucket="Bucket")
+    start = mx.attacks.definetti(release, iterations=1).table.assign(x=0.0, y=1.0)
+    with pytest.raises(mx.errors.Infeasible, match="rules out every possible world"):
+        mx.attacks.definetti(release, smoothing=0, start=start)

@@ -129,3 +129,11 @@ def test_what_cannot_be_said_is_refused() -> None:
     for people in ([19], [21, 21]):
         with pytest.raises(mx.TableError, match="said to be in the release"):
             result.judge(pd.DataFrame({"Age": people}))
+
+
+@pytest.mark.parametrize("ages", [[21], [21, 25, 33]])
+def test_it_is_judged_by_everybody_who_is_in_the_release(ages):
+    """Fewer or more people than it has records are others than those that were published."""
+    result = mx.attacks.membership(published({(20, 29): 2}), pd.DataFrame({"Age": [21, 25, 27, 33]}))
+    with pytest.raises(mx.errors.TableError, match="which has 2 records"):
+        result.judge(pd.DataFrame({"Age": ages}))

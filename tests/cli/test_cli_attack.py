@@ -110,6 +110,7 @@ def test_reconstruct(capsys):
         (["reconstruct", "block.csv", "--domain", "age=0-115;sex=F|M;race=black|white"], "'married'"),
         (["reconstruct", "block.csv", "--domain", "age"], "ATTRIBUTE=VALUES"),
         (["reconstruct", "block.csv", "--domain", "age=9-1"], "least number"),
+        (["reconstruct", "block.csv", "--domain", DOMAIN + ";n=0-9"], "no attribute"),
         (["reconstruct", "block.csv", "--domain", "age=1;age=2"], "given twice"),
         (["reconstruct", "missing.csv", "--domain", "age=0-9"], "missing.csv"),
         (["reconstruct", "bad.csv", "--domain", "age=0-9"], "line 3: mean is 'five'"),
@@ -124,3 +125,45 @@ def test_what_cannot_be_read_is_said_in_one_line(capsys, folder, arguments, says
     before = sorted(folder.iterdir())
     assert says in fails(capsys, *arguments)
     assert sorted(folder.iterdir()) == before
+
+
+def test_columns_may_have_the_names_of_what_is_printed(capsys, folder):
+    """The surest guesses with quasi-identifiers called P and value, a solution with an attribute called solution."""
+    (folder / "people.csv").write_text("P,value,S,B\n1,f,x,1\n2,m,y,1\n1,f,x,2\n2,m,x,2\n")
+    found = run(capsys, "definetti", "people.csv", "--qi", "P,value", "--sa", "S", "--bucket", "B")
+    assert found.split("The surest:\n")[1].splitlines()[0].split() == ["B", "P", "value", "value", "P", "records"]
+    (folder / "tables.csv").write_text("solution,n\nacid,1\n,2\n")
+    run(capsys, "reconstruct", "tables.csv", "--domain", "solution=acid|base", "--out", "out.csv")
+    assert pd.read_csv("out.csv").to_dict("list") == {"solution_": [1, 1], "solution": ["acid", "base"]}
+
+
+@pytest.mark.parametrize(("sa", "value"), [("S", "1"), ("S,T", "1,u")])
+def test_sensitive_values_are_given_as_they_are_printed(capsys, folder, sa, value):
+    """Numbers, and combinations of values; here one of two people has the value."""
+    (folder / "people.csv").write_text("Q,S,T,B\na,0,t,1\nb,1,u,1\n")
+    roles = ["--qi", "Q", "--sa", sa, "--bucket", "B", "--k", "0"]
+    assert " 0.5000 " in run(capsys, "worst-case", "people.csv", *roles, "--sensitive", value)
+
+
+def test_values_of_a_domain_with_words_are_words(capsys, folder):
+    """A value called NA is not everybody, and a range is of the words that its numbers are among."""
+    (folder / "tables.csv").write_text("race,age,n\nNA,,1\n,0-1,2\n,,2\n,unknown,0\nNA,1,1\nwhite,0,1\n")
+    found = run(capsys, "reconstruct", "tables.csv", "--domain", "race=NA|white;age=0-2|unknown", "--out", "out.csv")
+    assert "the records are unique" in found
+    people = pd.read_csv("out.csv", keep_default_na=False)
+    assert sorted(zip(people["race"], people["age"], strict=True)) == [("NA", 1), ("white", 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("age,n\n", "no line but its header"),
+        ("age,n\n0-4,3,\n,5,\n", "more cells than the header"),
+        ("age,n\n,²\n", "line 2"),
+        ("age,n,mean\n,3,nan\n", "line 2: mean must be a finite number"),
+    ],
+)
+def test_tables_that_cannot_be_read(capsys, folder, text, says):
+    """One line says what is wrong: nothing is read as something else."""
+    (folder / "tables.csv").write_text(text)
+    assert says in fails(capsys, "reconstruct", "tables.csv", "--domain", "age=0-9")

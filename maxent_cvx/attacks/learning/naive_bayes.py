@@ -43,10 +43,11 @@ class NaiveBayes:
         """
         log_f, penalty = np.tile(self.log_prior, (len(expected), 1)), 0.0
         n_s, every = expected.sum(axis=0), np.arange(len(expected))
+        nobody = (n_s == 0) & (self.smoothing == 0)  # has a value: 0 / 0 people then, who are not expected
         for code in self.codes:
             has = sp.csr_array((np.ones(len(code)), (code, every)))  # every value that occurs, and who has it
             with np.errstate(divide="ignore"):
-                log_p = np.log((has @ expected + self.smoothing) / (n_s + self.smoothing * has.shape[0]))
+                log_p = np.log((has @ expected + self.smoothing) / (n_s + self.smoothing * has.shape[0] + nobody))
             log_f += log_p[code]
             penalty += self.smoothing * float(log_p.sum()) if self.smoothing else 0.0
         return log_f, penalty

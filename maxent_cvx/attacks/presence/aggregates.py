@@ -106,7 +106,8 @@ def aggregates(
     is_target = choose(wanted, sa).mask(values, sa)
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
     table = _of_everybody(post, answers, _people(population, qi, values))
-    table.loc[post.conditional().index] = post.conditional()
+    found = post.conditional()
+    table.iloc[table.index.get_indexer(found.index)] = found.to_numpy()  # by place: labels may be True and False
     return _judged(table, float(post.certificate.bound), population, inside, (qi, sa, is_target))
 
 

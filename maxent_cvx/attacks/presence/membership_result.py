@@ -81,6 +81,12 @@ class MembershipResult(AttackResult):
         if (at < 0).any():
             raise TableError("people are said to be in the release who are not in the population; pass its people")
         inside = np.bincount(at[code], minlength=len(self.table))
+        n = round(float(self.records.to_numpy() @ self.baseline[True].to_numpy()))
+        if len(original) != n:
+            raise TableError(
+                f"{len(original)} people are said to be in the release, which has {n} records; pass everybody who is "
+                "in it, a row each"
+            )
         if (few := self.records.to_numpy() < inside).any():
             raise TableError(
                 f"more people are said to be in the release than there are in the population, with {int(few.sum())} "
