@@ -108,7 +108,7 @@ def skyline(
         said += [words.implies(atom, found.target) for atom in found.family]
         rows.append({"target": l, "others": k, "same": m, "disclosure": as_double(p), **words.described(found.target)})
         rows[-1]["sentences"] = tuple(map(str, said))
-        is_safe.append(safe is not None and p < safe)
+        is_safe.append(safe is not None and as_double(p) < safe)  # 9/10 is not below 0.9
     table = pd.DataFrame(rows)
     if safe is None:
         return table

@@ -36,8 +36,8 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
     for size in range(l, largest + 1):
         bucket = dealt(value, is_exempt[value], size, np.random.default_rng(seed))
         counts = sp.coo_array((np.ones(n, dtype=np.int64), (value, bucket))).tocsc()
-        p = float(found := safety.disclosure(Frequencies.of(counts, ~is_exempt)))
-        if found < safety.c:
+        p = safety.disclosure(Frequencies.of(counts, ~is_exempt))
+        if p < safety.c:
             return bucket
     raise TableError(
         f"safe=({safety.c:g}, {safety.k}): with l={largest}, the most that the values allow, the disclosure is still "

@@ -38,7 +38,7 @@ class SafeGroups:
         if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
             raise TableError(
                 f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is "
-                f"{float(p):.3g} after {amount(safety.k, 'implication')}; choose a larger c, or a smaller k"
+                f"{p:.3g} after {amount(safety.k, 'implication')}; choose a larger c, or a smaller k"
             )
         (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
 

@@ -111,3 +111,12 @@ def test_a_threshold_is_a_probability() -> None:
     """1.5 is none."""
     with refused(BadProbability, "threshold=1.5"):
         mx.attacks.skyline(Worlds([["a", "b"]]).release(), threshold=1.5)
+
+
+def test_what_attains_the_threshold_is_not_below_it():
+    """9 of 10 have the flu: 9/10 is not below 0.9, which as a double is a little more."""
+    people = pd.DataFrame({"Q": list("ababababab"), "S": ["Flu"] * 9 + ["HIV"], "B": 1})
+    release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="B")
+    assert not mx.attacks.skyline(release, 0, 0, 0, threshold=0.9)["safe"].item()
+    with pytest.raises(mx.TableError):
+        mx.disguise.mondrian(people, qi="Q", sa="S", k=1, safe=(0.9, 0))

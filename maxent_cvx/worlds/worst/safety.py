@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Self
 
 from ...errors import TableError, arguments, shown, whole
-from .formula import worst_formulas
+from .formula import as_double, worst_formulas
 from .frequencies import Frequencies
 from .least import Least
 
@@ -43,12 +42,12 @@ class Safety:
             raise TableError("safe=(0, k): nothing has a probability below 0; choose a larger c")
         return cls(c, whole(safe[1], "k of safe=(c, k)", 0, error=TableError))
 
-    def disclosure(self, frequencies: Frequencies) -> Fraction:
-        """The largest probability after k implications; 0 if no value is sensitive."""
+    def disclosure(self, frequencies: Frequencies) -> float:
+        """The largest probability after k implications, rounded: 9/10 is not below 0.9; 0 if none is sensitive."""
         if (frequencies.target < 0).all():
-            return Fraction(0)
+            return 0.0
         (worst,) = worst_formulas(frequencies, [self.k])
-        return worst.disclosure
+        return as_double(worst.disclosure)
 
     def holds(self, least: Least) -> bool:
         """Whether it is kept by buckets of which this is the least that is left over; in doubt, not."""
