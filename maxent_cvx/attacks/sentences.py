@@ -33,8 +33,9 @@ class Wording:
         return self.has(premise).implies(self.has(conclusion))
 
     def value(self, atom: Atom) -> Hashable:
-        """The label of a value."""
-        return self.release.sensitive_values[atom.value]
+        """The label of a value, in Python's own types, which are written as they are typed."""
+        label: Hashable = self.release.sensitive_values[atom.value]
+        return tuple(map(_plain, label)) if isinstance(label, tuple) else label
 
     def described(self, target: Atom) -> dict[str, object]:
         """Whom an inference is about, and which value is inferred.
@@ -48,3 +49,7 @@ class Wording:
             "quasi_identifiers": self.release.quasi_identifiers[tuples[0]] if len(tuples) == 1 else None,
             "value": self.value(target),
         }
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value

@@ -145,7 +145,7 @@ def doors() -> dict[str, Door]:
         "mx.attacks.intersection": Door(
             mx.attacks.intersection, {"releases": [release, release], "prior": frequency}
         ),
-        "mx.attacks.MembershipResult.judge": Door(present.judge, {"original": voters.head(2)}),
+        "mx.attacks.MembershipResult.judge": Door(present.judge, {"original": voters.head(3)}),
         "mx.attacks.MembershipResult.plot": Door(drawn(present.plot)),
         "mx.attacks.membership": Door(
             mx.attacks.membership, {"release": in_groups, "population": voters, "count": "n"}
