@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import pandas as pd
 
 from ..errors import MaxEntError
-from ..measures.exposure import Exposure, exposed
+from ..measures import Exposure, exposed
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .settings import Settings
@@ -82,8 +82,18 @@ class Case:
     @cached_property
     def exposure(self) -> Tried[Exposure]:
         """Who is exposed."""
+        return Tried.of(lambda: self.exposed(self.post))
+
+    def exposed(self, post: Posterior | PartitionedPosterior) -> Exposure:
+        """Who would be exposed by another answer, judged alike."""
         asked = self.asked
-        return Tried.of(lambda: exposed(self.post, asked.threshold))
+        baseline: Any = asked.baseline if self.is_compared else None
+        return exposed(post, asked.threshold, sensitive=asked.sensitive, baseline=baseline)
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether inferences are compared with a baseline: the overall distribution is not always published."""
+        return self.asked.baseline is not None and not (isinstance(self.asked.baseline, str) and self.view.n_s is None)
 
     @cached_property
     def certain(self) -> Tried[pd.DataFrame]:

@@ -12,6 +12,7 @@ from .sections.answer import answer, glance
 from .sections.assumptions import assumptions
 from .sections.attacks import attacks
 from .sections.certain import certain
+from .sections.changes import changes
 from .sections.exactness import exactness
 from .sections.exposed_people import exposed_people
 from .sections.intervals import intervals
@@ -22,6 +23,7 @@ __all__ = ["composed"]
 
 #: The sections that say something of each answer: id, title, what each is about, and what it says.
 EVIDENCE: tuple[tuple[str, str, str, Callable[[Case], list[Block]]], ...] = (
+    ("changes", "What to change", "", changes),
     ("exposed", "Who is exposed", "Groups of people whose value is inferred too surely.", exposed_people),
     ("certain", "What is certain, and why", "What follows by logic, and the statements that it follows from.", certain),
     (

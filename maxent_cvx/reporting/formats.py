@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from ..terms.people import OTHERS
 from .blocks import Cell
 
 __all__ = ["count", "group_name", "label", "number", "percent", "probability", "share", "value_name"]
@@ -69,6 +70,7 @@ def value_name(sensitive: tuple[str, ...], value: object) -> str:
 
 
 def group_name(index: pd.Index, at: int) -> str:
-    """Write whom a row of probabilities is about: "Gender = female, Degree = junior"."""
+    """Write whom a row of probabilities is about: "Gender = female, Degree = junior", or "Iris", who is named."""
     levels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
-    return ", ".join(f"{name} = {one}" for name, one in zip(index.names, levels, strict=True) if name is not None)
+    pairs = [(name, one) for name, one in zip(index.names, levels, strict=True) if (name, one) != ("who", OTHERS)]
+    return ", ".join(str(one) if name == "who" else f"{name} = {one}" for name, one in pairs)

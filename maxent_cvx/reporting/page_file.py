@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
 
-from ..measures.exposure import Exposure
+from ..measures import Exposure
 from ..system.files import write_beside
 
 __all__ = ["Report"]

@@ -19,11 +19,14 @@ __all__ = ["heat_map", "source_of"]
 
 #: Rows and columns of a heat map that can still be read in a page.
 MOST_ROWS, MOST_VALUES = 20, 20
+#: Quasi-identifiers that still can be written beside one.
+MOST_QI = 4
 
 
 def heat_map(case: Case) -> list[Block]:
     """P(s | q) of the people of whom the adversary is surest; nothing where it could not be read."""
-    if isinstance(case.post, PartitionedPosterior) or len(case.view.sensitive_values) > MOST_VALUES:
+    view = case.view
+    if isinstance(case.post, PartitionedPosterior) or len(view.sensitive_values) > MOST_VALUES or len(view.qi) > MOST_QI:
         return []
     from matplotlib.figure import Figure
 

@@ -16,7 +16,7 @@ MOST_COLUMNS = 3
 def group_columns(index: pd.Index) -> list[Column]:
     """The columns that say whom a row is about."""
     if index.nlevels <= MOST_COLUMNS:
-        return [Column(str(name)) for name in index.names]
+        return [Column("Name" if name == "who" else str(name)) for name in index.names]
     return [Column("People with")]
 
 

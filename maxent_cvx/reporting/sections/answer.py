@@ -20,27 +20,31 @@ def answer(case: Case) -> list[Block]:
     if found is None:
         why = f"It could not be worked out: {case.exposure.why}."
         return [Verdict("open", "Whether anybody is exposed is not known", [why])]
-    people = float(found.people)
-    holds = case.post.certificate.holds
+    people, holds = float(found.people), case.post.certificate.holds
     if people:
         headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
     else:
         headline = f"Nobody of {count(n).text} people is exposed"
+    status = "bad" if people else "open" if found.warnings else "good"
     sentences = [_meaning(case), *_surest(case), _adversary(case)]
-    status = ("bad" if people else "good") if holds else "open"
-    warnings: list[Block] = []
+    warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
     if not holds:
         text = "The answer is not certified, so that nothing in this report is proved. See how exact the numbers are."
-        warnings.append(Paragraph(text, "warning"))
-    return [Verdict(status, headline, sentences), *warnings]
+        warnings.insert(0, Paragraph(text, "warning"))
+    return [Verdict(status if holds else "open", headline, sentences), *warnings]
 
 
 def _meaning(case: Case) -> str:
     """What being exposed means here."""
-    at = percent(case.asked.threshold)
-    values = "their" if case.asked.sensitive is None else "a sensitive value of"
-    words = f"Exposed is a person of whom an adversary infers {values} {case.sa} with a probability of at least {at}"
-    return f"{words}."
+    at, asked = percent(case.asked.threshold), case.asked
+    what = f"a value of {case.sa}" if asked.sensitive is None else f"a sensitive value of {case.sa}"
+    words = f"Exposed is a person of whom an adversary infers {what} with a probability of at least {at}"
+    if case.is_compared:
+        among = "of all people have it" if isinstance(asked.baseline, str) else "was to be expected before"
+        return f"{words}, although less than {at} {among}."
+    if asked.baseline is None:
+        return f"{words}, however many people have it anyway."
+    return f"{words}. How many people have it anyway is not published, and so not considered."
 
 
 def _surest(case: Case) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
@@ -21,6 +22,7 @@ def exposed_people(case: Case) -> list[Block]:
     if found is None:
         return [Paragraph(f"Who is exposed is not known: {case.exposure.why}.", "missing")]
     blocks: list[Block] = [_groups(case, ExposedRows.of(found, case.view.sensitive), int(found.people))]
+    blocks += _values(case, found.values)
     tenths = found.histogram
     rows = [
         [
@@ -32,6 +34,25 @@ def exposed_people(case: Case) -> list[Block]:
     columns = [Column("Surest inference", "number"), Column("People", "number"), Column("Of all", "bar")]
     blocks.append(Table("Everybody, by the probability of the likeliest value", columns, rows, len(rows)))
     return [*blocks, *heat_map(case)]
+
+
+def _values(case: Case, values: pd.DataFrame) -> list[Block]:
+    """What is inferred, and what does not count because it is usual."""
+    some = values[(values["exposed"] > 0) | (values["not_counted"] > 0)]
+    if some.empty:
+        return []
+    some = some.sort_values(["exposed", "anyway"], ascending=False, kind="stable")
+    columns = [
+        Column(case.sa), Column("Usual", "number"), Column("Exposed people", "number"),
+        Column("of them for certain", "number"), Column("As likely, and usual", "number"),
+    ]  # fmt: skip
+    rows = [
+        [
+            Cell(label(name)), probability(row["baseline"]), *(count(row[c]) for c in ("exposed", "certain", "anyway")),
+        ]
+        for name, row in some.head(case.asked.rows).iterrows()
+    ]  # fmt: skip
+    return [Table("Exposed people by what is inferred of them", columns, rows, len(some), "the most frequent")]
 
 
 def _groups(case: Case, exposed: ExposedRows, people: int) -> Block:

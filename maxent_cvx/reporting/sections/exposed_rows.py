@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...measures.exposure import Exposure
+from ...measures import Exposure
 from ..formats import group_name, value_name
 
 __all__ = ["ExposedRows"]

@@ -14,6 +14,9 @@ from .values import counted_values
 
 __all__ = ["intervals"]
 
+#: Ends of an interval that are nearer to each other are one value.
+NEAR = 1e-6
+
 
 def intervals(case: Case) -> list[Block]:
     """Put P(s | q) between the least and the largest value that everything known permits."""
@@ -30,7 +33,7 @@ def intervals(case: Case) -> list[Block]:
     rows = [
         [
             *group_cells(index, int(q[at])), Cell(_value(case, int(s[at]))), probability(estimate[at], case.exact),
-            Cell(f"{percent(low[at])} to {percent(high[at])}", estimate[at], low[at], high[at]),
+            Cell(_ends(low[at], high[at]), estimate[at], low[at], high[at]),
         ]
         for at in order[: case.asked.rows]
     ]  # fmt: skip
@@ -55,6 +58,12 @@ def _sentences(case: Case, low: np.ndarray, high: np.ndarray, q: np.ndarray) -> 
         "considered here."
     )
     return [Paragraph(words)]
+
+
+def _ends(low: float, high: float) -> str:
+    """Write an interval."""
+    one, other = percent(low), percent(high)
+    return f"{one} to {other}" if one != other else f"{one}, nothing else" if high - low < NEAR else f"about {one}"
 
 
 def _value(case: Case, s: int) -> str:

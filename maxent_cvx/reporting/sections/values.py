@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
 from ...views.grouped import OUTSIDE
@@ -16,5 +18,13 @@ def counted_values(case: Case) -> np.ndarray:
     inside = np.asarray(values != OUTSIDE)
     if asked is None:
         return inside
-    wanted = list(asked) if isinstance(asked, list | set | frozenset) else [asked]
+    if isinstance(asked, Mapping):
+        levels = [case.view.sensitive_values.get_level_values(name) for name in asked]
+        return inside & np.all([level.isin(_listed(some)) for level, some in zip(levels, asked.values(), strict=True)], axis=0)
+    wanted = _listed(asked)
     return inside & np.array([value in wanted for value in values])
+
+
+def _listed(values: object) -> list[object]:
+    """Read one value or several; a tuple is one, a combination."""
+    return [values] if isinstance(values, str | tuple) or not isinstance(values, Iterable) else list(values)
