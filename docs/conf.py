@@ -94,5 +94,5 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing is below these.
-html_sidebars = {page: [] for page in ("index", "guide", "architecture", "contributing", "changes")}
+html_sidebars = {page: [] for page in ("index", "architecture", "contributing", "changes")}
 html_show_sourcelink = False
