@@ -1,4 +1,4 @@
-"""What a section of a report is made of: paragraphs, lists, tables and pictures, as plain text that is escaped later."""
+"""What a section of a report is made of: paragraphs, lists, tables and pictures, as text that is escaped later."""
 
 from __future__ import annotations
 

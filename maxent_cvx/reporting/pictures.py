@@ -1,4 +1,4 @@
-"""Pictures in the page itself: drawings of :mod:`maxent_cvx.plots` as data, with words for those who do not see them."""
+"""Pictures in the page itself: those of :mod:`maxent_cvx.plots`, with words for readers who do not see them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ MOST_QI = 4
 def heat_map(case: Case) -> list[Block]:
     """P(s | q) of the people of whom the adversary is surest; nothing where it could not be read."""
     view = case.view
-    if isinstance(case.post, PartitionedPosterior) or len(view.sensitive_values) > MOST_VALUES or len(view.qi) > MOST_QI:
+    if (
+        isinstance(case.post, PartitionedPosterior)
+        or len(view.sensitive_values) > MOST_VALUES
+        or len(view.qi) > MOST_QI
+    ):
         return []
     from matplotlib.figure import Figure
 
@@ -37,8 +41,8 @@ def heat_map(case: Case) -> list[Block]:
     q, s = divmod(int(p.to_numpy().argmax()), p.shape[1])
     whom = ", ".join(map(str, p.index[q])) if isinstance(p.index[q], tuple) else str(p.index[q])
     alt = (
-        f"A heat map of the probability of each {case.sa} for the {n} groups of people of whom the adversary is surest; "
-        f"the largest is {percent(float(p.iloc[q, s]), case.exact)}, of {p.columns[s]} for {whom}."
+        f"A heat map of the probability of each {case.sa} for the {n} groups of whom the adversary is surest; "
+        f"the largest is {percent(float(p.to_numpy()[q, s]), case.exact)}, of {p.columns[s]} for {whom}."
     )
     return [Picture(source_of(ax), alt, f"What is inferred of each group: the darker, the likelier ({n} groups).")]
 
@@ -51,7 +55,7 @@ def source_of(ax: Axes) -> str:
     figure = ax.get_figure(root=True)
     assert figure is not None
     for text in figure.findobj(Text):
-        text.set_parse_math(False)  # type: ignore[attr-defined]  # a value may hold dollars
+        text.set_parse_math(False)  # a value may hold dollars
     file = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})

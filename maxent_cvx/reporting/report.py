@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from os import PathLike
-from typing import Any
 
 import pandas as pd
 
@@ -132,7 +131,7 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
         found = {arguments.text(name, "the name of an answer"): post for name, post in posts.items()}
     else:
         several = arguments.list_of(posts, "posts", "posteriors")
-        found = {f"Variant {i}": post for i, post in enumerate(several, 1)} if len(several) > 1 else dict(zip([""], several))
+        found = {"" if len(several) == 1 else f"Variant {i}": post for i, post in enumerate(several, 1)}
     for post in found.values():
         arguments.instance(post, (Posterior, PartitionedPosterior), "an answer that is reported", "solve a model first")
     if not found:
@@ -140,12 +139,12 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
     return found
 
 
-def _attacks(given: object) -> dict[str, Callable[[Any], Any]]:
+def _attacks(given: object) -> dict[str, Attack]:
     """Read attacks: names of those that are known, and functions of what is published."""
     if isinstance(given, Mapping):
         return {arguments.text(name, "the name of an attack"): arguments.function(attack, f"attack {name!r}")
                 for name, attack in given.items()}  # fmt: skip
-    found: dict[str, Callable[[Any], Any]] = {}
+    found: dict[str, Attack] = {}
     for attack in arguments.list_of(given, "attacks", "names or functions"):
         if isinstance(attack, str):
             found[attack] = KNOWN[arguments.choice(attack, "an attack", list(KNOWN))]

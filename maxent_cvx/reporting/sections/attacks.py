@@ -11,14 +11,18 @@ from ...attacks import AttackResult, definetti, worst_case
 from ..blocks import Block, Cell, Column, Heading, Paragraph, Table
 from ..case import Case, Tried
 from ..formats import count, label, number, probability
+from ..settings import Attack
 from ..tables import group_cells, group_columns
 
 __all__ = ["KNOWN", "attacks"]
 
 #: Attacks that can be asked for by name, on a release alone.
-KNOWN = {"worst_case": worst_case, "definetti": definetti}
+KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
 #: What they are called in a report.
-TITLES = {"worst_case": "The worst that a few pieces of knowledge can do", "definetti": "deFinetti: learning from all buckets"}
+TITLES = {
+    "worst_case": "The worst that a few pieces of knowledge can do",
+    "definetti": "deFinetti: learning from all buckets",
+}
 
 
 def attacks(case: Case) -> list[Block]:
@@ -65,8 +69,11 @@ def _table(table: pd.DataFrame, name: str, case: Case) -> list[Block]:
         [_cell(value, str(column)) for column, value in zip(table, row, strict=True)]
         for row in table.head(case.asked.rows).itertuples(index=False)
     ]
-    lead = [Paragraph("The largest probability that somebody has a value, for an adversary who knows any k pieces of the "
-                      "kind below, the most harmful ones.")] if name == "worst_case" else []  # fmt: skip
+    words = (
+        "The largest probability that somebody has a value, for an adversary who knows any k pieces of the kind below, "
+        "the most harmful ones."
+    )
+    lead = [Paragraph(words)] if name == "worst_case" else []
     return [*lead, Table("What the attack finds", columns, rows, len(table))]
 
 

@@ -123,7 +123,9 @@ def _merged(case: Case, post: Posterior, release: Release, found: Exposure) -> s
         if exposed.people <= least or len(now.buckets) < 2:
             break
     listed = ", ".join(names[:NAMED]) + (f", and {len(names) - NAMED} more" if len(names) > NAMED else "")
-    left = "nobody" if not exposed.people else f"{count(exposed.people).text} instead of {count(found.people).text} people"
+    left = (
+        "nobody" if not exposed.people else f"{count(exposed.people).text} instead of {count(found.people).text} people"
+    )
     more = "" if exposed.people <= least else f" In one bucket of all it would be {count(least).text}."
     return (
         f"Merge buckets. It was tried: after merging {listed}, {left} would be exposed to this adversary. The release "
@@ -134,8 +136,5 @@ def _merged(case: Case, post: Posterior, release: Release, found: Exposure) -> s
 
 def _buckets(release: Release, found: Exposure) -> list[int]:
     """The buckets that exposed people are in."""
-    tuples, index = release.quasi_identifiers, found.who.index
-    if "who" in index.names and index.nlevels > tuples.nlevels:
-        index = index.droplevel("who")
-    at = tuples.get_indexer(index if index.nlevels > 1 else [(one,) for one in index])
+    at = release.quasi_identifiers.get_indexer(ExposedRows.of(found, release.sensitive).tuples)
     return np.flatnonzero(release.n_qb[np.unique(at[at >= 0])].sum(axis=0)).tolist()

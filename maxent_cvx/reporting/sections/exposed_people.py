@@ -10,6 +10,7 @@ from ..case import Case
 from ..formats import count, label, percent, probability, share
 from ..pictures import heat_map
 from ..tables import group_cells, group_columns
+from .exposed_records import exposed_records
 from .exposed_rows import ExposedRows
 from .published import people_in
 
@@ -29,11 +30,11 @@ def exposed_people(case: Case) -> list[Block]:
             Cell(f"{percent(step.left)} to {percent(step.right)}", float(step.left)), count(float(people)),
             Cell(share(float(people), float(tenths.sum())), float(people), 0.0, float(people / max(tenths.sum(), 1))),
         ]
-        for step, people in tenths.items()
+        for step, people in zip(tenths.index.array, tenths, strict=True)
     ]  # fmt: skip
     columns = [Column("Surest inference", "number"), Column("People", "number"), Column("Of all", "bar")]
     blocks.append(Table("Everybody, by the probability of the likeliest value", columns, rows, len(rows)))
-    return [*blocks, *heat_map(case)]
+    return [*blocks, *heat_map(case), *exposed_records(case)]
 
 
 def _values(case: Case, values: pd.DataFrame) -> list[Block]:

@@ -46,6 +46,12 @@ class ExposedRows:
         p, people = rest["P"].to_numpy(float), rest["people"].to_numpy(float)
         return cls(table.index, values, p, usual, people, sensitive)
 
+    @property
+    def tuples(self) -> pd.MultiIndex:
+        """The QI tuples, without names."""
+        levels = [self.index.get_level_values(i) for i, name in enumerate(self.index.names) if name != "who"]
+        return pd.MultiIndex.from_arrays(levels)
+
     def __len__(self) -> int:
         return len(self.p)
 

@@ -20,7 +20,9 @@ def counted_values(case: Case) -> np.ndarray:
         return inside
     if isinstance(asked, Mapping):
         levels = [case.view.sensitive_values.get_level_values(name) for name in asked]
-        return inside & np.all([level.isin(_listed(some)) for level, some in zip(levels, asked.values(), strict=True)], axis=0)
+        return inside & np.all(
+            [level.isin(_listed(some)) for level, some in zip(levels, asked.values(), strict=True)], axis=0
+        )
     wanted = _listed(asked)
     return inside & np.array([value in wanted for value in values])
 
