@@ -330,7 +330,9 @@ def doors() -> dict[str, Door]:
         "mx.measures.estimation_accuracy": Door(
             mx.measures.estimation_accuracy, {"post": post, "original": hospital}
         ),
-        "mx.measures.exposed": Door(mx.measures.exposed, {"post": post, "original": hospital}),
+        "mx.measures.exposed": Door(
+            mx.measures.exposed, {"post": post, "original": hospital, "sensitive": "Flu", "baseline": "overall"}
+        ),
         "mx.measures.individual_divergence": Door(
             mx.measures.individual_divergence, {"post": post, "original": hospital}
         ),
