@@ -33,7 +33,7 @@ def report(
     records: bool = False,
     attacks: Iterable[str | Attack] | Mapping[str, Attack] = (),
     about: Mapping[str, object] | None = None,
-    rows: int = 50,
+    rows: int = 25,
     time_limit: float = 60.0,
     progress: bool | None = None,
 ) -> Report:
