@@ -350,6 +350,18 @@ def doors() -> dict[str, Door]:
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
         ),
         "mx.mine_associations": Door(mx.mine_associations, {**microdata, "min_support": 1}),
+        "mx.plots.before_and_after": Door(
+            drawn(mx.plots.before_and_after), {"before": post, "after": post, "who": {"Gender": "male"}}
+        ),
+        "mx.plots.inference_channels": Door(
+            drawn(mx.plots.inference_channels), {"table": mx.inference_channels(series, blame=False)}
+        ),
+        "mx.plots.intervals": Door(
+            drawn(mx.plots.intervals), {"bounds": pd.DataFrame({"low": [0.1], "high": [0.6]}, index=["P(Flu)"])}
+        ),
+        "mx.plots.risk_utility": Door(
+            drawn(mx.plots.risk_utility), {"table": pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, 2.0]})}
+        ),
         "mx.plots.likeliest_values": Door(
             drawn(mx.plots.likeliest_values), {"tables": {"a": post.conditional()}, "records": None}
         ),
