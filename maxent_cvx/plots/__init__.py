@@ -5,6 +5,7 @@ from __future__ import annotations
 from .before_and_after import before_and_after
 from .channel_lines import inference_channels
 from .entropy_steps import equivocation
+from .exposure_steps import exposure
 from .heat_map import posterior
 from .interval_lines import intervals
 from .likeliest_values import likeliest_values
@@ -20,6 +21,7 @@ from .worst_case_lines import worst_case
 __all__ = [
     "before_and_after",
     "equivocation",
+    "exposure",
     "inference_channels",
     "intervals",
     "likeliest_values",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import StatementError, TableError, arguments, listing
 from ..errors import shown as written
-from .fitting import ROOM, fit
+from .fitting import ROOM, as_written, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,12 +40,14 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
         if not callable(getattr(ax, "set_xlabel", None)):
             raise StatementError(f"ax must be Axes of Matplotlib, not {written(ax)}")
         yield ax
+        as_written(ax)
         return
     import matplotlib.pyplot as plt  # half a second to load, which no other part needs
 
     figure, new = plt.subplots(figsize=(width + ROOM, height + ROOM), layout="constrained")
     try:
         yield new
+        as_written(new)
         fit(new, width, height)
     except BaseException:
         plt.close(figure)

@@ -30,7 +30,7 @@ def draw_dumbbells(
         hollow: dict[str, Any] = {"facecolor": "white", "edgecolor": AGAINST, "linewidth": 1.8}
         drawn.scatter(first, place, marker="o", s=52, label=labels[0], zorder=3, clip_on=False, **hollow)
         drawn.scatter(second, place, marker="D", s=30, color=FOR, label=labels[1], zorder=4, clip_on=False)
-        drawn.set_yticks(place, [shortened(row) for row in rows])
+        drawn.set_yticks(place, [shortened(row) for row in rows], parse_math=False)
         drawn.set_ylim(len(rows) - 0.5, -0.5)
         drawn.set_xlim(0.0, 1.0)
         drawn.set_xlabel("probability")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ROOM", "fit", "legend_beside"]
+__all__ = ["ROOM", "as_written", "fit", "legend_beside"]
 
 #: Inches that a new figure is larger than the box of its data, until its labels are measured.
 ROOM = 9.0
@@ -56,6 +56,13 @@ def _longest(ax: Axes) -> np.ndarray:
     return np.array([max(across.width, below.width), left.height])
 
 
+def as_written(ax: Axes) -> None:
+    """Show names with dollar signs as they are, where Matplotlib would read formulas; ticks say it themselves."""
+    legend = ax.get_legend()
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())):
+        text.set_parse_math(False)
+
+
 def legend_beside(ax: Axes, **options: Any) -> None:
     """Write the legend to the right of the axes, where no data are, from above; long names are wrapped.
 
@@ -68,6 +75,7 @@ def legend_beside(ax: Axes, **options: Any) -> None:
     ax.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False, **common)
     figure = ax.get_figure(root=True)
     assert figure is not None
+    as_written(ax)
     if figure.get_layout_engine() is None and not _inside(ax, figure):
         ax.legend(handles, names, loc="best", **common)
 

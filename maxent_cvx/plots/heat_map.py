@@ -72,10 +72,10 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(conditional), LEAST) * CELL[1]
     with axes_for(ax, width, height) as drawn:
         image = drawn.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        drawn.set_yticks(range(len(conditional)), [_label(q) for q in conditional.index])
+        drawn.set_yticks(range(len(conditional)), [_label(q) for q in conditional.index], parse_math=False)
         across = numbers and all(len(name) <= ACROSS for name in columns)
         turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
-        drawn.set_xticks(range(len(columns)), columns, **turned)
+        drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
         if numbers:
             _write(drawn, conditional.to_numpy())
         drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")

@@ -74,7 +74,7 @@ def intervals(
         order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
     with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
         _draw(drawn, ends[order], None if point is None else point[order])
-        drawn.set_yticks(range(len(order)), [_written(label) for label in bounds.index[order]])
+        drawn.set_yticks(range(len(order)), [_written(label) for label in bounds.index[order]], parse_math=False)
         if cut:
             drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
         legend_beside(drawn)

@@ -29,7 +29,7 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str], path: np.ndarray
     for point, name in zip(points, names, strict=True):
         for away, (right, up) in itertools.product(range(6, 80, 12), BESIDE):
             text = ax.annotate(
-                name, point, (away * right, away * up), textcoords="offset points", fontsize="small",
+                name, point, (away * right, away * up), textcoords="offset points", fontsize="small", parse_math=False,
                 ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
                 arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
             )  # fmt: skip
@@ -40,7 +40,9 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str], path: np.ndarray
                 break
             text.remove()
         else:  # no free place is left: better over another label than none
-            ax.annotate(name, point, (6, 0), textcoords="offset points", fontsize="small", va="center")
+            ax.annotate(
+                name, point, (6, 0), textcoords="offset points", fontsize="small", parse_math=False, va="center"
+            )
         taken.append(box)
 
 

@@ -70,7 +70,9 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
         for i in map(int, np.flatnonzero(np.isinf(price))):
             boxed = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
             drawn.text(0.98 * edge, i, "no limit: forces zeros", ha="right", va="center", fontsize="small", bbox=boxed)
-        drawn.set_yticks(place, [shortened(name, LONGEST_NAME) for name in shown.index], fontsize="small")
+        drawn.set_yticks(
+            place, [shortened(name, LONGEST_NAME) for name in shown.index], fontsize="small", parse_math=False
+        )
         drawn.set_ylim(len(shown) - 0.5, -0.5)
         drawn.set_xlim(0, edge)
         drawn.set_xlabel("|dH / d value|, nats for a change of the value by 1")

@@ -158,7 +158,7 @@ def test_legends_of_given_axes_are_on_the_canvas(engine) -> None:
     """In somebody else's figure the legend is beside the data where there is room, and inside otherwise."""
     figure, ax = plt.subplots(layout=engine)
     size = figure.get_size_inches().tolist()
-    plots.worst_case({"one": LINE, "two": LINE}, ax=ax)
+    plots.worst_case({"costs $5_ or $6^": LINE, "two": LINE}, ax=ax)
     figure.draw_without_rendering()
     assert figure.get_size_inches().tolist() == size
     assert on_canvas(ax.get_legend().get_window_extent(), figure)

@@ -355,6 +355,7 @@ def doors() -> dict[str, Door]:
         "mx.plots.before_and_after": Door(
             drawn(mx.plots.before_and_after), {"before": post, "after": post, "who": {"Gender": "male"}}
         ),
+        "mx.plots.exposure": Door(drawn(mx.plots.exposure), {"posteriors": {"a": post}, "baseline": "overall"}),
         "mx.plots.inference_channels": Door(
             drawn(mx.plots.inference_channels), {"table": mx.inference_channels(series, blame=False)}
         ),

@@ -15,8 +15,8 @@ from .posteriors import made
 
 __all__ = ["PICTURES"]
 
-#: A name that is longer than any picture is wide.
-LONG = "whoever lives in the third district and was born before the year 1950, or has moved there since then"
+#: A name that is longer than any picture is wide, with what Matplotlib would take for a formula.
+LONG = "whoever lives in the third district and was born before the year 1950, or has paid $5_ or $6^ since then"
 
 
 def _names(kind: str, n: int) -> list[str]:
@@ -190,6 +190,9 @@ PICTURES: dict[str, Callable[[], Axes]] = {
     "before_and_after, long names": lambda: plots.before_and_after(
         _post(3, 2, "long"), _post(3, 2, "long"), {"a quasi-identifier with a rather long name": f"{LONG} (0)"}
     ),
+    "exposure, 1": lambda: plots.exposure(_post(20, 3), baseline="overall"),
+    "exposure, 8": lambda: plots.exposure({f"release {i}": _post(9, 2 + i) for i in range(8)}),
+    "exposure, long names": lambda: plots.exposure({name: _post(9, 3) for name in _names("long", 3)}),
     "inference_channels, 1": lambda: plots.inference_channels(_channels("i", 1)),
     "inference_channels, 60": lambda: plots.inference_channels(_channels("i", 60)),
     "inference_channels, long names": lambda: plots.inference_channels(_channels("long", 3)),
