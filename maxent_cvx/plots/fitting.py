@@ -63,7 +63,7 @@ def as_written(ax: Axes) -> None:
         text.set_parse_math(False)
 
 
-def legend_beside(ax: Axes, **options: Any) -> None:
+def legend_beside(ax: Axes) -> None:
     """Write the legend to the right of the axes, where no data are, from above; long names are wrapped.
 
     Axes of somebody else's figure that leaves no room there have it inside, where the fewest data are.
@@ -71,7 +71,7 @@ def legend_beside(ax: Axes, **options: Any) -> None:
     handles, labels = ax.get_legend_handles_labels()
     names = [textwrap.fill(label, WRAPPED) if len(label) > WRAPPED else label for label in labels]
     columns = math.ceil(sum(name.count("\n") + 1 for name in names) / COLUMN)
-    common: dict[str, Any] = {"fontsize": "small", "ncols": columns, **options}
+    common: dict[str, Any] = {"fontsize": "small", "ncols": columns}
     ax.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False, **common)
     figure = ax.get_figure(root=True)
     assert figure is not None

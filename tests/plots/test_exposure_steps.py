@@ -26,7 +26,7 @@ def counted(line, threshold: float) -> float:
 @settings(max_examples=40, deadline=None)
 @given(chosen(), st.sampled_from([None, "overall"]), st.booleans())
 def test_the_curve_is_what_is_counted_at_each_threshold(drawn, baseline, some) -> None:
-    """At thresholds on steps, between them, and at the ends; for all values and for one; with and without a baseline."""
+    """On steps, between them and at the ends; for all values and for one; with and without a baseline."""
     post, _ = made(*drawn)
     sensitive = ["s1"] if some else None
     ax = mx.plots.exposure(post, Figure().subplots(), sensitive=sensitive, baseline=baseline)
@@ -34,10 +34,8 @@ def test_the_curve_is_what_is_counted_at_each_threshold(drawn, baseline, some) -
     between = np.linspace(0, 1, 14)
     for t in {*post.conditional().to_numpy().ravel().round(12), *overall.round(12), *between}:
         for line, other in zip(ax.get_lines(), (baseline, None), strict=False):
-            assert (
-                counted(line, min(t, 1))
-                == mx.measures.exposed(post, min(t, 1), sensitive=sensitive, baseline=other).people
-            )
+            found = mx.measures.exposed(post, min(t, 1), sensitive=sensitive, baseline=other)
+            assert counted(line, min(t, 1)) == found.people
 
 
 def test_lines_are_of_whom_they_are_called(release) -> None:
