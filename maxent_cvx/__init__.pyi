@@ -21,6 +21,7 @@ from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from .model.partitioned.partitioned_posterior import PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
+from .reporting.report import report
 from .rules.rule_set import RuleSet
 from .sources import (
     AnsweredQueries,
@@ -121,6 +122,7 @@ __all__ = [
     "plots",
     "quantify",
     "read_knowledge",
+    "report",
     "sdc",
     "soft",
     "solvers",
