@@ -23,6 +23,7 @@ from .errors import (
     TableError,
     UnknownName,
 )
+from .explorer import explore
 from .model.loading import load_posterior
 from .model.maxent import MaxEnt
 from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
@@ -121,6 +122,7 @@ __all__ = [
     "compare_solvers",
     "datasets",
     "disguise",
+    "explore",
     "inference_channels",
     "load_posterior",
     "measures",
