@@ -47,6 +47,7 @@ intersphinx_mapping = {
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `MaxEnt.add()`
 RETURNED = [  # by public functions; nobody imports them
+    "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
@@ -77,7 +78,7 @@ numpydoc_xref_aliases = {
     "ndarray": "numpy.ndarray",
     **{
         name: f"{module.__name__}.{name}"
-        for module in [mx, *(found for found in map(mx.__dict__.get, mx.__all__) if inspect.ismodule(found))]
+        for module in [mx, *(found for found in (getattr(mx, name) for name in mx.__all__) if inspect.ismodule(found))]
         for name in module.__all__
         if inspect.isclass(getattr(module, name))
     },
@@ -94,5 +95,5 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing is below these.
-html_sidebars = {page: [] for page in ("index", "guide", "architecture", "contributing", "changes")}
+html_sidebars = {page: [] for page in ("index", "architecture", "contributing", "changes")}
 html_show_sourcelink = False

@@ -15,6 +15,7 @@ __all__ = ["HELD", "documented", "functions", "returns"]
 #: What public functions return, or a public class holds, under names that nobody imports.
 HELD = (
     "maxent_cvx.attacks.learning.definetti_result.DeFinettiResult",
+    "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
