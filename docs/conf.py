@@ -19,7 +19,7 @@ copyright = author  # noqa: A001
 version = release = version_of("maxent-cvx")
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.intersphinx", "numpydoc", "myst_nb"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "notebooks/explorer"]  # what Voila serves is no page of ours
 templates_path = ["_templates"]
 nitpicky = True  # a reference to what is not there fails the build; nothing is exempt
 default_role = "code"

@@ -14,6 +14,8 @@ __all__ = ["Adjustable", "Scale", "adjustable"]
 STEPS = 50
 #: How many times finer a scale may be made, each time by ten, so that the value as typed is on it.
 FINER = 2
+#: Steps by which a number may miss one and still be on it: what rounding does to it.
+ON_STEP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,13 @@ class Scale:
     @classmethod
     def of(cls, low: float, high: float, *shown: float) -> Scale:
         """Choose a step, a power of ten, so that numbers to be shown are on the scale, if they are not too fine."""
-        digits = max(-math.floor(math.log10((high - low) / STEPS)), 0)
-        most = digits + FINER
-        while digits < most and any(abs(round(x, digits) - x) > 10.0 ** -(digits + FINER + 4) for x in shown):
+        digits = -math.floor(math.log10((high - low) / STEPS))
+        finest = digits + FINER
+        while digits < finest and any(abs(round(x / 10.0**-digits) - x / 10.0**-digits) > ON_STEP for x in shown):
             digits += 1
         step = 10.0**-digits
-        ends = math.ceil(round(low / step, 6)), math.floor(round(high / step, 6))
-        return cls(round(ends[0] * step, digits), round(ends[1] * step, digits), step, digits)
+        ends = math.ceil(low / step - ON_STEP), math.floor(high / step + ON_STEP)
+        return cls(round(ends[0] * step, digits), round(ends[1] * step, digits), step, max(digits, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,8 @@ COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
 DARK = 0.67
 #: Intervals this narrow are a number: what bounds are proved to, as a probability, and the digits that are shown.
 NARROW = 5e-3
+#: What rounding may leave of a probability of 0, or take from one of 1.
+ROUNDING = 1e-9
 
 
 def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
@@ -75,8 +77,8 @@ def _interval(low: float, high: float) -> str:
 
 
 def short(p: float) -> str:
-    """Write a probability in two digits: .25, 1, 0; what is not quite 0 or 1 is not written so."""
-    if p <= 0 or p >= 1:
+    """Write a probability in two digits: .25, 1, 0; what is not 0 or 1 is not written so."""
+    if p <= ROUNDING or p >= 1 - ROUNDING:
         return f"{p:.0f}"
     text = f"{p:.2f}"
     return {"0.00": "&lt;.01", "1.00": "&gt;.99"}.get(text, text.removeprefix("0"))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..errors import SolverError
 from ..model.intervals.asked import Asked
 from ..model.intervals.bounds import bounds_of
 from ..model.maxent import MaxEnt
@@ -36,6 +37,8 @@ def intervals(model: MaxEnt, tuples: np.ndarray, seconds: float) -> np.ndarray:
     Infeasible, SolverError, NotDecided
         As :meth:`maxent_cvx.MaxEnt.bounds`.
     """
+    if model.convex:
+        raise SolverError("intervals are of linear rows, and the model holds a convex constraint of your own")
     space = model.space
     n_values, n_terms = len(space.view.sensitive_values), len(space)
     row_of = np.full(len(space.view.n_q), -1)

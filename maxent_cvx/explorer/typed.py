@@ -28,24 +28,33 @@ def typed(assumptions: Assumptions, state: State) -> str:
     """
     model = assumptions.model
     arguments = ["release", *["people=people"][: len(model.space.people)], *["prior=prior"][: model.prior is not None]]
-    lines = ["import maxent_cvx as mx", "", f"model = mx.MaxEnt({', '.join(arguments)})"]
+    lines = [f"model = mx.MaxEnt({', '.join(arguments)})"]
     for label, setting in state.settings.items():
         if not setting.known:
             continue
         one = assumptions.adjustable.get(label)
         source = assumptions.others[label] if one is None else one.at(setting)
-        lines.append(_added(label, source, own=one.has_own_label if one else label != source.label))
+        was = assumptions.others[label] if one is None else one.said
+        lines.append(_added(label, source, was, own=one.has_own_label if one else label != source.label))
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
-    return "\n".join([*lines, "post = model.solve()"])
+    imports = ["from dataclasses import replace", ""] if any("replace(" in line for line in lines) else []
+    return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
 
 
-def _added(label: str, source: Source, own: bool) -> str:
+def _added(label: str, source: Source, was: Source, own: bool) -> str:
     """The line that adds one source."""
     named = f", label={label!r}" if own else ""
     if isinstance(source, Statement) and _is_text(source):
         return f"model.add({str(source)!r}{named})"
-    return f"model.add(explored.knowledge[{label!r}]{named})"
+    held = f"explored.knowledge[{label!r}]"
+    if isinstance(source, Statement) and isinstance(was, Statement) and source != was:
+        sides = ", ".join(f"{side}=float('{getattr(source, side)!r}')" for side in ("low", "high"))
+        held = f"replace({held}, {sides})"
+        if (cost := source.penalty) is not None:
+            said = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
+            held = f"mx.soft(replace({held}, penalty=None), {said})"
+    return f"model.add({held}{named})"
 
 
 def _is_text(said: Statement) -> bool:

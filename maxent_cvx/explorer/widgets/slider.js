@@ -5,7 +5,9 @@ function render({ model, el }) {
   const caption = document.createElement("span");
   const input = document.createElement("input");
   input.type = "range";
-  const number = document.createElement("output");
+  const number = document.createElement("span"); // for eyes: <output> would be read aloud beside the slider itself
+  number.className = "maxent-number";
+  number.setAttribute("aria-hidden", "true");
   label.append(caption, input, number);
   el.append(label);
 
