@@ -22,6 +22,7 @@ from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from .model.partitioned.partitioned_posterior import PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
+from .reporting.report import report
 from .rules.rule_set import RuleSet
 from .sources import (
     AnsweredQueries,
@@ -123,6 +124,7 @@ __all__ = [
     "plots",
     "quantify",
     "read_knowledge",
+    "report",
     "sdc",
     "soft",
     "solvers",

@@ -337,7 +337,9 @@ def doors() -> dict[str, Door]:
         "mx.measures.estimation_accuracy": Door(
             mx.measures.estimation_accuracy, {"post": post, "original": hospital}
         ),
-        "mx.measures.exposed": Door(mx.measures.exposed, {"post": post, "original": hospital}),
+        "mx.measures.exposed": Door(
+            mx.measures.exposed, {"post": post, "original": hospital, "sensitive": "Flu", "baseline": "overall"}
+        ),
         "mx.measures.individual_divergence": Door(
             mx.measures.individual_divergence, {"post": post, "original": hospital}
         ),
@@ -387,6 +389,14 @@ def doors() -> dict[str, Door]:
             {"nonsense": 1, **solve},
         ),
         "mx.read_knowledge": Door(mx.read_knowledge, {"path": folder / "known.txt"}),
+        "mx.report": Door(
+            mx.report,
+            {
+                "posts": post, "path": folder / "report.html", "threshold": 0.7, "sensitive": ["Flu"],
+                "baseline": "overall", "original": hospital, "records": True, "attacks": ["worst_case"],
+                "about": {"source": "Fig. 1"}, "rows": 3, "time_limit": 10.0, "progress": False,
+            },
+        ),
         "mx.sdc.BinomialNoise": Door(mx.sdc.BinomialNoise, {"percent": 10}),
         "mx.sdc.BinomialNoise.publish": Door(binomial.publish, {"table": table, "confidential": "Salary"}),
         "mx.sdc.BinomialNoise.infer": Door(

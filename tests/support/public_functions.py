@@ -17,6 +17,7 @@ HELD = (
     "maxent_cvx.attacks.learning.definetti_result.DeFinettiResult",
     "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
+    "maxent_cvx.reporting.page_file.Report",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",
