@@ -318,6 +318,13 @@ def doors() -> dict[str, Door]:
         "mx.disguise.similar_linkage_groups": Door(
             mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
         ),
+        "mx.explore": Door(
+            mx.explore,
+            {
+                "model": model, "original": hospital, "threshold": 0.5, "statements": list(model.knowledge),
+                "min_support": 2, "max_rows": 3, "time_limit": 60.0,
+            },
+        ),
         "mx.inference_channels": Door(
             mx.inference_channels, {"series": series, "progress": False}, {"nonsense": 1, **solve}
         ),
