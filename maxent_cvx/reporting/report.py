@@ -76,8 +76,8 @@ def report(
     ------
     StatementError
         If something is no posterior, an attack is neither known nor a function, or another argument cannot be read.
-    BadProbability
-        If the threshold is not between 0 and 1.
+    MaxEntError
+        As of :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive` or `baseline` cannot be read.
     TableError
         If the file cannot be written; what was there before is unchanged.
 
@@ -114,9 +114,9 @@ def report(
     if asked.records and asked.original is None:
         raise StatementError("records=True shows original records, and none are given: original=table")
     cases = [Case(name, post, asked) for name, post in named.items()]
+    exposures = {case.name: case.exposure for case in cases}  # first: wrong arguments are refused before long work
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     html = composed(cases, day, progress)
-    exposures = {case.name: case.exposure.value for case in cases if case.exposure.value is not None}
     found = Report(html, exposures)
     if file is not None:
         found.save(file)

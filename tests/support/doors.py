@@ -318,6 +318,13 @@ def doors() -> dict[str, Door]:
         "mx.disguise.similar_linkage_groups": Door(
             mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
         ),
+        "mx.explore": Door(
+            mx.explore,
+            {
+                "model": model, "original": hospital, "threshold": 0.5, "statements": list(model.knowledge),
+                "min_support": 2, "max_rows": 3, "time_limit": 60.0,
+            },
+        ),
         "mx.inference_channels": Door(
             mx.inference_channels, {"series": series, "progress": False}, {"nonsense": 1, **solve}
         ),
@@ -352,6 +359,19 @@ def doors() -> dict[str, Door]:
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
         ),
         "mx.mine_associations": Door(mx.mine_associations, {**microdata, "min_support": 1}),
+        "mx.plots.before_and_after": Door(
+            drawn(mx.plots.before_and_after), {"before": post, "after": post, "who": {"Gender": "male"}}
+        ),
+        "mx.plots.exposure": Door(drawn(mx.plots.exposure), {"posteriors": {"a": post}, "baseline": "overall"}),
+        "mx.plots.inference_channels": Door(
+            drawn(mx.plots.inference_channels), {"table": mx.inference_channels(series, blame=False)}
+        ),
+        "mx.plots.intervals": Door(
+            drawn(mx.plots.intervals), {"bounds": pd.DataFrame({"low": [0.1], "high": [0.6]}, index=["P(Flu)"])}
+        ),
+        "mx.plots.risk_utility": Door(
+            drawn(mx.plots.risk_utility), {"table": pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, 2.0]})}
+        ),
         "mx.plots.likeliest_values": Door(
             drawn(mx.plots.likeliest_values), {"tables": {"a": post.conditional()}, "records": None}
         ),
