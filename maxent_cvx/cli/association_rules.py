@@ -13,7 +13,7 @@ from ..sources import PublishedRules
 from ..views import QITable
 from .reading import columns_of, read_csv, without_gaps
 
-__all__ = ["are_rules", "people_and_rules", "read_distribution"]
+__all__ = ["are_rules", "distribution_of", "people_and_rules"]
 
 #: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
 FIRST = "# {"
@@ -50,9 +50,8 @@ def people_and_rules(options: argparse.Namespace) -> tuple[QITable, PublishedRul
     return view, PublishedRules(rules, scores, options.decimals, non_rules=rules.complete), people
 
 
-def read_distribution(path: str, sa: list[str], what: str) -> pd.Series:
-    """Read a CSV file of sensitive values, each with a number."""
-    table = read_csv(path)
+def distribution_of(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:
+    """Read the table of a file of sensitive values, each with a number."""
     others = [name for name in table.columns if name not in sa]
     if len(others) != 1 or not {*sa} <= {*table.columns}:
         raise TableError(f"{path!r} has the columns {listing(table.columns)}; {listing(sa)} and {what} are expected")
@@ -67,7 +66,8 @@ def _values(
 ) -> tuple[list[object] | None, pd.Series | None]:
     """The values that anybody may have, and how many people have each, if that is published."""
     if options.distribution is not None:
-        return None, read_distribution(options.distribution, options.sa, "a column of numbers of people")
+        table, what = read_csv(options.distribution), "a column of numbers of people"
+        return None, distribution_of(table, options.sa, options.distribution, what)
     if options.values is not None:
         found: list[object] = [*columns_of(options.values)]
         return (found if len(options.sa) == 1 else [tuple(str(one).split("|")) for one in found]), None

@@ -14,7 +14,7 @@ from ..measures import Exposure
 from ..model.loading import load_posterior
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
-from .association_rules import read_distribution
+from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed
 
 __all__ = ["Verdict", "judge", "print_exposure", "print_limit"]
@@ -58,10 +58,6 @@ def judge(
         "sensitive": values_as_printed(options.sensitive, view.sensitive_values),
         "baseline": _baseline(options, view),
     }
-    import inspect
-
-    if "baseline" not in inspect.signature(measures.exposed).parameters:
-        asked = {}
     exposure = measures.exposed(post, options.threshold, original, **asked)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
@@ -84,9 +80,13 @@ def print_limit(verdict: Verdict) -> None:
     said = f"exposed above P = {verdict.limit:g} (--fail-above)"
     if not above.people:
         print(f"\nPASS: nobody is {said}")
-        return
-    print(f"\nFAIL: {above.people} of {amount(int(above.histogram.sum()), 'person is', 'people are')} {said}")
-    if above.people != verdict.exposure.people:
+    else:
+        print(f"\nFAIL: {above.people} of {amount(int(above.histogram.sum()), 'person is', 'people are')} {said}")
+    told = str(verdict.exposure).splitlines()
+    for line in str(above).splitlines()[1:]:
+        if line not in told:
+            print(line)
+    if above.people and not above.who.index.equals(verdict.exposure.who.index):
         _print_people(above)
 
 
@@ -112,7 +112,8 @@ def _baseline(options: argparse.Namespace, view: Any) -> Any:
         return load_posterior(asked)
     table = read_csv(asked)
     if {*view.sensitive} <= {*table.columns}:
-        return _typed(read_distribution(asked, list(view.sensitive), "a column of probabilities"), view, asked)
+        shares = distribution_of(table, list(view.sensitive), asked, "a column of probabilities")
+        return _typed(shares, view, asked)
     attributes = [name for name in table.columns if name in view.qi]
     if not attributes:
         raise TableError(

@@ -26,9 +26,10 @@ Exit status: 0; 1 if somebody is exposed above --fail-above; 2 if there is no an
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, and give its exit status; what is wrong is one line on standard error."""
     try:
-        options = parser().parse_args(arguments)
-        status = _run(options)
-        sys.stdout.flush()
+        try:
+            status = _run(parser().parse_args(arguments))
+        finally:  # of --help, too, which ends the program
+            sys.stdout.flush()
     except BrokenPipeError:
         no_reader_left()
         return NO_READER

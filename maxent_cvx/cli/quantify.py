@@ -126,10 +126,6 @@ class Question:
         """Say what would help."""
         assert verdict.above is not None
         assert verdict.limit is not None
-        if self.statements:
-            bare = judge(MaxEnt(self.found.view).solve(solver=self.options.solver), self.options, None).above
-            n = 0 if bare is None else bare.people
-            yield f"By what is published alone, {n} are exposed above P = {verdict.limit:g}."
         if self.found.original is not None and isinstance(self.found.view, Release):
             yield larger_buckets(verdict.limit, self.made, self.found.original, self.options, self._above)
         yield from withholding(verdict.above)

@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         "worst-case",
         help="the most that k pieces of knowledge can disclose",
         description="The largest P(somebody has a value) after any k implications, of several releases side by side.",
-        example="maxent-cvx attack worst-case a.csv b.csv --qi age,sex --sa disease --bucket ward --sensitive HIV --k 0,1",
+        example="maxent-cvx attack worst-case a.csv b.csv --qi age,sex --sa disease --bucket ward --sensitive HIV",
     )
     table_options(worst, several=True)
     release_options(worst)

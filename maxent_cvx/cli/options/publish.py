@@ -31,8 +31,9 @@ METHODS = ["anatomy", "mondrian", "republish", "similar-linkage", "rules"]
 def add(commands: Commands) -> None:
     """Describe the command."""
     command = commands.add_parser(
-        "publish", help="disguise a table, and write what is published", description=DESCRIPTION, example=EXAMPLE
-    )
+        "publish", help="disguise a table, and write what is published", description=DESCRIPTION, example=EXAMPLE,
+        usage="%(prog)s [options] TABLE",
+    )  # fmt: skip
     table_options(command)
     command.add_argument("--method", choices=METHODS, default="anatomy", help="how (anatomy)")
     command.add_argument(

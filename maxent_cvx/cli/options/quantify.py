@@ -27,8 +27,9 @@ maxent-cvx quantify open.csv --generalized --hierarchy age=age.csv --qi age,sex 
 def add(commands: Commands) -> None:
     """Describe the command."""
     command = commands.add_parser(
-        "quantify", help="what an adversary infers from what is published", description=DESCRIPTION, example=EXAMPLE
-    )
+        "quantify", help="what an adversary infers from what is published", description=DESCRIPTION, example=EXAMPLE,
+        usage="%(prog)s [options] TABLE [MORE ...]",
+    )  # fmt: skip
     table_options(command)
     command.add_argument("more", nargs="*", metavar="MORE", help="further releases of a series, or Parquet files")
     release_options(command)
