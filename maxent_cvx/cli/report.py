@@ -37,10 +37,10 @@ def run(options: argparse.Namespace) -> int:
         print_exposure(verdict)
         print_limit(verdict)
         fails |= verdict.fails
-    write_report(
-        posts, originals, options, options.out, attacks=options.attack, records=options.records,
-        about=dict(options.about), rows=options.listed,
-    )  # fmt: skip
+    attacks = [name.replace("-", "_") for name in options.attack]
+    about = dict(options.about)
+    more = {"attacks": attacks, "records": options.records, "about": about, "rows": options.listed}
+    write_report(posts, originals, options, options.out, **more)
     return EXPOSED if fails else 0
 
 

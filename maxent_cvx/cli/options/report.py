@@ -17,7 +17,7 @@ side."""
 
 EXAMPLE = """\
 maxent-cvx report people.csv --qi age,sex --sa disease --l 3 --know 'P(flu | sex=m) = 0.3' --out report.html
-maxent-cvx report draft.csv final.csv --qi age,sex --sa disease --bucket ward --attack worst_case"""
+maxent-cvx report draft.csv final.csv --qi age,sex --sa disease --bucket ward --attack worst-case"""
 
 
 def add(commands: Commands) -> None:
@@ -39,8 +39,8 @@ def add(commands: Commands) -> None:
     group = command.add_argument_group("the report")
     group.add_argument("--out", default="report.html", metavar="FILE", help="where to write it, .html (report.html)")
     group.add_argument(
-        "--attack", action="append", default=[], metavar="NAME",
-        help="worst_case or definetti: what else can be inferred from what is published (repeatable)",
+        "--attack", action="append", default=[], choices=["worst-case", "definetti"],
+        help="what else can be inferred from what is published (repeatable)",
     )  # fmt: skip
     group.add_argument("--records", action="store_true", help="show original records of people who are exposed")
     group.add_argument(
