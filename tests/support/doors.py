@@ -342,11 +342,16 @@ def doors() -> dict[str, Door]:
             {"post": post, "values": {value: i for i, value in enumerate(release.sensitive_values)}},
         ),
         "mx.measures.leakage": Door(mx.measures.leakage, {"prior": "overall", "post": post}),
+        "mx.measures.marginal_distance": Door(mx.measures.marginal_distance, {"published": post, "original": hospital}),
         "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
         "mx.measures.query_error": Door(
             mx.measures.query_error,
             {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5},
         ),
+        "mx.measures.reidentification": Door(
+            mx.measures.reidentification, {"published": hospital, "qi": ["Gender", "Degree"], "population": 100}
+        ),
+        "mx.measures.risk_utility": Door(mx.measures.risk_utility, {"post": post, "original": hospital}),
         "mx.measures.term_divergence": Door(mx.measures.term_divergence, {"post": post, "original": hospital}),
         "mx.measures.top_differences": Door(
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
