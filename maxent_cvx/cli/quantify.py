@@ -28,6 +28,7 @@ from .partitions import is_in_partitions, quantify_partitions
 from .reading import read_people
 from .releases import one_source_of_buckets
 from .statuses import EXPOSED
+from .wording import in_options
 
 __all__ = ["run"]
 
@@ -94,7 +95,7 @@ class Question:
             divergence = measures.overall_divergence(post, original)
             print(f"Divergence from the truth: {divergence:.6f} bits")
         print_limit(verdict)
-        advice = [*self.advice(verdict)] if verdict.fails else []
+        advice = [in_options(line, self.options) for line in self.advice(verdict)] if verdict.fails else []
         for line in advice:
             print(line)
         self._write(post)
@@ -128,7 +129,7 @@ class Question:
         assert verdict.limit is not None
         if self.found.original is not None and isinstance(self.found.view, Release):
             yield larger_buckets(verdict.limit, self.made, self.found.original, self.options, self._above)
-        yield from withholding(verdict.above)
+        yield from withholding(verdict.above, self.options)
 
     def _above(self, view: View) -> Exposure | None:
         """Who is exposed above the limit by another release of the same people."""
