@@ -17,7 +17,7 @@ from ..model.posterior import Posterior
 from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed
 
-__all__ = ["Verdict", "judge", "print_exposure", "print_limit"]
+__all__ = ["Verdict", "asked_of", "judge", "print_exposure", "print_limit"]
 
 #: Groups of exposed people that are printed.
 LISTED = 10
@@ -54,16 +54,21 @@ def judge(
 ) -> Verdict:
     """Find who is exposed from the threshold on, and who above the limit."""
     view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
-    asked = {
-        "sensitive": values_as_printed(options.sensitive, view.sensitive_values),
-        "baseline": _baseline(options, view),
-    }
+    asked = asked_of(options, view)
     exposure = measures.exposed(post, options.threshold, original, **asked)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
     # A probability of 1/l is not above 1/l: what is above is so by more than the certificate leaves open.
     beyond = min(limit + 2 * min(post.certificate.bound, 1.0) + ROUNDING, 1.0)
     return Verdict(exposure, limit, measures.exposed(post, beyond, **asked))
+
+
+def asked_of(options: argparse.Namespace, view: Any) -> dict[str, Any]:
+    """Read which values count, and what they are compared with."""
+    return {
+        "sensitive": values_as_printed(options.sensitive, view.sensitive_values),
+        "baseline": _baseline(options, view),
+    }
 
 
 def print_exposure(verdict: Verdict) -> None:

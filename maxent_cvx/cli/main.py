@@ -1,4 +1,4 @@
-"""The command line: ``maxent-cvx demo | quantify | compare | publish | attack | solvers``."""
+"""The command line: ``maxent-cvx demo | quantify | report | compare | publish | attack | solvers``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from ..errors import Infeasible, MaxEntError
-from .options import attack, compare, demo, publish, quantify, solvers
+from .options import attack, compare, demo, publish, quantify, report, solvers
 from .parsing import Parser, Version
 from .statuses import CONTRADICTORY, NO_READER, UNUSABLE
 from .streams import check_streams, no_reader_left, talking
@@ -62,6 +62,6 @@ def parser() -> Parser:
     top = Parser(prog="maxent-cvx", description=DESCRIPTION, example=example)
     top.add_argument("--version", action=Version, nargs=0, help="print the version, and end")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for described in (demo, quantify, publish, attack, compare, solvers):
+    for described in (demo, quantify, report, publish, attack, compare, solvers):
         described.add(commands)
     return top

@@ -12,7 +12,7 @@ import argparse
 import platform
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Commands", "Parser", "Version", "counts", "limit", "named_file", "pair", "share"]
+__all__ = ["Commands", "Parser", "Version", "counts", "limit", "named_file", "pair", "share", "told"]
 
 
 class _Layout(argparse.HelpFormatter):
@@ -86,6 +86,14 @@ def named_file(text: str) -> tuple[str, str]:
     if not equals or not name.strip() or not path.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not ATTRIBUTE=FILE, such as age=age.csv")
     return name.strip(), path.strip()
+
+
+def told(text: str) -> tuple[str, str]:
+    """Read WHAT=TEXT: something that readers are told."""
+    what, equals, said = text.partition("=")
+    if not equals or not what.strip() or not said.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not WHAT=TEXT, such as 'source=ward 3, 2024'")
+    return what.strip(), said.strip()
 
 
 def pair(text: str) -> tuple[float, int]:

@@ -17,7 +17,9 @@ from ..views import Release
 from . import document
 from .advice import withholding
 from .judging import judge, print_exposure, print_limit
+from .output import check_output
 from .reading import read_people
+from .report_file import PAGES, write_report
 from .statuses import EXPOSED
 
 __all__ = ["is_in_partitions", "quantify_partitions"]
@@ -55,6 +57,7 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
     qi, sa = ([name.strip() for name in text.split(",")] for text in (options.qi, options.sa))
     if options.out is not None and Path(options.out).exists():
         raise TableError(f"cannot write {options.out!r}: it is there; a folder is written whole, under a new name")
+    check_output(options.report, PAGES)
     people = None if options.people is None else read_people(options.people)
     with _workers(options) as client:
         release = Release.from_parquet(
@@ -81,6 +84,8 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
         if options.out:
             post.to_parquet(options.out)
             print(f"wrote {options.out}")
+        if options.report:
+            write_report({"": post}, {}, options, options.report)
         status = EXPOSED if verdict.fails else 0
         if options.json:
             document.answered(options, post, model.knowledge, verdict, {"advice": advice}, status)

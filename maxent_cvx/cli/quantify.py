@@ -27,13 +27,14 @@ from .output import PICTURES, check_output, draw, write
 from .partitions import is_in_partitions, quantify_partitions
 from .reading import read_people
 from .releases import one_source_of_buckets
+from .report_file import PAGES, write_report
 from .statuses import EXPOSED
 from .wording import in_options
 
-__all__ = ["run"]
+__all__ = ["Question", "question", "run"]
 
 #: Options that --top has no use for.
-NOT_SCORED = ("know", "knowledge", "people", "fail_above", "sensitive", "baseline", "id", "qi_table")
+NOT_SCORED = ("know", "knowledge", "people", "fail_above", "sensitive", "baseline", "id", "qi_table", "report")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,15 +48,20 @@ def run(options: argparse.Namespace) -> int:
         return quantify_partitions(options, statements)
     if options.sa_table and options.top:
         raise TableError("--sa-table has no records to mine for --top")
+    asked = question(options, statements)
+    check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
+    check_output(options.plot, PICTURES)
+    check_output(options.report, PAGES)
+    print(f"{asked.found.view!r}"[1:-1])
+    return _score(asked.found, options) if options.top else asked.answer()
+
+
+def question(options: argparse.Namespace, statements: list[Statement]) -> Question:
+    """Read what is published, and who is known by name."""
     people = None if options.people is None else read_people(options.people)
     is_made = not (options.bucket or options.sa_table or options.generalized)
     found = material(options)
-    check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
-    check_output(options.plot, PICTURES)
-    print(f"{found.view!r}"[1:-1])
-    if options.top:
-        return _score(found, options)
-    return Question(options, found, people, statements, options.l if is_made else None).answer()
+    return Question(options, found, people, statements, options.l if is_made else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +105,8 @@ class Question:
         for line in advice:
             print(line)
         self._write(post)
+        if self.options.report:
+            write_report({"": post}, {"": self.found.original}, self.options, self.options.report)
         status = EXPOSED if verdict.fails else 0
         if self.options.json:
             named = len(model.space.people) > 0

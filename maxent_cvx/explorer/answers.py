@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ..errors import Infeasible, MaxEntError
+from ..errors import Infeasible, MaxEntError, StatementError
 from ..measures.accuracy import overall_divergence
-from ..measures.exposure import Exposure, exposed
+from ..measures.exposure.exposed import exposed
+from ..measures.exposure.exposure import Exposure
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from .intervals import intervals
@@ -27,6 +28,8 @@ class Answer:
     post : Posterior
     divergence : float or None
         From the truth, bits; None without the original records.
+    sensitive : object
+        The values that count as exposed, as of :func:`maxent_cvx.measures.exposed`.
     tuples : ndarray of int
         The QI tuples that are shown, by position; the most exposed first if these are not all.
     interval : ndarray or None, shape (2, QI tuples, sensitive values)
@@ -37,6 +40,7 @@ class Answer:
 
     post: Posterior
     divergence: float | None
+    sensitive: object
     tuples: np.ndarray
     interval: np.ndarray | None
     without_intervals: str = ""
@@ -47,8 +51,21 @@ class Answer:
         return self.post.conditional().iloc[self.tuples]
 
     def exposure(self, threshold: float) -> Exposure:
-        """Who is exposed."""
-        return exposed(self.post, threshold)
+        """Who is exposed, beside the overall distribution of the values, where it is published.
+
+        Parameters
+        ----------
+        threshold : float
+            A probability.
+
+        Returns
+        -------
+        Exposure
+        """
+        try:
+            return exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
+        except StatementError:
+            return exposed(self.post, threshold, sensitive=self.sensitive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +85,9 @@ class NoAnswer:
     message: str
 
 
-def answered(model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float) -> Answer | NoAnswer:
+def answered(
+    model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float, sensitive: object = None
+) -> Answer | NoAnswer:
     """Solve a model, and find the intervals of what is shown.
 
     Each solve begins anew: the same controls give the same digits, whatever was tried before. Multipliers of the model
@@ -83,6 +102,8 @@ def answered(model: MaxEnt, original: pd.DataFrame | None, max_rows: int, second
         QI tuples that are shown.
     seconds : float
         For the solve; and for the intervals.
+    sensitive : object
+        The values that count as exposed; by default all.
 
     Returns
     -------
@@ -97,9 +118,9 @@ def answered(model: MaxEnt, original: pd.DataFrame | None, max_rows: int, second
     tuples = most_exposed(post, max_rows)
     divergence = None if original is None else overall_divergence(post, original)
     try:
-        return Answer(post, divergence, tuples, intervals(model, tuples, seconds))
+        return Answer(post, divergence, sensitive, tuples, intervals(model, tuples, seconds))
     except MaxEntError as error:
-        return Answer(post, divergence, tuples, None, str(error))
+        return Answer(post, divergence, sensitive, tuples, None, str(error))
 
 
 def most_exposed(post: Posterior, max_rows: int) -> np.ndarray:

@@ -29,12 +29,15 @@ class Exploration:
         QI tuples that are shown.
     seconds : float
         For a solve, and for the intervals of what is shown.
+    sensitive : object
+        The values that count as exposed; by default all.
     """
 
     assumptions: Assumptions
     original: pd.DataFrame | None
     max_rows: int
     seconds: float
+    sensitive: object = None
     state: State = field(init=False)
     answer: Answer | NoAnswer = field(init=False)
     pictured: Answer | None = field(init=False, default=None)
@@ -61,7 +64,7 @@ class Exploration:
 
     def _answered(self, state: State) -> Answer | NoAnswer:
         """Solve the model of a state."""
-        return answered(self.assumptions.model_at(state), self.original, self.max_rows, self.seconds)
+        return answered(self.assumptions.model_at(state), self.original, self.max_rows, self.seconds, self.sensitive)
 
     def _hold(self, answer: Answer | NoAnswer) -> None:
         """Show an answer; where there is none, the last picture stays."""

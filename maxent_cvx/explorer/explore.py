@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..errors import arguments
+from ..measures.exposure.judged_values import judged_values
 from ..model.maxent import MaxEnt
 from ..terms.truth import count_pairs
 from .assumptions import assumptions_of
@@ -21,6 +22,7 @@ def explore(
     original: pd.DataFrame | None = None,
     *,
     threshold: float = 0.8,
+    sensitive: object = None,
     statements: Sequence[str] | None = None,
     min_support: int = 3,
     max_rows: int = 20,
@@ -40,7 +42,9 @@ def explore(
         The records that were published. With them the score is the divergence from the truth, bits, and K+ and K- of
         their strongest associations can be known.
     threshold : float
-        The probability from which on somebody counts as exposed.
+        The probability from which on somebody counts as exposed, of whose value it is not the overall probability.
+    sensitive : object, optional
+        The values that count, as of :func:`maxent_cvx.measures.exposed`; by default all.
     statements : sequence of str, optional
         Labels of ``model.knowledge`` that get sliders; by default the first 20. The others are known, or not.
     min_support : int
@@ -84,4 +88,5 @@ def explore(
         arguments.table(original, "original")
         count_pairs(model.view, original)  # which are the people of the view, or an error says who is not
     assumptions = assumptions_of(model, original, threshold, min_support, chosen)
-    return Explorer(Exploration(assumptions, original, max_rows, limit))
+    judged_values(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
+    return Explorer(Exploration(assumptions, original, max_rows, limit, sensitive))

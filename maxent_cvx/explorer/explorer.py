@@ -26,10 +26,10 @@ INSTALL = 'pip install "maxent-cvx[explorer]"'
 class Explorer:
     """A model under the hand: made by :func:`maxent_cvx.explore`, and shown by a notebook where it is the last line.
 
-    Attributes
+    Parameters
     ----------
-    code : str
-        The lines that make the model as it is now.
+    exploration : Exploration
+        What :func:`maxent_cvx.explore` has made of its arguments.
 
     Examples
     --------

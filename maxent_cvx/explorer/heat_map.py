@@ -27,7 +27,7 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
     ----------
     answer : Answer
     threshold : float
-        From this P on a cell has a frame.
+        From this P on a cell has a frame, if its value counts and has not that probability overall.
     is_current : bool
         If not, it is greyed: there is no picture of now.
 
@@ -37,11 +37,12 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
         HTML, in which every label is escaped.
     """
     shown, view = answer.shown, answer.post.space.view
+    frames = _thresholds(answer, threshold)
     heads = "".join(f'<th scope="col"><span>{escape(named(s))}</span></th>' for s in shown.columns)
     rows, is_open = [], answer.interval
     for i, q in enumerate(shown.index):
         cells = "".join(
-            _cell(p, threshold, *(() if is_open is None else is_open[:, i, j]))
+            _cell(p, frames[j], *(() if is_open is None else is_open[:, i, j]))
             for j, p in enumerate(shown.iloc[i].to_numpy())
         )
         people = view.n_q[answer.tuples[i]]
@@ -56,6 +57,14 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
         f"maximum-entropy probability{notes}; framed from {threshold:g} on</caption><thead><tr><th></th>"
         f'<th scope="col">people</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
+
+
+def _thresholds(answer: Answer, threshold: float) -> np.ndarray:
+    """From which probability on a value exposes somebody: none, if everybody is known to have it as likely."""
+    values = answer.exposure(threshold).values
+    everywhere = values.index[values["baseline"].fillna(0) >= threshold]
+    counts = answer.shown.columns.isin(values.index) & ~answer.shown.columns.isin(everywhere)
+    return np.where(counts, threshold, np.inf)
 
 
 def _cell(p: float, threshold: float, *interval: float) -> str:

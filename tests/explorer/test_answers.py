@@ -7,7 +7,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer.answers import Answer, NoAnswer, answered
+from maxent_cvx.explorer.answers import answered
 from maxent_cvx.explorer.heat_map import heat_map, short
 from maxent_cvx.explorer.intervals import intervals
 from maxent_cvx.explorer.wording import contradiction, verdict
@@ -98,11 +98,27 @@ def test_a_picture_of_before_says_so():
     answer = answered(mx.MaxEnt(RELEASE).add("P(Breast Cancer | Gender=male) = 0"), None, 20, 60.0)
     assert "maxent-old" not in heat_map(answer, 0.8)
     assert "maxent-old" in heat_map(answer, 0.8, is_current=False)
-    framed = [heat_map(answer, threshold).count('class="maxent-exposed"') for threshold in (0.8, 0.4, 0)]
-    p = answer.shown.to_numpy()
-    assert framed == [(p >= threshold).sum() for threshold in (0.8, 0.4, 0)]
-    assert isinstance(answer, Answer)
-    assert not isinstance(answer, NoAnswer)
+    overall = HOSPITAL["Disease"].value_counts(normalize=True)
+    for threshold in (0.8, 0.4, 0.25, 0.15):
+        counts = [s for s in answer.shown.columns if overall[s] < threshold]
+        framed = heat_map(answer, threshold).count('class="maxent-exposed"')
+        assert framed == (answer.shown[counts].to_numpy() >= threshold).sum()
+
+
+def test_only_sensitive_values_are_framed_and_counted():
+    """Where some values count, others are neither framed nor said to expose anybody."""
+    model = mx.MaxEnt(RELEASE).add("P(Breast Cancer | Gender=male) = 0")
+    for sensitive, people in ((["Breast Cancer"], 1), (["HIV"], 0)):
+        answer = answered(model, None, 20, 60.0, sensitive)
+        assert heat_map(answer, 0.8).count('class="maxent-exposed"') == people
+        assert verdict(answer, answer, 0.8, 0.8)[0].startswith(f"{people} of 10 people exposed")
+
+
+def test_nothing_overall_is_published():
+    """Where nothing says how frequent the values are, exposure is judged without a baseline, and says so."""
+    view = mx.QITable(HOSPITAL, qi="Gender", sa="Disease", sa_values=sorted(set(HOSPITAL["Disease"])))
+    answer = answered(mx.MaxEnt(view).add("P(Flu | Gender=male) >= 0.9"), None, 20, 60.0)
+    assert verdict(answer, answer, 0.8, 0.8)[0] == "6 of 10 people exposed: a value is inferred with P >= 0.8."
 
 
 @pytest.mark.parametrize(

@@ -321,8 +321,8 @@ def doors() -> dict[str, Door]:
         "mx.explore": Door(
             mx.explore,
             {
-                "model": model, "original": hospital, "threshold": 0.5, "statements": list(model.knowledge),
-                "min_support": 2, "max_rows": 3, "time_limit": 60.0,
+                "model": model, "original": hospital, "threshold": 0.5, "sensitive": ["Flu"],
+                "statements": list(model.knowledge), "min_support": 2, "max_rows": 3, "time_limit": 60.0,
             },
         ),
         "mx.inference_channels": Door(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ..parsing import Commands, counts
 from .tables import judging_options, release_options, table_options
 
-__all__ = ["add"]
+__all__ = ["add", "knowledge_options", "rule_options"]
 
 DESCRIPTION = """\
 Prints P(sensitive value | QI), inferred from what is published and from what is known (--know, --knowledge), and who \
@@ -33,14 +34,19 @@ def add(commands: Commands) -> None:
     table_options(command)
     command.add_argument("more", nargs="*", metavar="MORE", help="further releases of a series, or Parquet files")
     release_options(command)
-    _knowledge_options(command)
+    known = knowledge_options(command)
+    known.add_argument(
+        "--top", type=counts, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
+    )
+    known.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
     judging_options(command)
-    _rule_options(command)
+    rule_options(command)
     _output_options(command)
     command.set_defaults(command="quantify:run")
 
 
-def _knowledge_options(command: argparse.ArgumentParser) -> None:
+def knowledge_options(command: argparse.ArgumentParser) -> Any:
+    """Options that say what is known besides what is published; gives the group, for more of them."""
     group = command.add_argument_group("what is known besides")
     group.add_argument(
         "--know", action="append", default=[], metavar="TEXT",
@@ -48,13 +54,11 @@ def _knowledge_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--knowledge", metavar="FILE", help="a text file of such statements, one a line")
     group.add_argument("--people", metavar="CSV", help="people known by name: names first, then the QI columns")
-    group.add_argument(
-        "--top", type=counts, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
-    )
-    group.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
+    return group
 
 
-def _rule_options(command: argparse.ArgumentParser) -> None:
+def rule_options(command: argparse.ArgumentParser) -> None:
+    """Options of commands that read a file of association rules."""
     group = command.add_argument_group("association rules", "TABLE is a file of rules, and nothing else is published:")
     group.add_argument("--qi-table", metavar="CSV", help="everybody's quasi-identifiers, a row a person")
     group.add_argument("--values", metavar="V,W,...", help="the values that the sensitive column can have")
@@ -79,5 +83,6 @@ def _output_options(command: argparse.ArgumentParser) -> None:
         "posterior: .parquet; of Parquet files P(q, s, b): a folder",
     )  # fmt: skip
     group.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
+    group.add_argument("--report", metavar="FILE", help="write a report for somebody who decides: .html")
     group.add_argument("--cluster", metavar="ADDRESS", help="Parquet files: the scheduler of a Dask cluster, tcp://...")
     group.add_argument("--workers", type=int, metavar="N", help="Parquet files: N processes, by Dask; else threads")
