@@ -77,7 +77,7 @@ numpydoc_xref_aliases = {
     "ndarray": "numpy.ndarray",
     **{
         name: f"{module.__name__}.{name}"
-        for module in [mx, *(found for found in map(mx.__dict__.get, mx.__all__) if inspect.ismodule(found))]
+        for module in [mx, *(found for found in (getattr(mx, name) for name in mx.__all__) if inspect.ismodule(found))]
         for name in module.__all__
         if inspect.isclass(getattr(module, name))
     },
@@ -94,5 +94,5 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing is below these.
-html_sidebars = {page: [] for page in ("index", "guide", "architecture", "contributing", "changes")}
+html_sidebars = {page: [] for page in ("index", "architecture", "contributing", "changes")}
 html_show_sourcelink = False

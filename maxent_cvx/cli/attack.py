@@ -11,75 +11,13 @@ from .. import attacks, plots
 from ..errors import TableError
 from ..views import Release
 from .output import PICTURES, check_output, draw, write
-from .parsing import Commands, counts
-from .reading import free_name, one_source_of_buckets, read_table, release_options, released, table_options
+from .reading import free_name, one_source_of_buckets, read_table, released
 from .tables import read_domain, read_statistics
 
-__all__ = ["add"]
+__all__ = ["definetti", "reconstruct", "worst_case"]
 
 #: The surest inferences that are printed.
 LISTED = 10
-
-
-def add(commands: Commands) -> None:
-    """Describe the command, and the attacks that it knows."""
-    command = commands.add_parser(
-        "attack",
-        help="what can be inferred from what is published alone",
-        description="Attacks that need no knowledge of their own.",
-    )
-    methods = command.add_subparsers(required=True, metavar="ATTACK")
-
-    worst = methods.add_parser(
-        "worst-case",
-        help="the most that k pieces of knowledge can disclose",
-        description="The largest P(somebody has a value) after any k implications, of several releases side by side.",
-    )
-    table_options(worst, several=True)
-    release_options(worst)
-    worst.add_argument("--k", type=counts, default=[0, 1, 2, 3], metavar="K,K,...", help="pieces known (0,1,2,3)")
-    worst.add_argument(
-        "--sensitive",
-        action="append",
-        metavar="VALUE",
-        help="a value that must not be inferred (all); of several columns: S,T",
-    )
-    _outputs(worst, "disclosure against k")
-    worst.set_defaults(command=worst_case)
-
-    learnt = methods.add_parser(
-        "definetti",
-        help="guess everybody's value by what all buckets together say",
-        description="Who has what, by a model that is learnt from the release itself; nothing else is known.",
-    )
-    table_options(learnt)
-    release_options(learnt)
-    learnt.add_argument("--smoothing", type=float, default=1.0, help="records added to each count of naive Bayes (1)")
-    learnt.add_argument("--iterations", type=int, default=60, metavar="N", help="at most so many (60)")
-    _outputs(learnt, "of how many people the likeliest value is how sure")
-    learnt.set_defaults(command=definetti)
-
-    tables = methods.add_parser(
-        "reconstruct",
-        help="all records that published tables leave possible",
-        description="TABLES is a CSV file, a row a statistic: a column for each attribute of the domain (a value, 0-4, "
-        "a|b, or nothing for all), and n, mean and median as they are printed; n may be suppressed, as <3.",
-    )
-    tables.add_argument("tables", metavar="TABLES")
-    tables.add_argument(
-        "--domain", required=True, metavar="A=V;...", help="what values are possible: 'age=0-125;sex=F|M'"
-    )
-    tables.add_argument("--of", metavar="A", help="the attribute that means and medians are of (the one of numbers)")
-    tables.add_argument("--decimals", type=int, metavar="N", help="what they are rounded to (as the longest of each)")
-    tables.add_argument("--limit", type=int, default=10, metavar="N", help="solutions that are listed (10)")
-    tables.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds (60)")
-    _outputs(tables, "how sure the records are")
-    tables.set_defaults(command=reconstruct)
-
-
-def _outputs(command: argparse.ArgumentParser, drawn: str) -> None:
-    command.add_argument("--out", metavar="FILE", help="write the table that is printed, whole: .csv")
-    command.add_argument("--plot", metavar="FILE", help=f"draw {drawn}: .png, .pdf or .svg")
 
 
 def worst_case(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from ..system.local_workers import local_client
 from ..views import Release
 from .reading import read_people
 
-__all__ = ["is_in_partitions", "partition_options", "quantify_partitions"]
+__all__ = ["is_in_partitions", "quantify_partitions"]
 
 #: Options of ``quantify`` that a table in memory is needed for, and what to do instead.
 IN_MEMORY = {
@@ -24,13 +24,6 @@ IN_MEMORY = {
     "exempt": "write the buckets into a column, and give --bucket", "sa_table": "write values into the same files",
     "rows": "write the rows wanted into files of their own", "plot": "plot what --out writes",
 }  # fmt: skip
-
-
-def partition_options(command: argparse.ArgumentParser) -> None:
-    """Options for files that are read in partitions."""
-    command.add_argument("more", nargs="*", metavar="PARQUET", help="TABLE is a Parquet file, and these follow it")
-    command.add_argument("--cluster", metavar="ADDRESS", help="the scheduler of a Dask cluster, tcp://...")
-    command.add_argument("--workers", type=int, metavar="N", help="N processes of this machine, by Dask; else threads")
 
 
 def is_in_partitions(options: argparse.Namespace) -> bool:

@@ -7,19 +7,9 @@ import shlex
 
 from ..views import Release
 from .output import check_output, write
-from .parsing import Commands
-from .reading import bucketed, free_name, read_table, table_options
+from .reading import bucketed, free_name, read_table
 
-__all__ = ["add"]
-
-
-def add(commands: Commands) -> None:
-    """Describe the command."""
-    command = commands.add_parser("publish", help="disguise a table; write the two tables that are published")
-    table_options(command)
-    command.add_argument("--method", choices=["anatomy"], default="anatomy")
-    command.add_argument("--out", metavar="NAME", default="published", help="writes NAME_qi.csv and NAME_sa.csv")
-    command.set_defaults(command=run)
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> None:

@@ -21,9 +21,7 @@ __all__ = [
     "read_csv",
     "read_people",
     "read_table",
-    "release_options",
     "released",
-    "table_options",
 ]
 
 #: Tables that travel with the package, and what `quantify` assumes of them unless told otherwise.
@@ -39,28 +37,6 @@ BUILT_IN: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, object]]] = {
 }  # fmt: skip
 #: People that a table with counts is written out for.
 MOST_PEOPLE = 10**8
-
-
-def table_options(command: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Options of commands that read a table, or several with the same columns."""
-    what = f"a CSV file with a header, or {' or '.join(BUILT_IN)}"
-    if several:
-        command.add_argument("table", metavar="TABLE", nargs="+", help=what)
-    else:
-        command.add_argument("table", metavar="TABLE", help=what)
-    command.add_argument("--qi", metavar="A,B,...", help="quasi-identifier columns")
-    command.add_argument("--sa", metavar="S,...", help="the sensitive column; of several, each combination is a value")
-    command.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
-    command.add_argument("--l", type=int, help="Anatomy: records, and different values, a bucket")
-    command.add_argument("--exempt", type=int, help="Anatomy: most frequent values that may repeat (0)")
-    command.add_argument("--seed", type=int, default=0, help="Anatomy: random seed (0)")
-
-
-def release_options(command: argparse.ArgumentParser) -> None:
-    """Options of commands that take a release, or make one of a table."""
-    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
-    command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
-    command.add_argument("--count", help="column that says how many people a row stands for")
 
 
 def released(records: pd.DataFrame, options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:
