@@ -45,7 +45,7 @@ def larger_buckets(
     least = (
         math.ceil(1 / (limit + ROUNDING)) if limit else len(records)
     )  # nobody is surer than 1/l of what is published
-    exempt, tried = options.exempt or 0, None
+    exempt, tried, end = options.exempt or 0, None, ""
     for l in range(max(2, least, (made or 0) + 1), len(records) + 1)[:TRIES]:
         try:
             release = disguise.anatomy(records, qi=options.qi, sa=options.sa, l=l, exempt=exempt, seed=options.seed)
@@ -53,6 +53,7 @@ def larger_buckets(
         except MaxEntError as error:
             if tried is None:
                 return f"Anatomy makes no buckets of --l {l}: {error}."
+            end = f", and larger ones cannot be made: {error}"
             break
         tried = l
         if found is not None and not found.people:
@@ -61,13 +62,14 @@ def larger_buckets(
     if tried is None:
         return f"No buckets that Anatomy makes of {len(records)} records pass."
     return (
-        f"Anatomy's buckets of up to --l {tried} do not pass; generalised groups "
-        "may (maxent-cvx publish --method mondrian)."
+        f"Anatomy's buckets of up to --l {tried} do not pass{end}. Generalised groups may (publish --method mondrian)."
     )
 
 
-def withholding(above: Exposure) -> Iterator[str]:
-    """Say whose records could be left out."""
+def withholding(above: Exposure, options: argparse.Namespace) -> Iterator[str]:
+    """Say what need not be protected, and whose records could be left out."""
+    if options.sensitive is None:
+        yield "If not every value is sensitive, say which are (--sensitive)."
     groups = amount(len(above.who), "group")
     yield (
         f"Or withhold the records of the {amount(above.people, 'person', 'people')} in {groups} above, and quantify "

@@ -79,7 +79,7 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
         print()
         print_exposure(verdict)
         print_limit(verdict)
-        advice = [*withholding(verdict.above)] if verdict.above is not None and verdict.fails else []
+        advice = [*withholding(verdict.above, options)] if verdict.above is not None and verdict.fails else []
         print(*advice, sep="\n", end="\n" * bool(advice))
         if options.out:
             post.to_parquet(options.out)

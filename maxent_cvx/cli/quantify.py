@@ -29,6 +29,7 @@ from .reading import read_people
 from .releases import one_source_of_buckets
 from .report_file import PAGES, write_report
 from .statuses import EXPOSED
+from .wording import in_options
 
 __all__ = ["Question", "question", "run"]
 
@@ -100,7 +101,7 @@ class Question:
             divergence = measures.overall_divergence(post, original)
             print(f"Divergence from the truth: {divergence:.6f} bits")
         print_limit(verdict)
-        advice = [*self.advice(verdict)] if verdict.fails else []
+        advice = [in_options(line, self.options) for line in self.advice(verdict)] if verdict.fails else []
         for line in advice:
             print(line)
         self._write(post)
@@ -136,7 +137,7 @@ class Question:
         assert verdict.limit is not None
         if self.found.original is not None and isinstance(self.found.view, Release):
             yield larger_buckets(verdict.limit, self.made, self.found.original, self.options, self._above)
-        yield from withholding(verdict.above)
+        yield from withholding(verdict.above, self.options)
 
     def _above(self, view: View) -> Exposure | None:
         """Who is exposed above the limit by another release of the same people."""
