@@ -12,7 +12,7 @@ from ..pictures import heat_map, threshold_curve
 from ..tables import group_cells, group_columns
 from .exposed_records import exposed_records
 from .exposed_rows import ExposedRows
-from .measured import measured_table
+from .measured import measured_table, of_kind
 from .published import people_in
 
 __all__ = ["exposed_people"]
@@ -66,10 +66,8 @@ def _values(case: Case, values: pd.DataFrame) -> list[Block]:
 
 def _others(case: Case) -> list[Block]:
     """What other measures say of the same inferences."""
-    if case.figures.value is None:
-        return []
-    found = case.figures.value.loc["inference risk"]
-    return [measured_table("Other measures of what is inferred", found.iloc[COUNTED:])]
+    found = None if case.figures.value is None else of_kind(case.figures.value, "inference risk")
+    return [] if found is None else [measured_table("Other measures of what is inferred", found.iloc[COUNTED:])]
 
 
 def _groups(case: Case, exposed: ExposedRows, people: int) -> Block:

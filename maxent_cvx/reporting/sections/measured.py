@@ -9,7 +9,7 @@ from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
 from ..formats import count, number, percent
 
-__all__ = ["measured_table", "recognised", "useful"]
+__all__ = ["measured_table", "of_kind", "recognised", "useful"]
 
 #: Distances that are smaller are rounding.
 ROUNDING = 1e-9
@@ -23,7 +23,7 @@ def recognised(case: Case) -> list[Block]:
     """List how likely it is that somebody's record is found."""
     if case.figures.value is None:
         return [Paragraph(f"Re-identification is not measured: {case.figures.why}.", "missing")]
-    found = _of_kind(case.figures.value, "re-identification risk")
+    found = of_kind(case.figures.value, "re-identification risk")
     if found is None:
         return [Paragraph("Re-identification is not measured of a series: ask its releases one by one.", "missing")]
     blocks: list[Block] = []
@@ -43,15 +43,16 @@ def useful(case: Case) -> list[Block]:
         return [Paragraph(why, "missing")]
     if case.figures.value is None:
         return [Paragraph(f"Utility is not measured: {case.figures.why}.", "missing")]
-    found = _of_kind(case.figures.value, "utility")
+    found = of_kind(case.figures.value, "utility")
     if found is None:
         return [Paragraph("Utility is measured of releases of buckets in memory, and this is none.", "missing")]
     return [measured_table("What readers lose", found)]
 
 
-def _of_kind(figures: pd.DataFrame, kind: str) -> pd.DataFrame | None:
+def of_kind(figures: pd.DataFrame, kind: str) -> pd.DataFrame | None:
     """The measures of a kind, if there are any."""
-    return figures.loc[kind] if kind in figures.index.get_level_values("kind") else None
+    found = figures[figures.index.get_level_values("kind") == kind].droplevel("kind")
+    return found if len(found) else None
 
 
 def measured_table(caption: str, found: pd.DataFrame) -> Table:
