@@ -71,7 +71,7 @@ def glance(cases: Sequence[Case]) -> Table:
     figures: dict[str, Callable[[Case], Cell]] = {
         "people": lambda case: count(people_in(case.view)),
         "people exposed": _exposed,
-        "largest probability among them": _largest,
+        "largest probability that is inferred": _largest,
         "statements that the adversary knows": _statements,
         "certain inferences": _certain,
         "uncertainty that is left (entropy), nats": lambda case: number(case.post.entropy, 6),
@@ -87,9 +87,9 @@ def _exposed(case: Case) -> Cell:
 
 
 def _largest(case: Case) -> Cell:
-    if case.exposure.who.empty:
-        return Cell("none")
-    p = float(ExposedRows.of(case.exposure, case.view.sensitive).p.max())
+    if case.figures.value is None:
+        return Cell("not known")
+    p = float(case.figures.value["value"]["inference risk", "largest probability"])
     return Cell(percent(p, case.exact), p)
 
 

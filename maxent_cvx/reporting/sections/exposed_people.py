@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
-from ..formats import count, label, percent, probability, share
+from ..formats import count, label, percent, probability
 from ..pictures import heat_map, threshold_curve
 from ..tables import group_cells, group_columns
 from .exposed_records import exposed_records
@@ -30,7 +30,7 @@ def exposed_people(case: Case) -> list[Block]:
     rows = [
         [
             Cell(f"{percent(step.left)} to {percent(step.right)}", float(step.left)), count(float(people)),
-            Cell(share(float(people), float(tenths.sum())), float(people), 0.0, float(people / max(tenths.sum(), 1))),
+            _share(float(people), float(max(tenths.sum(), 1))),
         ]
         for step, people in zip(tenths.index.array, tenths, strict=True)
     ]  # fmt: skip
@@ -43,6 +43,11 @@ def exposed_people(case: Case) -> list[Block]:
         *_others(case),
         *exposed_records(case),
     ]
+
+
+def _share(people: float, total: float) -> Cell:
+    """A share of all people, drawn."""
+    return Cell(percent(people / total), people / total, 0.0, people / total)
 
 
 def _values(case: Case, values: pd.DataFrame) -> list[Block]:
