@@ -105,6 +105,19 @@ def test_a_baseline_of_ones_own(capsys, hospital, post):
         assert [row["baseline"] for row in found["who"]] == pytest.approx(expected.who["baseline"].to_list())
 
 
+def test_a_baseline_may_be_a_posterior(capsys, hospital):
+    """What is inferred of the same people without medicine: then only medicine exposes anybody."""
+    assert main(["quantify", "hospital", "--out", "before.parquet"]) == 0
+    capsys.readouterr()
+    asked = ["quantify", "hospital", "--threshold", "0.35", "--baseline", "before.parquet"]
+    assert document(capsys, *asked)["exposure"]["people"] == 0
+    found = document(capsys, *asked, *MEDICINE)["exposure"]
+    before = mx.load_posterior("before.parquet")
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    after = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    assert found["people"] == mx.measures.exposed(after, 0.35, baseline=before).people > 0
+
+
 def test_a_baseline_that_fits_nothing_is_refused(capsys, folder):
     """A file of neither values nor quasi-identifiers says what is expected."""
     (folder / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
