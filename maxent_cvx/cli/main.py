@@ -53,7 +53,9 @@ def _run(options: argparse.Namespace) -> int:
         raise
     except (MaxEntError, OSError) as error:
         status = CONTRADICTORY if isinstance(error, Infeasible) else UNUSABLE
-        message = in_options(" ".join(str(error).split()), options)
+        is_gone = isinstance(error, FileNotFoundError) and error.filename is not None
+        said = f"there is no file {error.filename!r}" if is_gone else str(error)  # type: ignore[union-attr]
+        message = in_options(" ".join(said.split()), options)
         if getattr(options, "json", False):
             from .document import failure  # which needs a table
 

@@ -104,7 +104,7 @@ BAD = {
     "compare to parquet": (["compare", "hospital", "--out", "c.parquet"], ["c.parquet", ".csv"]),
     "compare bucket and l": (["compare", "good.csv", *BUCKET, "--l", "2"], ["--bucket", "--l"]),
     "compare too many": (["compare", "hospital", "--known", "999"], ["500 positive", "ask for fewer"]),
-    "compare negative": (["compare", "hospital", "--known", "-2"], ["-1"]),
+    "compare negative": (["compare", "hospital", "--known", "-2"], ["--known", "'-2'"]),
     # publish
     "publish without l": (["publish", "hospital"], ["--l"]),
     "publish to nowhere": (["publish", "hospital", "--l", "2", "--out", "no/it"], ["no/it_qi.csv", "folder"]),
