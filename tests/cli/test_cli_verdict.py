@@ -170,6 +170,15 @@ def test_each_key_of_the_document_is_explained(capsys, request):
     assert [key for key in {*found, *failed, *scored, *inner} if f"`{key}`" not in page] == []
 
 
+def test_through_which_statement(capsys, post):
+    """Of two statements the one is said through which somebody is exposed, as the library finds it."""
+    found = document(capsys, "quantify", "hospital", *MEDICINE, "--know", "P(Flu) <= 0.4")["exposure"]["through"]
+    assert {one["statement"]: one["people"] for one in found} == {
+        "P(Breast Cancer | Gender=male) = 0": mx.measures.exposed(post, baseline="overall").people,
+        "P(Flu) <= 0.4": 0,
+    }
+
+
 def test_people_of_a_document(capsys, folder):
     """People by name are there with their probabilities, and are judged by name."""
     (folder / "people.csv").write_text("name,Gender,Degree\nAlice,female,college\n", encoding="utf-8")

@@ -26,6 +26,7 @@ def add(commands: Commands) -> None:
     command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
     command.add_argument("--solvers", metavar="A,B,...", help="names that 'maxent-cvx solvers' lists (all installed)")
     command.add_argument("--no-presolve", action="store_true", help="give them the problem as posed")
+    command.add_argument("--json", action="store_true", help="print the table as one JSON document, and nothing else")
     command.add_argument("--out", metavar="FILE", help="write the table: .csv, or - for standard output")
     command.add_argument("--plot", metavar="FILE", help="draw errors against seconds: .png, .pdf or .svg")
     command.set_defaults(command="compare:run")
