@@ -58,6 +58,9 @@ def answered(
             "exposure": _exposure(verdict.exposure, few),
             "worst_disclosure": worst,
             "fail_above": limit,
+            "people": [],
+            "divergence_bits": None,
+            "advice": [],
             **more,
         },
     )
