@@ -80,9 +80,9 @@ class Case:
         return ", ".join(self.view.sensitive)
 
     @cached_property
-    def exposure(self) -> Tried[Exposure]:
+    def exposure(self) -> Exposure:
         """Who is exposed."""
-        return Tried.of(lambda: self.exposed(self.post))
+        return self.exposed(self.post)
 
     def exposed(self, post: Posterior | PartitionedPosterior) -> Exposure:
         """Who would be exposed by another answer, judged alike."""

@@ -47,5 +47,5 @@ class Settings:
     records: bool = False
     attacks: Mapping[str, Attack] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
-    rows: int = 50
+    rows: int = 25
     time_limit: float = 60.0

@@ -19,9 +19,7 @@ __all__ = ["exposed_people"]
 
 def exposed_people(case: Case) -> list[Block]:
     """List the groups of people who are exposed, the surest first, and count everybody by the surest inference."""
-    found = case.exposure.value
-    if found is None:
-        return [Paragraph(f"Who is exposed is not known: {case.exposure.why}.", "missing")]
+    found = case.exposure
     blocks: list[Block] = [_groups(case, ExposedRows.of(found, case.view.sensitive), int(found.people))]
     blocks += _values(case, found.values)
     tenths = found.histogram
