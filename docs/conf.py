@@ -19,7 +19,7 @@ copyright = author  # noqa: A001
 version = release = version_of("maxent-cvx")
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.intersphinx", "numpydoc", "myst_nb"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "notebooks/explorer"]  # what Voila serves is no page of ours
 templates_path = ["_templates"]
 nitpicky = True  # a reference to what is not there fails the build; nothing is exempt
 default_role = "code"
@@ -47,6 +47,7 @@ intersphinx_mapping = {
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `MaxEnt.add()`
 RETURNED = [  # by public functions; nobody imports them
+    "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",

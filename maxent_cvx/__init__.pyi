@@ -15,12 +15,14 @@ from .errors import (
     TableError,
     UnknownName,
 )
+from .explorer import explore
 from .model.loading import load_posterior
 from .model.maxent import MaxEnt
 from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from .model.partitioned.partitioned_posterior import PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
+from .reporting.report import report
 from .rules.rule_set import RuleSet
 from .sources import (
     AnsweredQueries,
@@ -113,6 +115,7 @@ __all__ = [
     "compare_solvers",
     "datasets",
     "disguise",
+    "explore",
     "inference_channels",
     "load_posterior",
     "measures",
@@ -121,6 +124,7 @@ __all__ = [
     "plots",
     "quantify",
     "read_knowledge",
+    "report",
     "sdc",
     "soft",
     "solvers",

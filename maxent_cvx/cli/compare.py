@@ -10,7 +10,8 @@ from ..sources import StrongestAssociations
 from ..studies.compare_solvers import compare_solvers
 from ..views import Release
 from .output import PICTURES, check_output, draw, write
-from .reading import bucketed, one_source_of_buckets, read_table
+from .reading import read_table
+from .releases import bucketed, one_source_of_buckets
 
 __all__ = ["run"]
 

@@ -7,7 +7,8 @@ from .differences import top_differences
 from .disclosure import disclosure
 from .equivocation.equivocation import Equivocation, equivocation
 from .equivocation.individual_equivocation import individual_equivocation
-from .exposure import Exposure, exposed
+from .exposure.exposed import exposed
+from .exposure.exposure import Exposure
 from .leakage.leakage import leakage
 from .queries import query_error
 from .uncertainty import individual_entropy

@@ -63,11 +63,11 @@ BAD = {
     "too many rows": (["quantify", "hospital", "--rows", "11"], ["--rows 11", "10"]),
     "rows no number": (["quantify", "hospital", "--rows", "x"], ["--rows", "'x'"]),
     "no l": (["quantify", "good.csv", *ROLES], ["--l", "--bucket"]),
-    "l of zero": (["quantify", "good.csv", *ROLES, "--l", "0"], ["l=0", "1 to 10"]),
-    "l too large": (["quantify", "good.csv", *ROLES, "--l", "11"], ["l=11", "1 to 10"]),
-    "not eligible": (["quantify", "good.csv", *ROLES, "--l", "5"], ["'Flu'", "exempt"]),
-    "negative exempt": (["quantify", "good.csv", *ROLES, "--l", "2", "--exempt", "-1"], ["exempt", "-1"]),
-    "negative seed": (["quantify", "good.csv", *ROLES, "--l", "2", "--seed", "-1"], ["seed", "-1"]),
+    "l of zero": (["quantify", "good.csv", *ROLES, "--l", "0"], ["--l 0", "1 to 10"]),
+    "l too large": (["quantify", "good.csv", *ROLES, "--l", "11"], ["--l 11", "1 to 10"]),
+    "not eligible": (["quantify", "good.csv", *ROLES, "--l", "5"], ["'Flu'", "--exempt"]),
+    "negative exempt": (["quantify", "good.csv", *ROLES, "--l", "2", "--exempt", "-1"], ["--exempt -1"]),
+    "negative seed": (["quantify", "good.csv", *ROLES, "--l", "2", "--seed", "-1"], ["--seed -1"]),
     "top no numbers": ([*SCORE, "--top", "0,x"], ["--top", "'0,x'", "0,10,50"]),
     "top negative": ([*SCORE, "--top=-1"], ["--top", "'-1'"]),
     "top nothing": ([*SCORE, "--top", ""], ["--top", "0,10,50"]),
@@ -76,7 +76,6 @@ BAD = {
     "cannot be read": (["quantify", "hospital", "--know", "P(Flu = 0.3"], ["character 12", "'|' or ')'"]),
     "no such value": (["quantify", "hospital", "--know", "P(Flux) = 0.3"], ["'Flux'", "did you mean 'Flu'"]),
     "no file of knowledge": (["quantify", "hospital", "--knowledge", "gossip.txt"], ["gossip.txt", "there is no file"]),
-    "contradictory": (["quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.9"], ["Gender=male", "contradicts"]),
     "knowledge and scores": ([*SCORE, "--top", "1", "--know", "P(Flu) = 0.3"], ["--top", "--know"]),
     "no support": (["quantify", "hospital", "--top", "1", "--min-support", "0"], ["support", "0", "at least 1"]),
     # options that do not go together
@@ -110,7 +109,7 @@ BAD = {
     "publish without l": (["publish", "hospital"], ["--l"]),
     "publish to nowhere": (["publish", "hospital", "--l", "2", "--out", "no/it"], ["no/it_qi.csv", "folder"]),
     "unknown method": (["publish", "hospital", "--l", "2", "--method", "magic"], ["magic", "anatomy"]),
-    "publish not eligible": (["publish", "good.csv", *ROLES, "--l", "4"], ["'Flu'", "exempt"]),
+    "publish not eligible": (["publish", "good.csv", *ROLES, "--l", "4"], ["'Flu'", "--exempt"]),
 }
 
 

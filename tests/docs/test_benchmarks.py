@@ -14,6 +14,7 @@ from tests.benchmarks import (
     boundary,
     contradictions,
     definetti,
+    downcoding,
     emission,
     equivocation,
     guest,
@@ -84,6 +85,13 @@ def test_intersection(capsys):
     assert list(table["method"]) == ["mondrian", "anatomy"]
     assert (table["exposed and right"] == table["exposed"]).all()
     assert "exposed" in capsys.readouterr().out
+
+
+def test_downcoding(capsys):
+    """Exact values are inferred with both distributions beforehand, and compared with noise."""
+    rows = downcoding.main(["--records", "300", "--cases", "1", "--queries", "5"])
+    assert [row[3] for row in rows] == ["uniform", "as in Adult"]
+    assert "noise" in capsys.readouterr().out
 
 
 def test_minimality(capsys):

@@ -65,6 +65,7 @@ CLOSED = {
     "mx.BucketInvariants.closed_bounds_of_each": "between a view's invariants and the solvers",
     "mx.attacks.AggregatesResult": "made by aggregates(); it only holds what it is given",
     "mx.attacks.AttackResult": "made by an attack; it only holds what it is given",
+    "mx.attacks.DowncodingResult": "made by downcoding(); it only holds what it is given",
     "mx.attacks.IntersectionResult": "made by intersection(); it only holds what it is given",
     "mx.attacks.MinimalityResult": "made by minimality(); it only holds what it is given",
     "mx.attacks.Judgement": "made by AttackResult.judge(); it only holds what it is given",

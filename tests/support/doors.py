@@ -75,6 +75,10 @@ def doors() -> dict[str, Door]:
     cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
     minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital}
     minimal = mx.attacks.minimality(**minimality)
+    aged = pd.DataFrame({"Age": [20, 21, 30, 31], "S": list("xyxy")})
+    by_age = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2)
+    downcoding = {"release": by_age(aged), "algorithm": by_age, "of": "Age", "domain": {"Age": range(20, 32)}}
+    downcoded = mx.attacks.downcoding(**downcoding)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -153,6 +157,10 @@ def doors() -> dict[str, Door]:
         "mx.attacks.MinimalityResult.judge": Door(minimal.judge, {"original": hospital}),
         "mx.attacks.MinimalityResult.plot": Door(drawn(minimal.plot)),
         "mx.attacks.minimality": Door(mx.attacks.minimality, minimality),
+        "mx.attacks.DowncodingResult.judge": Door(downcoded.judge, {"original": aged}),
+        "mx.attacks.DowncodingResult.plot": Door(drawn(downcoded.plot)),
+        "mx.attacks.Minimal": Door(mx.attacks.Minimal, {"k": 2}),
+        "mx.attacks.downcoding": Door(mx.attacks.downcoding, downcoding),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
@@ -318,6 +326,13 @@ def doors() -> dict[str, Door]:
         "mx.disguise.similar_linkage_groups": Door(
             mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
         ),
+        "mx.explore": Door(
+            mx.explore,
+            {
+                "model": model, "original": hospital, "threshold": 0.5, "sensitive": ["Flu"],
+                "statements": list(model.knowledge), "min_support": 2, "max_rows": 3, "time_limit": 60.0,
+            },
+        ),
         "mx.inference_channels": Door(
             mx.inference_channels, {"series": series, "progress": False}, {"nonsense": 1, **solve}
         ),
@@ -330,7 +345,9 @@ def doors() -> dict[str, Door]:
         "mx.measures.estimation_accuracy": Door(
             mx.measures.estimation_accuracy, {"post": post, "original": hospital}
         ),
-        "mx.measures.exposed": Door(mx.measures.exposed, {"post": post, "original": hospital}),
+        "mx.measures.exposed": Door(
+            mx.measures.exposed, {"post": post, "original": hospital, "sensitive": "Flu", "baseline": "overall"}
+        ),
         "mx.measures.individual_divergence": Door(
             mx.measures.individual_divergence, {"post": post, "original": hospital}
         ),
@@ -350,6 +367,19 @@ def doors() -> dict[str, Door]:
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
         ),
         "mx.mine_associations": Door(mx.mine_associations, {**microdata, "min_support": 1}),
+        "mx.plots.before_and_after": Door(
+            drawn(mx.plots.before_and_after), {"before": post, "after": post, "who": {"Gender": "male"}}
+        ),
+        "mx.plots.exposure": Door(drawn(mx.plots.exposure), {"posteriors": {"a": post}, "baseline": "overall"}),
+        "mx.plots.inference_channels": Door(
+            drawn(mx.plots.inference_channels), {"table": mx.inference_channels(series, blame=False)}
+        ),
+        "mx.plots.intervals": Door(
+            drawn(mx.plots.intervals), {"bounds": pd.DataFrame({"low": [0.1], "high": [0.6]}, index=["P(Flu)"])}
+        ),
+        "mx.plots.risk_utility": Door(
+            drawn(mx.plots.risk_utility), {"table": pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, 2.0]})}
+        ),
         "mx.plots.likeliest_values": Door(
             drawn(mx.plots.likeliest_values), {"tables": {"a": post.conditional()}, "records": None}
         ),
@@ -380,6 +410,14 @@ def doors() -> dict[str, Door]:
             {"nonsense": 1, **solve},
         ),
         "mx.read_knowledge": Door(mx.read_knowledge, {"path": folder / "known.txt"}),
+        "mx.report": Door(
+            mx.report,
+            {
+                "posts": post, "path": folder / "report.html", "threshold": 0.7, "sensitive": ["Flu"],
+                "baseline": "overall", "original": hospital, "records": True, "attacks": ["worst_case"],
+                "about": {"source": "Fig. 1"}, "rows": 3, "time_limit": 10.0, "progress": False,
+            },
+        ),
         "mx.sdc.BinomialNoise": Door(mx.sdc.BinomialNoise, {"percent": 10}),
         "mx.sdc.BinomialNoise.publish": Door(binomial.publish, {"table": table, "confidential": "Salary"}),
         "mx.sdc.BinomialNoise.infer": Door(
