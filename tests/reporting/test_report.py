@@ -15,12 +15,17 @@ from support.reports import read
 MEDICINE = "P(Breast Cancer | Gender=male) = 0"
 
 
-@pytest.fixture
-def post(release):
+ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
+
+
+@pytest.fixture(scope="module")
+def post():
+    """What somebody infers of the hospital's patients who knows some medicine."""
+    release = mx.Release.from_buckets(mx.datasets.load_hospital(), **ROLES)
     return mx.MaxEnt(release).add(MEDICINE, "P(Flu | Gender=male) <= 0.4").solve()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(post):
     return read(mx.report(post, attacks=["worst_case", "definetti"], progress=False).html)
 
@@ -147,7 +152,7 @@ def test_merging_buckets_is_tried(page, release, hospital):
     """What merging two buckets is said to do is what it does."""
     assert "after merging bucket 2 with bucket 3, nobody would be exposed" in page.text
     merged = hospital.assign(Bucket=hospital["Bucket"].replace(2, 3))
-    other = mx.Release.from_buckets(merged, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    other = mx.Release.from_buckets(merged, **ROLES)
     again = mx.MaxEnt(other).add(MEDICINE, "P(Flu | Gender=male) <= 0.4").solve()
     assert mx.measures.exposed(again, baseline="overall").people == 0
 
@@ -223,6 +228,20 @@ def test_the_values_that_count(release):
     assert report.exposures[""].people == 0
     (warning,) = mx.measures.exposed(post, sensitive=["HIV"], baseline="overall").warnings
     assert warning in read(report.html).text
+
+
+def test_what_everybody_has_anyway_is_not_counted():
+    """Of two thousand people most are not ill, and that this is inferred of them exposes nobody; it is said."""
+    rng = np.random.default_rng(1)
+    n = 2_000
+    ill = rng.choice(["yes", "no"], n, p=[0.16, 0.84])
+    people = pd.DataFrame({"age": rng.integers(20, 60, n), "sex": rng.choice(["f", "m"], n), "ill": ill})
+    post = mx.MaxEnt(mx.disguise.anatomy(people, qi=["age", "sex"], sa="ill", l=2, exempt=1, seed=0)).solve()
+    text = read(mx.report(post).html).text
+    likely = mx.measures.exposed(post).people
+    assert likely > n / 2
+    assert "Nobody of 2,000 people is exposed" in text
+    assert f"ill = no, which is inferred as surely of {likely} people" in text
 
 
 def test_an_answer_that_is_not_certified(release):

@@ -13,7 +13,6 @@ from ..tables import group_cells, group_columns
 from .exposed_records import exposed_records
 from .exposed_rows import ExposedRows
 from .measured import measured_table, of_kind
-from .published import people_in
 
 __all__ = ["exposed_people"]
 
@@ -66,7 +65,7 @@ def _values(case: Case, values: pd.DataFrame) -> list[Block]:
         ]
         for name, row in some.head(case.asked.rows).iterrows()
     ]  # fmt: skip
-    return [Table("Exposed people by what is inferred of them", columns, rows, len(some), "the most frequent")]
+    return [Table("What is inferred, by value", columns, rows, len(some), "the most frequent")]
 
 
 def _others(case: Case) -> list[Block]:
@@ -78,7 +77,7 @@ def _others(case: Case) -> list[Block]:
 def _groups(case: Case, exposed: ExposedRows, people: int) -> Block:
     """The groups."""
     if not len(exposed):
-        return Paragraph(f"None of {count(people_in(case.view)).text} people is exposed.")
+        return Paragraph(f"None of {count(case.exposure.total).text} people is exposed.")
     compared = not np.isnan(exposed.usual).all()
     columns = [*group_columns(exposed.index), Column(case.sa), Column("Probability", "number")]
     columns += [Column("Usual", "number")] * compared + [Column("People", "number")]
