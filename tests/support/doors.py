@@ -73,7 +73,7 @@ def doors() -> dict[str, Door]:
     told = mx.attacks.aggregates(counted, hospital, target={"Disease": "Flu"})
     frequency = dict.fromkeys(release.sensitive_values, 1)
     cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
-    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital}
+    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital, "limit": 10, "n": 2000}
     minimal = mx.attacks.minimality(**minimality)
     aged = pd.DataFrame({"Age": [20, 21, 30, 31], "S": list("xyxy")})
     by_age = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2)
