@@ -25,7 +25,7 @@ extensions = [
     "myst_nb",
     "matplotlib.sphinxext.plot_directive",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "notebooks/explorer"]  # what Voila serves is no page of ours
 templates_path = ["_templates"]
 nitpicky = True  # a reference to what is not there fails the build; nothing is exempt
 default_role = "code"
@@ -57,6 +57,7 @@ intersphinx_mapping = {
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `MaxEnt.add()`
 RETURNED = [  # by public functions; nobody imports them
+    "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",

@@ -15,6 +15,7 @@ from .errors import (
     TableError,
     UnknownName,
 )
+from .explorer import explore
 from .model.loading import load_posterior
 from .model.maxent import MaxEnt
 from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
@@ -114,6 +115,7 @@ __all__ = [
     "compare_solvers",
     "datasets",
     "disguise",
+    "explore",
     "inference_channels",
     "load_posterior",
     "measures",

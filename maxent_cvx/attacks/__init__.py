@@ -9,6 +9,9 @@ from __future__ import annotations
 from .composition.intersection import intersection
 from .composition.intersection_result import IntersectionResult
 from .judgement import Judgement
+from .known_algorithm.downcoding.downcoding import downcoding
+from .known_algorithm.downcoding.minimal import Minimal
+from .known_algorithm.downcoding.result import DowncodingResult
 from .known_algorithm.minimality import minimality
 from .known_algorithm.result import MinimalityResult
 from .learning.definetti import definetti
@@ -27,14 +30,17 @@ from .worst_case import worst_case
 __all__ = [
     "AggregatesResult",
     "AttackResult",
+    "DowncodingResult",
     "IntersectionResult",
     "Judgement",
     "MembershipResult",
+    "Minimal",
     "MinimalityResult",
     "Reconstruction",
     "Statistic",
     "aggregates",
     "definetti",
+    "downcoding",
     "intersection",
     "membership",
     "minimality",

@@ -10,8 +10,10 @@ import pandas as pd
 from .. import attacks, plots
 from ..errors import TableError
 from ..views import Release
+from . import document
 from .output import PICTURES, check_output, draw, write
-from .reading import free_name, one_source_of_buckets, read_table, released
+from .reading import free_name, read_table, values_as_printed
+from .releases import one_source_of_buckets, released
 from .tables import read_domain, read_statistics
 
 __all__ = ["definetti", "reconstruct", "worst_case"]
@@ -29,7 +31,9 @@ def worst_case(options: argparse.Namespace) -> None:
         own.table = name
         release, _ = _release(own)
         releases[name] = f"{release!r}"[1:-1]
-        found[name] = attacks.worst_case(release, k=options.k, sensitive=_values(release, options.sensitive))
+        found[name] = attacks.worst_case(
+            release, k=options.k, sensitive=values_as_printed(options.sensitive, release.sensitive_values)
+        )
     table = pd.concat(found, names=["release", None]).reset_index(level=0)
     for name, one in found.items():
         print(f"{name}: {releases[name]}\nThe largest P(somebody has a value) after any k implications:")
@@ -48,6 +52,8 @@ def worst_case(options: argparse.Namespace) -> None:
         write(options.out, lambda path: written.to_csv(path, index=False))
     if options.plot:
         draw(options.plot, plots.worst_case(found))
+    if options.json:
+        document.tabulated(options, worst_case=table.reset_index(drop=True), releases=releases)
 
 
 def definetti(options: argparse.Namespace) -> None:
@@ -64,7 +70,8 @@ def definetti(options: argparse.Namespace) -> None:
     whom = surest.index.to_frame(index=False)  # whose columns may have the same names
     shown = pd.concat([whom, shown.reset_index(drop=True)], axis=1)
     print(shown.to_string(index=False, float_format="{:.4f}".format))
-    if not options.sa_table:
+    judged = None
+    if not options.sa_table and not options.generalized:
         judged = found.judge(records)
         print(f"\nOf the records themselves: {judged}")
         held = judged.calibration[judged.calibration["records"] > 0]
@@ -73,6 +80,9 @@ def definetti(options: argparse.Namespace) -> None:
         write(options.out, lambda path: found.table.to_csv(path))
     if options.plot:
         draw(options.plot, found.plot())
+    if options.json:
+        right = None if judged is None else judged.right
+        document.tabulated(options, said=str(found), probabilities=found.table, right=right)
 
 
 def reconstruct(options: argparse.Namespace) -> None:
@@ -94,6 +104,10 @@ def reconstruct(options: argparse.Namespace) -> None:
         write(options.out, lambda path: listed.to_csv(path, index=False))
     if options.plot:
         draw(options.plot, found.plot())
+    if options.json:
+        solutions = [one.to_dict("records") for one in found.solutions]
+        certain = found.certain.reset_index(drop=True)
+        document.tabulated(options, unique=found.unique, complete=found.complete, certain=certain, solutions=solutions)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -105,15 +119,10 @@ def _check(options: argparse.Namespace) -> None:
         raise TableError("--sa-table belongs to one release; give one TABLE")
 
 
-def _values(release: Release, given: list[str] | None) -> list[object] | None:
-    """Read values as a table prints them, of several columns with commas between them."""
-    if given is None:
-        return None
-    known: dict[str, object] = {
-        ",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in release.sensitive_values
-    }
-    return [known.get(one, one) for one in given]
-
-
 def _release(options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:
-    return released(read_table(options), options)
+    release, records = released(read_table(options), options)
+    if not isinstance(release, Release):
+        raise TableError(
+            "--population: who is in which group is not known, and these attacks are of releases that say so"
+        )
+    return release, records

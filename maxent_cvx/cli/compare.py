@@ -9,8 +9,10 @@ from ..model.maxent import MaxEnt
 from ..sources import StrongestAssociations
 from ..studies.compare_solvers import compare_solvers
 from ..views import Release
+from . import document
 from .output import PICTURES, check_output, draw, write
-from .reading import bucketed, one_source_of_buckets, read_table
+from .reading import read_table
+from .releases import bucketed, one_source_of_buckets
 
 __all__ = ["run"]
 
@@ -43,3 +45,5 @@ def run(options: argparse.Namespace) -> None:
         write(options.out, lambda path: table.to_csv(path))
     if options.plot:
         draw(options.plot, plots.solver_comparison(table))
+    if options.json:
+        document.tabulated(options, solvers=table.reset_index(), reference=table.attrs["reference"])

@@ -22,7 +22,7 @@ class Report:
     html : str
         The page. It fetches nothing, and every value in it is escaped.
     exposures : dict of str to Exposure
-        Who is exposed, by the name of each answer; without those for which it could not be worked out.
+        Who is exposed, by the name of each answer; of one alone under the name "".
 
     Examples
     --------

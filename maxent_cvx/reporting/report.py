@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 
@@ -13,6 +14,7 @@ from ..errors import StatementError, arguments
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..system.files import path_of
+from ..views import QITable
 from .case import Case
 from .composing import composed
 from .page_file import Report
@@ -29,11 +31,12 @@ def report(
     threshold: float = 0.8,
     sensitive: object = None,
     baseline: object = "overall",
-    original: pd.DataFrame | None = None,
+    original: pd.DataFrame | Mapping[str, pd.DataFrame] | None = None,
+    population: pd.DataFrame | QITable | int | None = None,
     records: bool = False,
     attacks: Iterable[str | Attack] | Mapping[str, Attack] = (),
     about: Mapping[str, object] | None = None,
-    rows: int = 50,
+    rows: int = 25,
     time_limit: float = 60.0,
     progress: bool | None = None,
 ) -> Report:
@@ -51,8 +54,12 @@ def report(
         Where to write the page, whole or not at all; without it nothing is written.
     threshold, sensitive, baseline
         Whom to count as exposed, as of :func:`maxent_cvx.measures.exposed`.
-    original : DataFrame, optional
-        The records that were published. Risk and utility are measured by them; none is shown.
+    original : DataFrame, or dict of them, optional
+        The records that were published; where answers have names, maybe others for each. Risk and utility are measured
+        by them; none is shown.
+    population : DataFrame, QITable or int, optional
+        Everybody of whom the people of the release are some, or how many they are, to judge whether somebody can be
+        recognised: of :func:`maxent_cvx.measures.reidentification`.
     records : bool
         Whether to show original records of people who are exposed.
     attacks : list, or dict by name
@@ -74,10 +81,10 @@ def report(
 
     Raises
     ------
-    StatementError
+    UnknownName, StatementError
         If something is no posterior, an attack is neither known nor a function, or another argument cannot be read.
-    BadProbability
-        If the threshold is not between 0 and 1.
+    MaxEntError
+        As of :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive` or `baseline` cannot be read.
     TableError
         If the file cannot be written; what was there before is unchanged.
 
@@ -103,7 +110,7 @@ def report(
         threshold=arguments.real(threshold, "threshold", 0.0, 1.0),
         sensitive=sensitive,
         baseline=baseline,
-        original=None if original is None else arguments.table(original, "the original records"),
+        population=_population(population),
         records=arguments.flag(records, "records"),
         attacks=_attacks(attacks),
         about=_about(about),
@@ -111,12 +118,13 @@ def report(
         time_limit=arguments.seconds(time_limit, "time_limit"),
     )
     arguments.optional_flag(progress, "progress")
-    if asked.records and asked.original is None:
+    if asked.records and original is None:
         raise StatementError("records=True shows original records, and none are given: original=table")
-    cases = [Case(name, post, asked) for name, post in named.items()]
+    records_of = _originals(original, named)
+    cases = [Case(name, post, replace(asked, original=records_of.get(name))) for name, post in named.items()]
+    exposures = {case.name: case.exposure for case in cases}  # first: wrong arguments are refused before long work
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     html = composed(cases, day, progress)
-    exposures = {case.name: case.exposure.value for case in cases if case.exposure.value is not None}
     found = Report(html, exposures)
     if file is not None:
         found.save(file)
@@ -137,6 +145,24 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
     if not found:
         raise StatementError("there is no answer to report; give what model.solve() returns")
     return found
+
+
+def _originals(given: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
+    """Read the original records of each answer; one table is of all."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(named, arguments.table(given, "the original records"))
+    for name in given:
+        arguments.known_label(name, "name of an answer (in original)", named)
+    return {name: arguments.table(table, f"the original records of {name!r}") for name, table in given.items()}
+
+
+def _population(given: object) -> object:
+    """Read everybody, or how many they are."""
+    if given is None or isinstance(given, pd.DataFrame | QITable):
+        return given
+    return arguments.whole(given, "population", 1)
 
 
 def _attacks(given: object) -> dict[str, Attack]:

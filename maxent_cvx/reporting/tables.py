@@ -17,7 +17,7 @@ def group_columns(index: pd.Index) -> list[Column]:
     """The columns that say whom a row is about."""
     if index.nlevels <= MOST_COLUMNS:
         return [Column("Name" if name == "who" else str(name)) for name in index.names]
-    return [Column("People with")]
+    return [Column(" \u00b7 ".join("Name" if name == "who" else str(name) for name in index.names))]
 
 
 def group_cells(index: pd.Index, at: int) -> list[Cell]:
@@ -25,4 +25,4 @@ def group_cells(index: pd.Index, at: int) -> list[Cell]:
     levels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
     if index.nlevels <= MOST_COLUMNS:
         return [Cell(label(one)) for one in levels]
-    return [Cell(", ".join(f"{name}: {label(one)}" for name, one in zip(index.names, levels, strict=True)))]
+    return [Cell(" \u00b7 ".join(map(label, levels)))]

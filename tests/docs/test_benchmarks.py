@@ -14,8 +14,10 @@ from tests.benchmarks import (
     boundary,
     contradictions,
     definetti,
+    downcoding,
     emission,
     equivocation,
+    exploring,
     guest,
     harvest,
     honesty,
@@ -70,6 +72,15 @@ def test_definetti():
     assert table["shares"].item() == pytest.approx(1 / 3, abs=0.01)
 
 
+def test_exploring(capsys):
+    """Every kind of move is measured, of the hospital and of both kinds of knowledge of Adult."""
+    table = exploring.main(["--records", "300", "--counts", "2", "--statements", "2"])
+    assert table["model"].nunique() == 3
+    assert {"value", "vagueness", "threshold", "far away"} <= set(table["move"])
+    assert not table["no answer"].all()
+    assert "longest" in capsys.readouterr().out
+
+
 def test_soft_rows(capsys):
     """Models with soft statements are solved by CVXPY, too, and it is said how far apart the answers are."""
     table = soft_rows.main(["--number", "5"])
@@ -84,6 +95,13 @@ def test_intersection(capsys):
     assert list(table["method"]) == ["mondrian", "anatomy"]
     assert (table["exposed and right"] == table["exposed"]).all()
     assert "exposed" in capsys.readouterr().out
+
+
+def test_downcoding(capsys):
+    """Exact values are inferred with both distributions beforehand, and compared with noise."""
+    rows = downcoding.main(["--records", "300", "--cases", "1", "--queries", "5"])
+    assert [row[3] for row in rows] == ["uniform", "as in Adult"]
+    assert "noise" in capsys.readouterr().out
 
 
 def test_minimality(capsys):

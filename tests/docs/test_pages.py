@@ -24,7 +24,7 @@ def drawn(heading: str) -> list[list[str]]:
     picture = ARCHITECTURE.partition(f"\n{heading}\n")[2].partition("```text\n")[2].partition("```")[0]
     found = []
     for line in picture.splitlines():
-        names = re.match(r"  (?:\d  )?((?:\w+(?:  ?| \| ))+) {2,}\S", line)
+        names = re.match(r"  (?:\d+ +)?((?:\w+(?:  ?| \| ))+) {2,}\S", line)
         if names and "front door" not in line:
             found.append(re.findall(r"\w+", names[1]))
     return found

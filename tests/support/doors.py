@@ -73,8 +73,12 @@ def doors() -> dict[str, Door]:
     told = mx.attacks.aggregates(counted, hospital, target={"Disease": "Flu"})
     frequency = dict.fromkeys(release.sensitive_values, 1)
     cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
-    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital}
+    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital, "limit": 10, "n": 2000}
     minimal = mx.attacks.minimality(**minimality)
+    aged = pd.DataFrame({"Age": [20, 21, 30, 31], "S": list("xyxy")})
+    by_age = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2)
+    downcoding = {"release": by_age(aged), "algorithm": by_age, "of": "Age", "domain": {"Age": range(20, 32)}}
+    downcoded = mx.attacks.downcoding(**downcoding)
     folder = Path(tempfile.mkdtemp())
     (folder / "known.txt").write_text("P(Flu | Gender=male) = 0.3\n")
     (folder / "adult.data").write_text(", ".join(["39", *["x"] * 13, "<=50K"]) + "\n")
@@ -153,6 +157,10 @@ def doors() -> dict[str, Door]:
         "mx.attacks.MinimalityResult.judge": Door(minimal.judge, {"original": hospital}),
         "mx.attacks.MinimalityResult.plot": Door(drawn(minimal.plot)),
         "mx.attacks.minimality": Door(mx.attacks.minimality, minimality),
+        "mx.attacks.DowncodingResult.judge": Door(downcoded.judge, {"original": aged}),
+        "mx.attacks.DowncodingResult.plot": Door(drawn(downcoded.plot)),
+        "mx.attacks.Minimal": Door(mx.attacks.Minimal, {"k": 2}),
+        "mx.attacks.downcoding": Door(mx.attacks.downcoding, downcoding),
         "mx.Block.between": Door(block.between, {"low": 0.1, "high": 0.2}),
         "mx.Block.softly": Door(block.softly, {"value": 0.1, "sd": 0.2, "delta": 0.1}),
         "mx.Block.about": Door(block.about, {"value": 0.1, "eps": 0.2}),
@@ -318,6 +326,13 @@ def doors() -> dict[str, Door]:
         "mx.disguise.similar_linkage_groups": Door(
             mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
         ),
+        "mx.explore": Door(
+            mx.explore,
+            {
+                "model": model, "original": hospital, "threshold": 0.5, "sensitive": ["Flu"],
+                "statements": list(model.knowledge), "min_support": 2, "max_rows": 3, "time_limit": 60.0,
+            },
+        ),
         "mx.inference_channels": Door(
             mx.inference_channels, {"series": series, "progress": False}, {"nonsense": 1, **solve}
         ),
@@ -342,11 +357,16 @@ def doors() -> dict[str, Door]:
             {"post": post, "values": {value: i for i, value in enumerate(release.sensitive_values)}},
         ),
         "mx.measures.leakage": Door(mx.measures.leakage, {"prior": "overall", "post": post}),
+        "mx.measures.marginal_distance": Door(mx.measures.marginal_distance, {"published": post, "original": hospital}),
         "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
         "mx.measures.query_error": Door(
             mx.measures.query_error,
             {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5},
         ),
+        "mx.measures.reidentification": Door(
+            mx.measures.reidentification, {"published": hospital, "qi": ["Gender", "Degree"], "population": 100}
+        ),
+        "mx.measures.risk_utility": Door(mx.measures.risk_utility, {"post": post, "original": hospital}),
         "mx.measures.term_divergence": Door(mx.measures.term_divergence, {"post": post, "original": hospital}),
         "mx.measures.top_differences": Door(
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from ...errors import Infeasible, TableError, arguments
+from ...errors import Infeasible
 from ...views import Release
+from .difference import difference
 from .people import People
 
 __all__ = ["BlackBox", "assignments", "enumerated"]
@@ -42,7 +41,7 @@ class BlackBox:
     asked: Callable[[], None] = lambda: None
 
     def ask(self, value: np.ndarray) -> tuple[float, float]:
-        """P(release | table), and the fewest records by which a release differs from it.
+        """Log P(table) P(release | table) up to a constant, and the fewest records by which a release differs from it.
 
         Parameters
         ----------
@@ -52,30 +51,10 @@ class BlackBox:
         self.asked()
         table = self.people.assigned(value)
         options: list[dict[str, int]] = [{}] if self.seeds is None else [{"seed": seed} for seed in self.seeds]
-        off = np.array([self._off(table, given) for given in options])
-        return float((off == 0).mean()), float(off.min())
-
-    def _off(self, table: pd.DataFrame, given: dict[str, int]) -> float:
-        """By how many records the algorithm's release differs from the published one."""
-        try:
-            found = self.algorithm(table, **given)
-        except TableError:  # of such a table it publishes nothing
-            return float(2 * len(self.people))
-        arguments.instance(found, Release, "what the algorithm returns")
-        if found.qi != self.release.qi or found.sensitive != self.release.sensitive:
-            return float(2 * len(self.people))
-        differences = [_difference(found.published[key].to_dict(), counts) for key, counts in self._wanted.items()]
-        return float(sum(differences))
-
-    @cached_property
-    def _wanted(self) -> dict[tuple[str, ...], dict[Hashable, int]]:
-        """What was published."""
-        return {key: counts.to_dict() for key, counts in self.release.published.items()}
-
-
-def _difference(one: dict[Hashable, int], other: dict[Hashable, int]) -> float:
-    """Half of the sum of absolute differences of counts."""
-    return sum(abs(one.get(key, 0) - other.get(key, 0)) for key in one.keys() | other.keys()) / 2
+        off = np.array([difference(self.release, self.algorithm, table, given) for given in options])
+        with np.errstate(divide="ignore"):
+            made = float(np.log((off == 0).mean()))
+        return made + self.people.log_prior(value), float(off.min())
 
 
 def enumerated(box: BlackBox) -> tuple[np.ndarray, int]:
@@ -94,15 +73,16 @@ def enumerated(box: BlackBox) -> tuple[np.ndarray, int]:
         If of none.
     """
     values = assignments(box.people)
-    weight = np.array([box.ask(value)[0] for value in values])
-    if not weight.any():
+    log_weight = np.array([box.ask(value)[0] for value in values])
+    if np.isinf(largest := log_weight.max()):
         raise Infeasible(
             "the algorithm makes this release of no table of these people; are its parameters, its seed and the order "
             "of the people those of the publisher?"
         )
+    weight = np.exp(log_weight - largest)
     numbers = np.arange(len(box.people.view.sensitive_values))
     p = np.stack([weight @ (values == number) for number in numbers], axis=1) / weight.sum()
-    return p, int((weight > 0).sum())
+    return p, int(np.isfinite(log_weight).sum())
 
 
 def assignments(people: People) -> np.ndarray:

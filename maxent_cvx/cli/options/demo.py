@@ -9,5 +9,10 @@ __all__ = ["add"]
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    command = commands.add_parser("demo", help="the hospital example of the paper, as a story")
+    command = commands.add_parser(
+        "demo",
+        help="the hospital example of the paper, as a story",
+        description="Tells what is inferred from ten patients in three buckets, as more and more is known.",
+        example="maxent-cvx demo",
+    )
     command.set_defaults(command="demo:run")

@@ -16,10 +16,7 @@ __all__ = ["answer", "glance"]
 
 def answer(case: Case) -> list[Block]:
     """Say whether anybody is exposed, what that means, and of whom the adversary is surest."""
-    found, n = case.exposure.value, people_in(case.view)
-    if found is None:
-        why = f"It could not be worked out: {case.exposure.why}."
-        return [Verdict("open", "Whether anybody is exposed is not known", [why])]
+    found, n = case.exposure, people_in(case.view)
     people, holds = float(found.people), case.post.certificate.holds
     if people:
         headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
@@ -49,8 +46,7 @@ def _meaning(case: Case) -> str:
 
 def _surest(case: Case) -> list[str]:
     """The surest inference of all."""
-    assert case.exposure.value is not None
-    rows = ExposedRows.of(case.exposure.value, case.view.sensitive)
+    rows = ExposedRows.of(case.exposure, case.view.sensitive)
     if not len(rows):
         return []
     usual = "" if rows.usual[0] != rows.usual[0] else f"; of all people {percent(rows.usual[0])} have it"
@@ -87,15 +83,13 @@ def glance(cases: Sequence[Case]) -> Table:
 
 
 def _exposed(case: Case) -> Cell:
-    found = case.exposure.value
-    return Cell("not known") if found is None else count(float(found.people))
+    return count(float(case.exposure.people))
 
 
 def _largest(case: Case) -> Cell:
-    found = case.exposure.value
-    if found is None or found.who.empty:
-        return Cell("none" if found is not None else "not known")
-    p = float(ExposedRows.of(found, case.view.sensitive).p.max())
+    if case.exposure.who.empty:
+        return Cell("none")
+    p = float(ExposedRows.of(case.exposure, case.view.sensitive).p.max())
     return Cell(percent(p, case.exact), p)
 
 

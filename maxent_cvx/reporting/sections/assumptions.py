@@ -16,6 +16,9 @@ from .published import published_in_words
 
 __all__ = ["assumptions", "statements_of"]
 
+#: Statements are assumptions: as many are listed, however few rows other tables have.
+MOST_STATEMENTS = 1_000
+
 
 def assumptions(case: Case) -> list[Block]:
     """Write what is published, who is known by name, what was believed before, and each statement."""
@@ -39,7 +42,7 @@ def _values(case: Case) -> list[Block]:
         share = float(n_s[at] / n_s.sum())
         name = Cell(label(view.sensitive_values[at]))
         rows.append([name, count(float(n_s[at])), Cell(percent(share), share)])
-    columns = [Column(case.sa), Column("people", "number"), Column("of all", "number")]
+    columns = [Column(case.sa), Column("People", "number"), Column("Of all", "number")]
     return [Table(f"How many people have which {case.sa}, as published", columns, rows, len(n_s), "the most frequent")]
 
 
@@ -73,7 +76,7 @@ def _statements(case: Case) -> list[Block]:
     if not found:
         return [Paragraph("The adversary is assumed to know nothing besides what is published. Whoever knows more may "
                           "infer more.", "note")]  # fmt: skip
-    shown = found[: case.asked.rows]
+    shown = found[: max(case.asked.rows, MOST_STATEMENTS)]
     named = any(held for _, held in shown)
     columns = [Column("Statement", "code"), *[Column("Called")][:named]]
     rows = [[Cell(text), *[Cell(held)][:named]] for text, held in shown]

@@ -36,7 +36,7 @@ def attacks(case: Case) -> list[Block]:
         elif isinstance(tried.value, AttackResult):
             found += _result(tried.value, case)
         elif isinstance(tried.value, pd.DataFrame):
-            found += _table(tried.value, name, case)
+            found += _worst(tried.value, case) if attack is worst_case else _table(tried.value, case)
         else:
             found.append(Paragraph(str(tried.value)))
     return found
@@ -61,26 +61,39 @@ def _result(result: AttackResult, case: Case) -> list[Block]:
     return [Paragraph(f"{result.sentence}."), Table("What the attack infers", columns, rows, len(p), "the surest")]
 
 
-def _table(table: pd.DataFrame, name: str, case: Case) -> list[Block]:
+def _worst(table: pd.DataFrame, case: Case) -> list[Block]:
+    """What the worst adversary of each size infers, and an example of what it takes to know."""
+    rows = [
+        [
+            count(int(row["k"])), probability(float(row["disclosure"])), Cell(str(row["person"])),
+            Cell(label(row["value"])), Cell("; ".join(row["sentences"]) or "nothing"),
+        ]
+        for _, row in table.head(case.asked.rows).iterrows()
+    ]  # fmt: skip
+    columns = [
+        Column("Pieces known", "number"), Column("Largest probability", "number"), Column("Of whom"), Column(case.sa),
+        Column("For example, knowing", "code"),
+    ]  # fmt: skip
+    words = (
+        "Nobody knows beforehand what an adversary knows. This is the largest probability that somebody has a value, "
+        'for an adversary who knows any so many pieces of knowledge, the most harmful ones; a piece reads "if this '
+        'person has this value, that person has that value".'
+    )
+    return [Paragraph(words), Table("The worst case", columns, rows, len(table))]
+
+
+def _table(table: pd.DataFrame, case: Case) -> list[Block]:
     """A table as the attack gives it."""
     numeric = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     columns = [Column(str(column), "number" if n else "text") for column, n in zip(table, numeric, strict=True)]
-    rows = [
-        [_cell(value, str(column)) for column, value in zip(table, row, strict=True)]
-        for row in table.head(case.asked.rows).itertuples(index=False)
-    ]
-    words = (
-        "The largest probability that somebody has a value, for an adversary who knows any k pieces of the kind below, "
-        "the most harmful ones."
-    )
-    lead = [Paragraph(words)] if name == "worst_case" else []
-    return [*lead, Table("What the attack finds", columns, rows, len(table))]
+    rows = [[_cell(value) for value in row] for row in table.head(case.asked.rows).itertuples(index=False)]
+    return [Table("What the attack finds", columns, rows, len(table))]
 
 
-def _cell(value: object, column: str) -> Cell:
+def _cell(value: object) -> Cell:
     """A cell of any table."""
     if isinstance(value, float):
-        return probability(value) if column == "disclosure" else number(value)
+        return number(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return count(int(value))
     if isinstance(value, tuple | list):

@@ -28,9 +28,7 @@ MOST_WORK = 300_000
 
 def changes(case: Case) -> list[Block]:
     """Say what would make the release safer against this adversary."""
-    found = case.exposure.value
-    if found is None:
-        return [Paragraph("Without a verdict there is no advice.", "missing")]
+    found = case.exposure
     if not found.people:
         return [
             Paragraph("Nothing has to change for this adversary and this threshold."),

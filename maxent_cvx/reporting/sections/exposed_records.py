@@ -15,7 +15,7 @@ __all__ = ["exposed_records"]
 
 def exposed_records(case: Case) -> list[Block]:
     """List the records of exposed groups, and whether what is inferred of them is true; nothing unless asked for."""
-    if not case.asked.records or case.exposure.value is None or not case.exposure.value.people:
+    if not case.asked.records or not case.exposure.people:
         return []
     found = Tried.of(lambda: _table(case))
     return [Paragraph(f"Records are not shown: {found.why}.", "missing")] if found.value is None else [found.value]
@@ -23,10 +23,9 @@ def exposed_records(case: Case) -> list[Block]:
 
 def _table(case: Case) -> Table:
     """The records, by their labels in the table that was given."""
-    assert case.exposure.value is not None
     original, view = case.asked.original, case.view
     assert original is not None
-    rows = ExposedRows.of(case.exposure.value, view.sensitive)
+    rows = ExposedRows.of(case.exposure, view.sensitive)
     inferred = dict(zip(rows.tuples, rows.values, strict=True))
     code, tuples = sort_distinct(original[list(view.qi)])
     of_exposed = np.array([key in inferred for key in tuples])

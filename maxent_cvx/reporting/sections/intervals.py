@@ -7,9 +7,8 @@ import pandas as pd
 
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
-from ..formats import percent, probability, share
+from ..formats import label, percent, probability, share
 from ..tables import group_cells, group_columns
-from .published import people_in
 from .values import counted_values
 
 __all__ = ["intervals"]
@@ -26,13 +25,14 @@ def intervals(case: Case) -> list[Block]:
     q, s = _positions(ends.index, case)
     estimate = np.nan_to_num(case.post.conditional().to_numpy()[q, s])  # type: ignore[call-arg]
     low, high = ends["low"].to_numpy(), ends["high"].to_numpy()
-    kept = counted_values(case)[s] & (high > case.exact)
-    order = np.flatnonzero(kept)
+    counted = counted_values(case)[s]
+    order = np.flatnonzero(counted & (high - low > NEAR))
     order = order[np.argsort(-estimate[order], kind="stable")]
     index = view.quasi_identifiers
     rows = [
         [
-            *group_cells(index, int(q[at])), Cell(_value(case, int(s[at]))), probability(estimate[at], case.exact),
+            *group_cells(index, int(q[at])), Cell(label(view.sensitive_values[s[at]])),
+            probability(estimate[at], case.exact),
             Cell(_ends(low[at], high[at]), estimate[at], low[at], high[at]),
         ]
         for at in order[: case.asked.rows]
@@ -41,21 +41,27 @@ def intervals(case: Case) -> list[Block]:
         *group_columns(index), Column(case.sa), Column("Estimate", "number"), Column("What is possible", "range")
     ]  # fmt: skip
     table = Table("Estimates, and the interval that each lies in", columns, rows, len(order), "the largest estimates")
-    return [*_sentences(case, low[kept], high[kept], q[kept]), table]
+    fixed = int(counted.sum()) - len(order)
+    return [*_sentences(case, low[counted], high[counted], q[counted]), _fixed(fixed, len(order)), table]
+
+
+def _fixed(fixed: int, left: int) -> Paragraph:
+    """Say of how many probabilities only one value is possible."""
+    return Paragraph(
+        f"Of {fixed:,} of {fixed + left:,} probabilities only one value is possible, mostly 0; the others are below."
+    )
 
 
 def _sentences(case: Case, low: np.ndarray, high: np.ndarray, q: np.ndarray) -> list[Block]:
     """How many people reach the threshold for sure, and how many could."""
     n_q, at = np.asarray(case.view.n_q), case.asked.threshold
-    reach = [
-        int(n_q[np.unique(q[ends >= at - case.exact])].sum()) for ends in (low, high)
-    ]  # people with a QI tuple of whom some value does
-    total = people_in(case.view)
+    sure, could = (int(n_q[np.unique(q[ends >= at - case.exact])].sum()) for ends in (low, high))
+    total = int(n_q.sum())
     words = (
-        f"An estimate is the adversary's best guess; the interval is what everything that is known permits. "
-        f"Of {share(reach[0], total)} a value has a probability of at least {percent(at)} in any case; of "
-        f"{share(reach[1], total)} it can have, for somebody who knows more. The usual frequency of values is not "
-        "considered here."
+        "An estimate is the adversary's best guess; the interval is what everything that is known permits. For "
+        f"{share(sure, total)}, some value has a probability of at least {percent(at)} in any case; for "
+        f"{share(could, total)}, one could have it in the eyes of somebody who knows more. How usual the value is, is "
+        "not considered here."
     )
     return [Paragraph(words)]
 
@@ -63,13 +69,7 @@ def _sentences(case: Case, low: np.ndarray, high: np.ndarray, q: np.ndarray) -> 
 def _ends(low: float, high: float) -> str:
     """Write an interval."""
     one, other = percent(low), percent(high)
-    return f"{one} to {other}" if one != other else f"{one}, nothing else" if high - low < NEAR else f"about {one}"
-
-
-def _value(case: Case, s: int) -> str:
-    """The name of a sensitive value."""
-    value = case.view.sensitive_values[s]
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"{one} to {other}" if one != other else f"about {one}"
 
 
 def _positions(index: pd.Index, case: Case) -> tuple[np.ndarray, np.ndarray]:

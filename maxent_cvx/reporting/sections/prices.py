@@ -33,7 +33,10 @@ def prices(case: Case) -> list[Block]:
         "something altogether."
     )
     if idle:
-        words += f" {idle:,} of the {len(table):,} statements have the price 0: the answer is the same without each."
+        has = "has" if idle == 1 else "have"
+        words += (
+            f" {idle:,} of the {len(table):,} statements {has} the price 0: the answer is the same without any one."
+        )
     rows = [
         [Cell(str(table.index[at])), Cell(SIDES[str(table["side"].iloc[at])]), _size(price[at])]
         for at in range(min(len(table), case.asked.rows))

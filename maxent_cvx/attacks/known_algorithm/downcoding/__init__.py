@@ -1,0 +1,1 @@
+"""Downcoding: which exact quasi-identifiers a generalised record has, if the algorithm that generalised it is known."""
