@@ -18,8 +18,14 @@ author = "The maxent_cvx developers"
 copyright = author  # noqa: A001
 version = release = version_of("maxent-cvx")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.intersphinx", "numpydoc", "myst_nb"]
-exclude_patterns = ["_build"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_nb",
+    "matplotlib.sphinxext.plot_directive",
+]
+exclude_patterns = ["_build", "notebooks/explorer"]  # what Voila serves is no page of ours
 templates_path = ["_templates"]
 nitpicky = True  # a reference to what is not there fails the build; nothing is exempt
 default_role = "code"
@@ -27,6 +33,10 @@ default_role = "code"
 # The notebooks are pages, shown as they are stored; tests execute them. Sphinx reads only what is below its own folder.
 nb_execution_mode = "off"
 myst_heading_anchors = 3
+# The gallery is drawn when the pages are built: a picture below the code that makes it.
+plot_include_source = True
+plot_html_show_source_link = plot_html_show_formats = False
+plot_formats = [("png", 110)]
 shutil.rmtree(HERE / "notebooks", ignore_errors=True)
 shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", ignore=shutil.ignore_patterns(".*"))
 
@@ -47,6 +57,7 @@ intersphinx_mapping = {
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `MaxEnt.add()`
 RETURNED = [  # by public functions; nobody imports them
+    "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
@@ -77,7 +88,7 @@ numpydoc_xref_aliases = {
     "ndarray": "numpy.ndarray",
     **{
         name: f"{module.__name__}.{name}"
-        for module in [mx, *(found for found in map(mx.__dict__.get, mx.__all__) if inspect.ismodule(found))]
+        for module in [mx, *(found for found in (getattr(mx, name) for name in mx.__all__) if inspect.ismodule(found))]
         for name in module.__all__
         if inspect.isclass(getattr(module, name))
     },
@@ -94,5 +105,5 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing is below these.
-html_sidebars = {page: [] for page in ("index", "guide", "architecture", "contributing", "changes")}
+html_sidebars = {page: [] for page in ("index", "architecture", "contributing", "changes")}
 html_show_sourcelink = False

@@ -10,76 +10,16 @@ import pandas as pd
 from .. import attacks, plots
 from ..errors import TableError
 from ..views import Release
+from . import document
 from .output import PICTURES, check_output, draw, write
-from .parsing import Commands, counts
-from .reading import free_name, one_source_of_buckets, read_table, release_options, released, table_options
+from .reading import free_name, read_table, values_as_printed
+from .releases import one_source_of_buckets, released
 from .tables import read_domain, read_statistics
 
-__all__ = ["add"]
+__all__ = ["definetti", "reconstruct", "worst_case"]
 
 #: The surest inferences that are printed.
 LISTED = 10
-
-
-def add(commands: Commands) -> None:
-    """Describe the command, and the attacks that it knows."""
-    command = commands.add_parser(
-        "attack",
-        help="what can be inferred from what is published alone",
-        description="Attacks that need no knowledge of their own.",
-    )
-    methods = command.add_subparsers(required=True, metavar="ATTACK")
-
-    worst = methods.add_parser(
-        "worst-case",
-        help="the most that k pieces of knowledge can disclose",
-        description="The largest P(somebody has a value) after any k implications, of several releases side by side.",
-    )
-    table_options(worst, several=True)
-    release_options(worst)
-    worst.add_argument("--k", type=counts, default=[0, 1, 2, 3], metavar="K,K,...", help="pieces known (0,1,2,3)")
-    worst.add_argument(
-        "--sensitive",
-        action="append",
-        metavar="VALUE",
-        help="a value that must not be inferred (all); of several columns: S,T",
-    )
-    _outputs(worst, "disclosure against k")
-    worst.set_defaults(command=worst_case)
-
-    learnt = methods.add_parser(
-        "definetti",
-        help="guess everybody's value by what all buckets together say",
-        description="Who has what, by a model that is learnt from the release itself; nothing else is known.",
-    )
-    table_options(learnt)
-    release_options(learnt)
-    learnt.add_argument("--smoothing", type=float, default=1.0, help="records added to each count of naive Bayes (1)")
-    learnt.add_argument("--iterations", type=int, default=60, metavar="N", help="at most so many (60)")
-    _outputs(learnt, "of how many people the likeliest value is how sure")
-    learnt.set_defaults(command=definetti)
-
-    tables = methods.add_parser(
-        "reconstruct",
-        help="all records that published tables leave possible",
-        description="TABLES is a CSV file, a row a statistic: a column for each attribute of the domain (a value, 0-4, "
-        "a|b, or nothing for all), and n, mean and median as they are printed; n may be suppressed, as <3.",
-    )
-    tables.add_argument("tables", metavar="TABLES")
-    tables.add_argument(
-        "--domain", required=True, metavar="A=V;...", help="what values are possible: 'age=0-125;sex=F|M'"
-    )
-    tables.add_argument("--of", metavar="A", help="the attribute that means and medians are of (the one of numbers)")
-    tables.add_argument("--decimals", type=int, metavar="N", help="what they are rounded to (as the longest of each)")
-    tables.add_argument("--limit", type=int, default=10, metavar="N", help="solutions that are listed (10)")
-    tables.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds (60)")
-    _outputs(tables, "how sure the records are")
-    tables.set_defaults(command=reconstruct)
-
-
-def _outputs(command: argparse.ArgumentParser, drawn: str) -> None:
-    command.add_argument("--out", metavar="FILE", help="write the table that is printed, whole: .csv")
-    command.add_argument("--plot", metavar="FILE", help=f"draw {drawn}: .png, .pdf or .svg")
 
 
 def worst_case(options: argparse.Namespace) -> None:
@@ -91,7 +31,9 @@ def worst_case(options: argparse.Namespace) -> None:
         own.table = name
         release, _ = _release(own)
         releases[name] = f"{release!r}"[1:-1]
-        found[name] = attacks.worst_case(release, k=options.k, sensitive=_values(release, options.sensitive))
+        found[name] = attacks.worst_case(
+            release, k=options.k, sensitive=values_as_printed(options.sensitive, release.sensitive_values)
+        )
     table = pd.concat(found, names=["release", None]).reset_index(level=0)
     for name, one in found.items():
         print(f"{name}: {releases[name]}\nThe largest P(somebody has a value) after any k implications:")
@@ -110,6 +52,8 @@ def worst_case(options: argparse.Namespace) -> None:
         write(options.out, lambda path: written.to_csv(path, index=False))
     if options.plot:
         draw(options.plot, plots.worst_case(found))
+    if options.json:
+        document.tabulated(options, worst_case=table.reset_index(drop=True), releases=releases)
 
 
 def definetti(options: argparse.Namespace) -> None:
@@ -126,7 +70,8 @@ def definetti(options: argparse.Namespace) -> None:
     whom = surest.index.to_frame(index=False)  # whose columns may have the same names
     shown = pd.concat([whom, shown.reset_index(drop=True)], axis=1)
     print(shown.to_string(index=False, float_format="{:.4f}".format))
-    if not options.sa_table:
+    judged = None
+    if not options.sa_table and not options.generalized:
         judged = found.judge(records)
         print(f"\nOf the records themselves: {judged}")
         held = judged.calibration[judged.calibration["records"] > 0]
@@ -135,6 +80,9 @@ def definetti(options: argparse.Namespace) -> None:
         write(options.out, lambda path: found.table.to_csv(path))
     if options.plot:
         draw(options.plot, found.plot())
+    if options.json:
+        right = None if judged is None else judged.right
+        document.tabulated(options, said=str(found), probabilities=found.table, right=right)
 
 
 def reconstruct(options: argparse.Namespace) -> None:
@@ -156,6 +104,10 @@ def reconstruct(options: argparse.Namespace) -> None:
         write(options.out, lambda path: listed.to_csv(path, index=False))
     if options.plot:
         draw(options.plot, found.plot())
+    if options.json:
+        solutions = [one.to_dict("records") for one in found.solutions]
+        certain = found.certain.reset_index(drop=True)
+        document.tabulated(options, unique=found.unique, complete=found.complete, certain=certain, solutions=solutions)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -167,15 +119,10 @@ def _check(options: argparse.Namespace) -> None:
         raise TableError("--sa-table belongs to one release; give one TABLE")
 
 
-def _values(release: Release, given: list[str] | None) -> list[object] | None:
-    """Read values as a table prints them, of several columns with commas between them."""
-    if given is None:
-        return None
-    known: dict[str, object] = {
-        ",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in release.sensitive_values
-    }
-    return [known.get(one, one) for one in given]
-
-
 def _release(options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:
-    return released(read_table(options), options)
+    release, records = released(read_table(options), options)
+    if not isinstance(release, Release):
+        raise TableError(
+            "--population: who is in which group is not known, and these attacks are of releases that say so"
+        )
+    return release, records

@@ -9,29 +9,12 @@ from ..model.maxent import MaxEnt
 from ..sources import StrongestAssociations
 from ..studies.compare_solvers import compare_solvers
 from ..views import Release
+from . import document
 from .output import PICTURES, check_output, draw, write
-from .parsing import Commands
-from .reading import bucketed, one_source_of_buckets, read_table, table_options
+from .reading import read_table
+from .releases import bucketed, one_source_of_buckets
 
-__all__ = ["add"]
-
-
-def add(commands: Commands) -> None:
-    """Describe the command."""
-    command = commands.add_parser(
-        "compare",
-        help="what every solver makes of one model, how precisely, and how fast",
-        description="Solve one model with every solver: a release, and an adversary who knows strong associations.",
-    )
-    table_options(command)
-    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
-    command.add_argument("--known", type=int, default=0, metavar="K", help="associations known, half of each kind (0)")
-    command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
-    command.add_argument("--solvers", metavar="A,B,...", help="names that 'maxent-cvx solvers' lists (all installed)")
-    command.add_argument("--no-presolve", action="store_true", help="give them the problem as posed")
-    command.add_argument("--out", metavar="FILE", help="write the table: .csv")
-    command.add_argument("--plot", metavar="FILE", help="draw errors against seconds: .png, .pdf or .svg")
-    command.set_defaults(command=run)
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -62,3 +45,5 @@ def run(options: argparse.Namespace) -> None:
         write(options.out, lambda path: table.to_csv(path))
     if options.plot:
         draw(options.plot, plots.solver_comparison(table))
+    if options.json:
+        document.tabulated(options, solvers=table.reset_index(), reference=table.attrs["reference"])

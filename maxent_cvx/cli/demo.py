@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 
 import pandas as pd
@@ -13,7 +14,12 @@ from ..model.posterior import Posterior
 from ..sources import P
 from ..views import Release
 
-__all__ = ["story"]
+__all__ = ["run", "story"]
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the story."""
+    print("\n\n".join(story()))
 
 
 def story() -> Iterator[str]:

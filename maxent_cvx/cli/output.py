@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TableError
 from ..system.files import write_beside
+from .streams import DASH, data_stream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ PICTURES = {".png", ".pdf", ".svg"}
 
 def check_output(path: str | None, endings: set[str]) -> None:
     """Refuse a file that cannot be written, before any work."""
-    if path is None:
+    if path is None or (path == DASH and ".csv" in endings):
         return
     folder = Path(path).resolve().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -42,7 +43,10 @@ def draw(path: str, axes: Axes) -> None:
     plt.close(figure)
 
 
-def write(path: str, save: Callable[[Path], object]) -> None:
-    """Write a file whole or not at all."""
+def write(path: str, save: Callable[[Any], object], what: str = "") -> None:
+    """Write a file whole or not at all; for a dash, to standard output."""
+    if path == DASH:
+        save(data_stream())
+        return
     write_beside(path, save)
-    print(f"wrote {path}")
+    print(f"wrote {path}{what}")

@@ -14,39 +14,40 @@ from ..model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from ..sources import Statement
 from ..system.local_workers import local_client
 from ..views import Release
+from . import document
+from .advice import withholding
+from .judging import judge, print_exposure, print_limit
+from .output import check_output
 from .reading import read_people
+from .report_file import PAGES, write_report
+from .statuses import EXPOSED
 
-__all__ = ["is_in_partitions", "partition_options", "quantify_partitions"]
+__all__ = ["is_in_partitions", "quantify_partitions"]
 
 #: Options of ``quantify`` that a table in memory is needed for, and what to do instead.
 IN_MEMORY = {
     "top": "score associations of a CSV file", "l": "write the buckets into a column, and give --bucket",
     "exempt": "write the buckets into a column, and give --bucket", "sa_table": "write values into the same files",
-    "rows": "write the rows wanted into files of their own", "plot": "plot what --out writes",
+    "generalized": "write the groups into a column, and give --bucket", "id": "read the releases of a series from CSV",
+    "qi_table": "rules are about one table of people", "rows": "write the rows wanted into files of their own",
+    "plot": "plot what --out writes",
 }  # fmt: skip
-
-
-def partition_options(command: argparse.ArgumentParser) -> None:
-    """Options for files that are read in partitions."""
-    command.add_argument("more", nargs="*", metavar="PARQUET", help="TABLE is a Parquet file, and these follow it")
-    command.add_argument("--cluster", metavar="ADDRESS", help="the scheduler of a Dask cluster, tcp://...")
-    command.add_argument("--workers", type=int, metavar="N", help="N processes of this machine, by Dask; else threads")
 
 
 def is_in_partitions(options: argparse.Namespace) -> bool:
     """Whether Parquet files are to be read; the options that are for these alone are refused with anything else."""
-    table = Path(options.table)
-    if options.more or table.suffix == ".parquet" or table.is_dir():
+    tables = [*map(Path, (options.table, *options.more))]
+    if any(table.suffix == ".parquet" or (table.is_dir() and table.suffix != ".csv") for table in tables):
         return True
     if options.cluster is not None or options.workers is not None:
         raise TableError(f"--cluster and --workers are for Parquet files; {options.table!r} is none")
     return False
 
 
-def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statement]) -> None:
+def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statement]) -> int:
     """Print what the release discloses; write P(q, s, b) of every partition where asked."""
     for name, instead in IN_MEMORY.items():
-        if getattr(options, name, None) is not None:
+        if getattr(options, name, None) not in (None, False):
             option = "--" + name.replace("_", "-")
             raise TableError(f"Parquet files are read in partitions, for which there is no {option}: {instead}")
     if options.solver != "auto":
@@ -56,6 +57,7 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
     qi, sa = ([name.strip() for name in text.split(",")] for text in (options.qi, options.sa))
     if options.out is not None and Path(options.out).exists():
         raise TableError(f"cannot write {options.out!r}: it is there; a folder is written whole, under a new name")
+    check_output(options.report, PAGES)
     people = None if options.people is None else read_people(options.people)
     with _workers(options) as client:
         release = Release.from_parquet(
@@ -73,10 +75,21 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
         print("Worst disclosure over all QI tuples:")
         worst = measures.disclosure(post, worst=True)
         print(worst.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
-        print(f"\n{measures.exposed(post)}")
+        verdict = judge(post, options, None)
+        print()
+        print_exposure(verdict)
+        print_limit(verdict)
+        advice = [*withholding(verdict.above, options)] if verdict.above is not None and verdict.fails else []
+        print(*advice, sep="\n", end="\n" * bool(advice))
         if options.out:
             post.to_parquet(options.out)
             print(f"wrote {options.out}")
+        if options.report:
+            write_report({"": post}, {}, options, options.report)
+        status = EXPOSED if verdict.fails else 0
+        if options.json:
+            document.answered(options, post, model.knowledge, verdict, {"advice": advice}, status)
+    return status
 
 
 def _workers(options: argparse.Namespace) -> Any:

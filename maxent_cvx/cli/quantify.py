@@ -3,112 +3,177 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from .. import measures, plots
-from ..errors import TableError
+from ..errors import Infeasible, TableError
+from ..measures import Exposure
 from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
 from ..solvers import find
-from ..sources import read_knowledge, read_statement
+from ..sources import Statement
 from ..studies.quantify import quantify
-from ..views import Release
+from ..views import Release, View
+from . import document
+from .advice import larger_buckets, withholding
+from .judging import Verdict, judge, print_exposure, print_limit
+from .knowledge import located, statements_of
+from .material import Material, material
 from .output import PICTURES, check_output, draw, write
-from .parsing import Commands, counts
-from .partitions import is_in_partitions, partition_options, quantify_partitions
-from .reading import one_source_of_buckets, read_people, read_table, release_options, released, table_options
+from .partitions import is_in_partitions, quantify_partitions
+from .reading import read_people
+from .releases import one_source_of_buckets
+from .report_file import PAGES, write_report
+from .statuses import EXPOSED
+from .wording import in_options
 
-__all__ = ["add"]
+__all__ = ["Question", "question", "run"]
 
-
-def add(commands: Commands) -> None:
-    """Describe the command."""
-    command = commands.add_parser(
-        "quantify",
-        help="what an adversary infers from a table",
-        description="Without --top: P(sensitive value | QI) from the release and what is known (--know, --knowledge), "
-        "and what that discloses. With --top: "
-        "the paper's (bound, score) for adversaries who know the K strongest associations.",
-    )
-    table_options(command)
-    partition_options(command)
-    release_options(command)
-    command.add_argument(
-        "--top", type=counts, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
-    )
-    command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
-    command.add_argument(
-        "--know", action="append", default=[], metavar="TEXT", help="what is known, e.g. 'P(Flu | Gender=male) <= 0.3'"
-    )
-    command.add_argument("--knowledge", metavar="FILE", help="a text file of what is known, a statement a line")
-    command.add_argument("--people", metavar="CSV", help="people known by name: names first, then the QI columns")
-    command.add_argument("--solver", default="auto", help="a name that 'maxent-cvx solvers' lists")
-    command.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write P(s | q), or the scores: .csv; the posterior: .parquet; of Parquet files P(q, s, b): a folder",
-    )
-    command.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
-    command.set_defaults(command=run)
+#: Options that --top has no use for.
+NOT_SCORED = ("know", "knowledge", "people", "fail_above", "sensitive", "baseline", "id", "qi_table", "report")
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     """Print what the release discloses, or the scores; write and draw them where asked."""
     find(options.solver)  # before any work
     one_source_of_buckets(options)
-    if options.top and (options.know or options.knowledge or options.people):
-        raise TableError(
-            "--top scores adversaries who know associations only; leave out --know, --knowledge and --people"
-        )
-    statements = [*map(read_statement, options.know), *(read_knowledge(options.knowledge) if options.knowledge else [])]
+    if options.top and (given := [f"--{n.replace('_', '-')}" for n in NOT_SCORED if getattr(options, n)]):
+        raise TableError(f"--top scores adversaries who know associations only; leave out {' and '.join(given)}")
+    statements = statements_of(options)
     if is_in_partitions(options):
-        quantify_partitions(options, statements)
-        return
-    people = None if options.people is None else read_people(options.people)
-    records = read_table(options)
-    check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
-    check_output(options.plot, PICTURES)
+        return quantify_partitions(options, statements)
     if options.sa_table and options.top:
         raise TableError("--sa-table has no records to mine for --top")
-    release, records = released(records, options)
-    print(f"{release!r}"[1:-1])
-    if options.top:
-        _score(release, records, options)
-    else:
-        _disclose(MaxEnt(release, people=people).add(*statements), records, options)
+    asked = question(options, statements)
+    check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
+    check_output(options.plot, PICTURES)
+    check_output(options.report, PAGES)
+    print(f"{asked.found.view!r}"[1:-1])
+    return _score(asked.found, options) if options.top else asked.answer()
 
 
-def _disclose(model: MaxEnt, records: pd.DataFrame, options: argparse.Namespace) -> None:
-    """Print what the release discloses to somebody with this knowledge."""
-    for label in model.knowledge:
-        print(f"known: {label}")
-    post = model.solve(solver=options.solver)
-    original = None if options.sa_table else records
-    named = len(model.space.people) > 0
-    print(f"H({'I, ' * named}Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
-    if named:
-        print(f"P({', '.join(model.view.sensitive)} | person):")
-        print(post.people().to_string(float_format=lambda x: f"{x:.4f}"), end="\n\n")
-    print("Worst disclosure over all QI tuples:")
-    print(measures.disclosure(post, worst=True).to_string(index=False, float_format=lambda x: f"{x:.4g}"))
-    print(f"\n{measures.exposed(post, original=original)}")
-    if original is not None:
-        print(f"Divergence from the truth: {measures.overall_divergence(post, original):.6f} bits")
-    if options.out and Path(options.out).suffix == ".parquet":
-        post.save(options.out)
-        print(f"wrote {options.out}")
-    elif options.out:
-        write(options.out, lambda path: post.conditional().to_csv(path))
-    if options.plot:
-        draw(options.plot, plots.posterior(post))
+def question(options: argparse.Namespace, statements: list[Statement]) -> Question:
+    """Read what is published, and who is known by name."""
+    people = None if options.people is None else read_people(options.people)
+    is_made = not (options.bucket or options.sa_table or options.generalized)
+    found = material(options)
+    return Question(options, found, people, statements, options.l if is_made else None)
 
 
-def _score(release: Release, records: pd.DataFrame, options: argparse.Namespace) -> None:
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is inferred from a release by somebody who knows some statements, and people by name.
+
+    Attributes
+    ----------
+    options : Namespace
+        The command's.
+    found : Material
+        What is published.
+    people : DataFrame or None
+        Who is known by name.
+    statements : list of Statement
+        What is known.
+    made : int or None
+        The l of the buckets, if they were made here.
+    """
+
+    options: argparse.Namespace
+    found: Material
+    people: pd.DataFrame | None
+    statements: list[Statement]
+    made: int | None
+
+    def answer(self) -> int:
+        """Print, write and draw the answer, and give the exit status."""
+        model = self.model(self.found.view)
+        for label in model.knowledge:
+            print(f"known: {label}")
+        post = self.solved(model)
+        self._print(post, model)
+        verdict = judge(post, self.options, self.found.original)
+        print_exposure(verdict)
+        if (original := self.found.original) is not None:
+            divergence = measures.overall_divergence(post, original)
+            print(f"Divergence from the truth: {divergence:.6f} bits")
+        print_limit(verdict)
+        advice = [in_options(line, self.options) for line in self.advice(verdict)] if verdict.fails else []
+        for line in advice:
+            print(line)
+        self._write(post)
+        if self.options.report:
+            write_report({"": post}, {"": self.found.original}, self.options, self.options.report)
+        status = EXPOSED if verdict.fails else 0
+        if self.options.json:
+            more: dict[str, object] = {"advice": advice}
+            if original is not None:
+                more["divergence_bits"] = divergence
+            if len(model.space.people):
+                more["people"] = [{"person": who, "P": p} for who, p in post.people().to_dict("index").items()]
+            document.answered(self.options, post, model.knowledge, verdict, more, status)
+        return status
+
+    def model(self, view: View) -> MaxEnt:
+        """Add what is known to what is published."""
+        return MaxEnt(view, people=self.people).add(*self.found.published, *self.statements)
+
+    def solved(self, model: MaxEnt) -> Posterior:
+        """Solve it."""
+        try:
+            return model.solve(solver=self.options.solver)
+        except Infeasible as error:
+            raise located(error, model.knowledge) from error
+
+    def advice(self, verdict: Verdict) -> Iterator[str]:
+        """Say what would help."""
+        assert verdict.above is not None
+        assert verdict.limit is not None
+        if self.found.original is not None and isinstance(self.found.view, Release):
+            yield larger_buckets(verdict.limit, self.made, self.found.original, self.options, self._above)
+        yield from withholding(verdict.above, self.options)
+
+    def _above(self, view: View) -> Exposure | None:
+        """Who is exposed above the limit by another release of the same people."""
+        return judge(self.model(view).solve(solver=self.options.solver), self.options, None).above
+
+    def _print(self, post: Posterior, model: MaxEnt) -> None:
+        named = len(model.space.people) > 0
+        entropy = "H(" + "I, " * named + "Q, S, B)" if isinstance(model.view, Release) else "entropy"
+        print(f"{entropy} = {post.entropy:.6f} nats; {post.certificate}\n")
+        if named:
+            print(f"P({', '.join(model.view.sensitive)} | person):")
+            print(post.people().to_string(float_format=lambda x: f"{x:.4f}"), end="\n\n")
+        print("Worst disclosure over all QI tuples:")
+        worst = measures.disclosure(post, worst=True)
+        print(worst.to_string(index=False, float_format=lambda x: f"{x:.4g}"), end="\n\n")
+
+    def _write(self, post: Posterior) -> None:
+        """Write and draw the answer where asked: of people who are named, theirs."""
+        out, sensitive = self.options.out, ", ".join(self.found.view.sensitive)
+        if out and Path(out).suffix == ".parquet":
+            post.save(out)
+            print(f"wrote {out}")
+        elif out and self.people is not None:
+            write(out, lambda path: post.people().to_csv(path), f": P({sensitive} | person)")
+        elif out:
+            write(out, lambda path: post.conditional().to_csv(path))
+        if self.options.plot:
+            draw(self.options.plot, plots.posterior(post))
+
+
+def _score(found: Material, options: argparse.Namespace) -> int:
     """Print the paper's (bound, score), for three kinds of adversary."""
+    if not isinstance(found.view, Release):
+        raise TableError("--top scores one release; give one TABLE")
     kinds = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "K/2 + K/2": lambda k: (k - k // 2, k // 2)}
     bounds = {(name, k): bound(k) for name, bound in kinds.items() for k in options.top}
-    table = quantify(release, records, list(bounds.values()), min_support=options.min_support, solver=options.solver)
+    table = quantify(
+        found.view, found.records, list(bounds.values()), min_support=options.min_support, solver=options.solver
+    )
     table.insert(0, "K", [k for _, k in bounds])
     table.insert(0, "curve", [name for name, _ in bounds])
     print("score: divergence of P(s | q) from the truth, bits; term_divergence: the same over P(q, s, b)")
@@ -123,3 +188,6 @@ def _score(release: Release, records: pd.DataFrame, options: argparse.Namespace)
     if options.plot:
         curves = {name: table[table["curve"] == name] for name in kinds}
         draw(options.plot, plots.quantification(curves))
+    if options.json:
+        document.scored(options, found.view, table)
+    return 0

@@ -1,112 +1,102 @@
-"""What a command reads: a table with its columns, people known by name, buckets."""
+"""What a command reads: a table with its columns, people known by name."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from .. import datasets, disguise
 from ..errors import TableError, unknown_name
 from ..tables.columns import count_column
-from ..views import Release
+from .built_in import BUILT_IN, assume
+from .streams import DASH, read_text, source_name
 
 __all__ = [
-    "bucketed",
+    "columns_of",
     "free_name",
-    "one_source_of_buckets",
+    "load_table",
     "people_of",
     "read_csv",
     "read_people",
     "read_table",
-    "release_options",
-    "released",
-    "table_options",
+    "values_as_printed",
+    "without_gaps",
 ]
 
-#: Tables that travel with the package, and what `quantify` assumes of them unless told otherwise.
-BUILT_IN: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, object]]] = {
-    "adult": (
-        datasets.load_adult,
-        {
-            "qi": ",".join(datasets.ADULT_QI), "sa": "education", "rows": 14_210, "l": 5, "exempt": 2,
-            "top": [0, 10, 50, 100, 200, 500],
-        },
-    ),
-    "hospital": (datasets.load_hospital, {"qi": "Gender,Degree", "sa": "Disease", "bucket": "Bucket"}),
-}  # fmt: skip
 #: People that a table with counts is written out for.
 MOST_PEOPLE = 10**8
 
 
-def table_options(command: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Options of commands that read a table, or several with the same columns."""
-    what = f"a CSV file with a header, or {' or '.join(BUILT_IN)}"
-    if several:
-        command.add_argument("table", metavar="TABLE", nargs="+", help=what)
-    else:
-        command.add_argument("table", metavar="TABLE", help=what)
-    command.add_argument("--qi", metavar="A,B,...", help="quasi-identifier columns")
-    command.add_argument("--sa", metavar="S,...", help="the sensitive column; of several, each combination is a value")
-    command.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
-    command.add_argument("--l", type=int, help="Anatomy: records, and different values, a bucket")
-    command.add_argument("--exempt", type=int, help="Anatomy: most frequent values that may repeat (0)")
-    command.add_argument("--seed", type=int, default=0, help="Anatomy: random seed (0)")
-
-
-def release_options(command: argparse.ArgumentParser) -> None:
-    """Options of commands that take a release, or make one of a table."""
-    command.add_argument("--bucket", help="column of the published buckets; without it, Anatomy makes them (--l)")
-    command.add_argument("--sa-table", metavar="CSV", help="TABLE holds QI and bucket only; sensitive values are here")
-    command.add_argument("--count", help="column that says how many people a row stands for")
-
-
-def released(records: pd.DataFrame, options: argparse.Namespace) -> tuple[Release, pd.DataFrame]:
-    """Read a release from its tables, or make one; with the records, in their buckets, that it is of."""
-    if options.sa_table:
-        if options.bucket is None:
-            raise TableError("--sa-table needs --bucket")
-        sa_table = read_csv(options.sa_table)
-        release = Release.from_tables(
-            records, sa_table, qi=options.qi, sa=options.sa, bucket=options.bucket, count=options.count
-        )
-        return release, records
-    if options.count is not None:
-        records = people_of(records, options.count)
-    if options.bucket is None:
-        records, options.bucket = bucketed(records, options)
-    return Release.from_buckets(records, qi=options.qi, sa=options.sa, bucket=options.bucket), records
-
-
 def read_table(options: argparse.Namespace) -> pd.DataFrame:
-    """Read the table, and fill in what is known of a built-in one."""
-    load, known = BUILT_IN.get(options.table, (None, {}))
-    if load is None and not Path(options.table).exists():
-        raise unknown_name("file or built-in table", options.table, BUILT_IN)
-    table = load() if load else read_csv(options.table)
-    for name, value in known.items():
-        # Somebody who asks for Anatomy (--l) does not want the buckets that the table has, and the other way round.
-        other = {"bucket": "l", "l": "bucket", "exempt": "bucket", "top": "bucket"}.get(name, name)
-        if name in vars(options) and getattr(options, name) is None and getattr(options, other, None) is None:
-            setattr(options, name, value)
+    """Read the table, and fill in what is known of a built-in one; with the columns of its roles as lists."""
+    assume(options)
+    table = load_table(options.table, options)
+    if options.qi is None and getattr(options, "id", None) is not None:
+        options.qi = ""  # a pseudonym may be all that is known of a person
     if options.qi is None or options.sa is None:
-        raise TableError(f"--qi and --sa are needed; {options.table} has the columns {', '.join(table.columns)}")
-    options.qi, options.sa = ([name.strip() for name in text.split(",")] for text in (options.qi, options.sa))
+        needed = " and ".join(f"--{name}" for name in ("qi", "sa") if getattr(options, name) is None)
+        raise TableError(f"{needed} must be given; {_name(options.table)} has the columns {', '.join(table.columns)}")
+    options.qi, options.sa = columns_of(options.qi), columns_of(options.sa)
+    return without_gaps(table, options.table, options)
+
+
+def columns_of(text: str) -> list[str]:
+    """Read names with commas between them, in quotes where they hold one; of an empty text none."""
+    found = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in found] if text.strip() else []
+
+
+def load_table(name: str, options: argparse.Namespace) -> pd.DataFrame:
+    """Read a table, or its first rows."""
+    load, _ = BUILT_IN.get(name, (None, {}))
+    if load is None and name != DASH and not Path(name).exists():
+        raise unknown_name("file or built-in table", name, BUILT_IN)
+    table = load() if load else read_csv(name)
     if options.rows is not None and not 0 < options.rows <= len(table):
-        raise TableError(f"--rows {options.rows}: {options.table} has {len(table)} rows")
+        raise TableError(f"--rows {options.rows}: {_name(name)} has {len(table)} rows")
     return table.head(options.rows) if options.rows else table
 
 
+def without_gaps(table: pd.DataFrame, name: str, options: argparse.Namespace) -> pd.DataFrame:
+    """Leave out rows with missing cells in columns that have a role, if that is asked for; else refuse them."""
+    roles = [*options.sa, *(one for role in ("bucket", "id", "count") if (one := getattr(options, role, None)))]
+    if not getattr(options, "generalized", False):  # there a missing cell is any value
+        roles += options.qi
+    missing = table[[column for column in dict.fromkeys(roles) if column in table.columns]].isna()
+    if not missing.to_numpy().any():
+        return table
+    found = ", ".join(f"{column!r} ({n} of {len(table)})" for column, n in missing.sum().items() if n)
+    if options.missing == "error":
+        raise TableError(
+            f"{_name(name)} has missing cells in {found}; --missing drop leaves those rows out, or give what is "
+            "missing a value of its own"
+        )
+    gaps = missing.any(axis=1)
+    if gaps.all():
+        raise TableError(f"every row of {_name(name)} has a missing cell, in {found}")
+    print(f"left out {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {found}")
+    dropped = {"table": name, "rows": int(gaps.sum()), "of": len(table)}
+    options.dropped = [*getattr(options, "dropped", []), dropped | {"cells": missing.sum()[lambda n: n > 0].to_dict()}]
+    return table[~gaps]
+
+
 def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
-    """Read a CSV file with a header; with a type, all columns as that."""
+    """Read a CSV file with a header, or standard input; with a type, all columns as that."""
+    source = io.StringIO(read_text(path)) if path == DASH else path
     try:
-        table = pd.read_csv(path, dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
+        table = pd.read_csv(source, dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise TableError(f"{path!r} is not a CSV file with a header: {error}") from error
+        raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
+    if len(table.columns) == 1 and (signs := [sign for sign in ";\t" if sign in table.columns[0]]):
+        raise TableError(
+            f"{source_name(path)}: its cells are parted by {signs[0]!r}, and commas are expected; write it so"
+        )
     if len(table) and not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the first columns then
-        raise TableError(f"{path!r}: its lines have more cells than the header; quote cells with commas in them")
+        raise TableError(f"{source_name(path)}: its lines have more cells than the header; quote cells with commas")
     return table
 
 
@@ -126,26 +116,20 @@ def read_people(path: str) -> pd.DataFrame:
     return table.set_index(table.columns[0])
 
 
-def one_source_of_buckets(options: argparse.Namespace) -> None:
-    """Refuse two sources of buckets."""
-    if options.bucket is not None and options.l is not None:
-        raise TableError("--bucket says that the table has buckets, and --l that Anatomy should make them; give one")
-
-
-def bucketed(table: pd.DataFrame, options: argparse.Namespace) -> tuple[pd.DataFrame, str]:
-    """Put the records into Anatomy's buckets, in a column of a name that is free."""
-    if options.l is None:
-        other = ", or --bucket COLUMN if the table has them" if hasattr(options, "bucket") else ""
-        raise TableError(f"--l is needed to make buckets (Anatomy){other}")
-    bucket = disguise.anatomy_buckets(
-        table, qi=options.qi, sa=options.sa, l=options.l, exempt=options.exempt or 0, seed=options.seed
-    )
-    name = free_name("Bucket", table.columns)
-    return table.assign(**{name: bucket}), name
-
-
 def free_name(name: str, taken: Iterable[str]) -> str:
     """Find a column name that is not taken."""
     while name in taken:
         name += "_"
     return name
+
+
+def values_as_printed(given: Sequence[str] | None, known: Iterable[object]) -> list[object] | None:
+    """Find values by how a table prints them, of several columns with commas between them; strangers stay texts."""
+    if given is None:
+        return None
+    printed: dict[str, object] = {",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in known}
+    return [printed.get(one, one) for one in given]
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == DASH else path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ..attacks import Statistic
@@ -10,6 +11,8 @@ from .reading import read_csv
 
 __all__ = ["read_domain", "read_statistics"]
 
+#: A whole number, and from one to another; both may be negative: "-5--1".
+NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
 #: Columns of a table of statistics that are no attributes.
 PRINTED = ("n", "mean", "median")
 
@@ -34,13 +37,13 @@ def _values(text: str) -> list[object]:
     parts = [part.strip() for part in text.split("|")]
     found: list[object] = []
     for part in parts:
-        low, dash, high = part.partition("-")
-        if dash and low.isdecimal() and high.isdecimal():
-            if int(low) > int(high):
+        if ends := RANGE.fullmatch(part):
+            low, high = map(int, ends.groups())
+            if low > high:
                 raise TableError(f"{part!r}: a range begins with its least number")
-            found += range(int(low), int(high) + 1)
+            found += range(low, high + 1)
         else:
-            found.append(int(part) if part.isdecimal() else part)
+            found.append(int(part) if NUMBER.fullmatch(part) else part)
     return found if all(isinstance(one, int) for one in found) else [*map(str, found)]
 
 

@@ -14,13 +14,15 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from .exceptions import BadProbability, MaxEntError, StatementError, TableError
 from .wording import shown, unknown_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "array",
@@ -194,7 +196,14 @@ def instance(
 
 def table(value: object, what: str) -> pd.DataFrame:
     """Check that something is a DataFrame."""
-    return instance(value, pd.DataFrame, what, error=TableError)
+    return instance(value, _table_class(), what, error=TableError)
+
+
+def _table_class() -> type[pd.DataFrame]:
+    """Import it when a table is looked at: the command line needs exceptions before it knows whether there is one."""
+    import pandas as pd
+
+    return pd.DataFrame
 
 
 def mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
@@ -206,7 +215,7 @@ def mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
 
 def list_of(value: object, what: str, expected: str) -> list[Any]:
     """Read several of something; a text, a table or a dictionary is no list."""
-    is_one = isinstance(value, str | bytes | Mapping | pd.DataFrame | type) or not isinstance(value, Iterable)
+    is_one = isinstance(value, str | bytes | Mapping | _table_class() | type) or not isinstance(value, Iterable)
     if is_one or (isinstance(value, np.ndarray) and value.ndim == 0):
         raise StatementError(f"{what} must be a list of {expected}, not {shown(value)}")
     return list(value)  # type: ignore[call-overload]

@@ -1,23 +1,26 @@
-"""What every plot needs: Axes to draw in, a check of the table, sizes."""
+"""What every plot needs: Axes to draw in, as large as its text needs; a check of the table; names cut to a length."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import StatementError, TableError, arguments, listing
 from ..errors import shown as written
+from .fitting import ROOM, as_written, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LINES", "READABLE", "STYLES", "axes_or_new", "check_table"]
+__all__ = ["LINES", "LONGEST", "READABLE", "axes_for", "check_table", "shortened"]
 
 #: QI tuples that a heat map still shows with readable labels.
 READABLE = 40
-#: The size of a picture of lines or points, inches.
-LINES = (6.4, 4.2)
-#: Line styles in turn: lines often lie on each other, and not everybody tells colours apart.
-STYLES = ("-", "--", "-.", ":")
+#: The size of the box of lines or points, inches, without its labels and legend.
+LINES = (5.4, 3.6)
+#: Characters of a name beside an axis: a third of what a page is wide.
+LONGEST = 44
 
 
 def check_table(table: object, columns: tuple[str, ...], maker: str) -> None:
@@ -27,12 +30,38 @@ def check_table(table: object, columns: tuple[str, ...], maker: str) -> None:
         raise TableError(f"the table has no column {listing(missing)}; what {maker} returns is drawn")
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Take the given axes, or make a figure."""
+@contextmanager
+def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
+    """Lend the given axes, or new ones whose figure in the end has room for all text around a box of this size, inches.
+
+    Where drawing fails, no figure is left behind.
+    """
     if ax is not None:
         if not callable(getattr(ax, "set_xlabel", None)):
             raise StatementError(f"ax must be Axes of Matplotlib, not {written(ax)}")
-        return ax
+        yield ax
+        as_written(ax)
+        return
     import matplotlib.pyplot as plt  # half a second to load, which no other part needs
 
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    figure, new = plt.subplots(figsize=(width + ROOM, height + ROOM), layout="constrained")
+    try:
+        yield new
+        as_written(new)
+        fit(new, width, height)
+    except BaseException:
+        plt.close(figure)
+        raise
+
+
+def shortened(name: object, longest: int = LONGEST) -> str:
+    """Write a name; of a long one its beginning and its end, which often is what tells two names apart.
+
+    >>> shortened("P(Flu | Degree=graduate, Gender=male) = 0.3", 20)
+    'P(Flu | Degre…= 0.3'
+    """
+    text = " ".join(str(name).split())
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end].rstrip()}…{text[-end:].lstrip()}"

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import StatementError
 from ..measures import Equivocation
-from .drawing import LINES, axes_or_new
+from .drawing import LINES, axes_for
+from .fitting import legend_beside
+from .looks import COLOURS, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,19 +47,25 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     named = {"": curves} if isinstance(curves, Equivocation) else curves
     if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
         raise StatementError("equivocation has no curve to draw; give one, or {name: equivocation(values, p)}")
-    ax = axes_or_new(ax, LINES)
-    for i, (name, cae) in enumerate(named.items()):
-        table = cae.curve
-        eps, entropy = table["epsilon"], table["entropy"]
-        low, high = cae.area_bounds
-        open_ = "" if cae.exact or cae.step is not None else f" ± {(high - low) / 2:.2g}"
-        area = f"area {cae.area:.4g}{open_}"
-        ax.fill_between(eps, entropy, step="post", alpha=0.25, color=f"C{i}", linewidth=0)
-        ax.step(eps, entropy, where="post", color=f"C{i}", label=f"{name}: {area}" if name else area)
-    ax.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)
-    ax.set_ylim(0, 1.1 * max(cae.initial for cae in named.values()) or 1.0)
-    ax.set_xlabel("eps, the width of the window")
-    ax.set_ylabel("H(eps), bits")
-    ax.legend()
-    ax.grid(alpha=0.3)
-    return ax
+    curves_of = {name: cae.curve for name, cae in named.items()}
+    with axes_for(ax, *LINES) as drawn:
+        for i, (name, cae) in enumerate(named.items()):
+            eps, entropy = curves_of[name]["epsilon"], curves_of[name]["entropy"]
+            shade = min(0.25, 0.5 / len(named))
+            drawn.fill_between(eps, entropy, step="post", alpha=shade, color=COLOURS[i % len(COLOURS)], linewidth=0)
+            drawn.step(eps, entropy, where="post", label=_labelled(name, cae), **look(i, len(eps)))
+        drawn.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)
+        drawn.set_ylim(0, 1.1 * max(cae.initial for cae in named.values()) or 1.0)
+        drawn.set_xlabel("eps, the width of the window")
+        drawn.set_ylabel("H(eps), bits")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+def _labelled(name: str, cae: Equivocation) -> str:
+    """The name of a curve, and the area below it, with how far it can be off where it is not exact."""
+    low, high = cae.area_bounds
+    off = "" if cae.exact or cae.step is not None else f" ± {(high - low) / 2:.2g}"
+    area = f"area {cae.area:.4g}{off}"
+    return f"{name}: {area}" if name else area

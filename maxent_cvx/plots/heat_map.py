@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import arguments
 from ..model.posterior import Posterior
-from .drawing import READABLE, axes_or_new
+from .drawing import READABLE, axes_for, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["posterior"]
+
+#: The size of a cell with a number in it, and the width of one without, whose label is turned, inches.
+CELL, BARE = (0.75, 0.32), 0.3
+#: Values of which cells show their number; more are too narrow.
+NUMBERED = 16
+#: Rows that a heat map has room for at least: its colour bar has as many numbers.
+LEAST = 4
+#: Characters of a label that fits below its cell and is not turned.
+ACROSS = 6
+#: The largest length of the colour bar, and its thickness, inches.
+LONGEST_BAR, THICKNESS = 2.6, 0.16
+#: The probability above which a cell is so dark that its number is white.
+WHITE_ABOVE = 0.6
 
 
 def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
@@ -53,20 +66,32 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
         most_exposed = np.argsort(-conditional.to_numpy().max(axis=1), kind="stable")
         conditional = conditional.iloc[most_exposed[:max_rows]]
     view = post.space.view
-    ax = axes_or_new(ax, (2.2 + 0.75 * conditional.shape[1], 1.4 + 0.32 * len(conditional)))
-    image = ax.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    rows = [", ".join(map(str, q)) if isinstance(q, tuple) else str(q) for q in conditional.index]
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set_xticks(
-        range(conditional.shape[1]),
-        [", ".join(map(str, s)) if isinstance(s, tuple) else str(s) for s in conditional.columns],
-        rotation=35,
-        ha="right",
-    )
-    if conditional.shape[1] <= 16:
-        for (i, j), p in np.ndenumerate(conditional.to_numpy()):
-            ax.text(j, i, f"{p:.2f}".replace("0.", "."), ha="center", va="center", color="white" if p > 0.6 else "0.25")
     shown = f" (the {max_rows} most exposed of {total})" if total > max_rows else ""
-    ax.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
-    ax.figure.colorbar(image, ax=ax, label="probability")
-    return ax
+    columns = [_label(s) for s in conditional.columns]
+    numbers = len(columns) <= NUMBERED
+    width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(conditional), LEAST) * CELL[1]
+    with axes_for(ax, width, height) as drawn:
+        image = drawn.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        drawn.set_yticks(range(len(conditional)), [_label(q) for q in conditional.index], parse_math=False)
+        across = numbers and all(len(name) <= ACROSS for name in columns)
+        turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+        drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
+        if numbers:
+            _write(drawn, conditional.to_numpy())
+        drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
+        bar = min(height, LONGEST_BAR)
+        place: dict[str, Any] = {"shrink": bar / height, "aspect": bar / THICKNESS, "anchor": (0.0, 1.0), "pad": 0.02}
+        drawn.figure.colorbar(image, ax=drawn, label="probability", **place)
+    return drawn
+
+
+def _label(labels: object) -> str:
+    """The name of a row or a column."""
+    return shortened(", ".join(map(str, labels)) if isinstance(labels, tuple) else labels)
+
+
+def _write(ax: Axes, p: np.ndarray) -> None:
+    """Write every probability in its cell, in what can be read there."""
+    for (i, j), one in np.ndenumerate(p):
+        text = f"{one:.2f}".replace("0.", ".")
+        ax.text(j, i, text, ha="center", va="center", color="white" if one > WHITE_ABOVE else "0.15")

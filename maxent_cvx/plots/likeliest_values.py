@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError, arguments
-from .drawing import LINES, STYLES, axes_or_new
+from .drawing import LINES, axes_for
+from .fitting import legend_beside
+from .looks import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,15 +56,15 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     if not tables:
         raise StatementError("there is no table to draw; give {name: table of probabilities}")
     lines = {name: _steps(table, records) for name, table in tables.items()}
-    ax = axes_or_new(ax, LINES)
-    for number, (name, (probability, share)) in enumerate(lines.items()):
-        ax.step(probability, share, where="pre", linestyle=STYLES[number % len(STYLES)], linewidth=1.8, label=str(name))
-    ax.set(xlim=(0.0, 1.01), ylim=(0.0, 1.02))
-    ax.set_xlabel("probability of the likeliest value, at least")
-    ax.set_ylabel("share of the records")
-    ax.grid(alpha=0.3)
-    ax.legend(loc="best")
-    return ax
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, (probability, share)) in enumerate(lines.items()):
+            drawn.step(probability, share, where="pre", label=str(name), **look(number, len(share)))
+        drawn.set(xlim=(0.0, 1.01), ylim=(0.0, 1.02))
+        drawn.set_xlabel("probability of the likeliest value, at least")
+        drawn.set_ylabel("share of the records")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
 
 
 def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.ndarray]:

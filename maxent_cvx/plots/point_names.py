@@ -17,19 +17,19 @@ __all__ = ["name_points"]
 BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
-def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
-    """Write a name beside each point, or further away along a line where it would cover a point or other text."""
+def name_points(ax: Axes, points: np.ndarray, names: list[str], path: np.ndarray | None = None) -> None:
+    """Write a name beside each point, or further away where it would cover a point, a path or other text."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()  # only a layout tells where things are
     half = 5 * figure.dpi / 72  # half a marker, and some air
     places = ax.transData.transform(points)
-    taken = [*np.c_[places - half, places + half]]
+    taken = [*np.c_[places - half, places + half], *_along(ax, path)]
     inside = ax.get_window_extent().extents
     for point, name in zip(points, names, strict=True):
         for away, (right, up) in itertools.product(range(6, 80, 12), BESIDE):
             text = ax.annotate(
-                name, point, (away * right, away * up), textcoords="offset points", fontsize="small",
+                name, point, (away * right, away * up), textcoords="offset points", fontsize="small", parse_math=False,
                 ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
                 arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
             )  # fmt: skip
@@ -40,8 +40,20 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
                 break
             text.remove()
         else:  # no free place is left: better over another label than none
-            ax.annotate(name, point, (6, 0), textcoords="offset points", fontsize="small", va="center")
+            ax.annotate(
+                name, point, (6, 0), textcoords="offset points", fontsize="small", parse_math=False, va="center"
+            )
         taken.append(box)
+
+
+def _along(ax: Axes, path: np.ndarray | None) -> np.ndarray:
+    """Boxes of two pixels along a path of straight lines, close to each other."""
+    if path is None or len(path) < 2:
+        return np.empty((0, 4))
+    corners = ax.transData.transform(path)
+    part = np.linspace(0, 1, 100, endpoint=False)[:, None]
+    dots = np.vstack([(1 - part) * a + part * b for a, b in itertools.pairwise(corners)])
+    return np.c_[dots - 1, dots + 1]
 
 
 def _extent(text: Annotation) -> np.ndarray:

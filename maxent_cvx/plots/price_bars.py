@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, arguments
-from .drawing import READABLE, axes_or_new, check_table
+from .drawing import READABLE, axes_for, check_table, shortened
+from .fitting import legend_beside
+from .looks import AGAINST, BARS, FOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +19,8 @@ __all__ = ["prices"]
 
 #: Characters of a statement that are drawn.
 LONGEST_NAME = 60
+#: The size of the bars, inches: their length, and the height that each takes.
+LENGTH, EACH = 5.0, 0.32
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
@@ -57,21 +61,23 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     price = shown["price"].to_numpy()
     finite = np.abs(price[np.isfinite(price)])
     edge = 1.15 * float(finite.max(initial=0.0)) or 1.0
-    ax = axes_or_new(ax, (7.0, 1.2 + 0.32 * len(shown)))
     place = np.arange(len(shown))
-    for some, color, more in ((price > 0, "C0", "more"), (price < 0, "C1", "less")):
-        if some.any():
-            length = np.minimum(np.abs(price[some]), edge)
-            ax.barh(place[some], length, color=color, label=f"a larger value: {more} entropy")
-    for i in map(int, np.flatnonzero(np.isinf(price))):
-        ax.text(edge, i, "no limit: forces zeros ", ha="right", va="center", color="white", fontsize="small")
-    names = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..." for name in map(str, shown.index)]
-    ax.set_yticks(place, names, fontsize="small")
-    ax.set_ylim(len(shown) - 0.5, -0.5)
-    ax.set_xlim(0, edge)
-    ax.set_xlabel("|dH / d value|, nats for a change of the value by 1")
-    if len(table) > max_rows:
-        ax.set_title(f"the {max_rows} dearest of {len(table)} statements", pad=24)
-    if (price != 0).any():
-        ax.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    return ax
+    with axes_for(ax, LENGTH, EACH * (len(shown) + 0.5)) as drawn:
+        for some, color, more in ((price > 0, FOR, "more"), (price < 0, AGAINST, "less")):
+            if some.any():
+                length, label = np.minimum(np.abs(price[some]), edge), f"a larger value: {more} entropy"
+                drawn.barh(place[some], length, color=color, hatch=BARS[color], edgecolor="white", label=label)
+        for i in map(int, np.flatnonzero(np.isinf(price))):
+            boxed = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            drawn.text(0.98 * edge, i, "no limit: forces zeros", ha="right", va="center", fontsize="small", bbox=boxed)
+        drawn.set_yticks(
+            place, [shortened(name, LONGEST_NAME) for name in shown.index], fontsize="small", parse_math=False
+        )
+        drawn.set_ylim(len(shown) - 0.5, -0.5)
+        drawn.set_xlim(0, edge)
+        drawn.set_xlabel("|dH / d value|, nats for a change of the value by 1")
+        if len(table) > max_rows:
+            drawn.set_title(f"the {max_rows} dearest of {len(table)} statements")
+        if (price != 0).any():
+            legend_beside(drawn)
+    return drawn

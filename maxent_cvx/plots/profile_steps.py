@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..errors import TableError
-from .drawing import LINES, STYLES, axes_or_new, check_table
+from .drawing import LINES, axes_for, check_table
+from .fitting import legend_beside
+from .looks import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,20 +56,19 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         raise TableError("the table has no rows; give what performance_profile returns")
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    ax = axes_or_new(ax, LINES)
     end = float(table["tau"].max()) * BEYOND
-    for number, (solver, part) in enumerate(table.groupby("solver", sort=False)):
-        ordered = part.sort_values("tau")
-        tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
-        style = STYLES[number % len(STYLES)]
-        ax.step(tau, fraction, where="post", linestyle=style, linewidth=1.8, label=str(solver), clip_on=False)
-    ax.set(xlim=(1.0, end), ylim=(0.0, 1.02), xlabel="tau: cost, as a multiple of the best solver's")
-    ax.set_ylabel("fraction of models solved, certified")
-    if end > 10:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.grid(alpha=0.3)
-    ax.legend(loc="lower right")
-    return ax
+    with axes_for(ax, *LINES) as drawn:
+        for number, (solver, part) in enumerate(table.groupby("solver", sort=False)):
+            ordered = part.sort_values("tau")
+            tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
+            drawn.step(tau, fraction, where="post", label=str(solver), clip_on=False, **look(number, len(tau)))
+        drawn.set(xlim=(1.0, end), ylim=(0.0, 1.02), xlabel="tau: cost, as a multiple of the best solver's")
+        drawn.set_ylabel("fraction of models solved, certified")
+        if end > 10:
+            drawn.set_xscale("log")
+            drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
+            drawn.xaxis.set_major_formatter("{x:g}")
+            drawn.xaxis.set_minor_formatter(NullFormatter())
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn

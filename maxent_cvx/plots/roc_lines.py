@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..errors import TableError
-from .drawing import LINES, STYLES, axes_or_new, check_table
+from .drawing import axes_for, check_table
+from .fitting import legend_beside
+from .looks import FAINT, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["roc"]
 
-#: Markers in turn, beside line styles.
-MARKERS = ("o", "s", "^", "D")
-#: Markers of a line, about.
-MARKED = 12
+#: The size of the box, inches: square, since both axes are shares.
+SQUARE = (3.8, 3.8)
 
 
 def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -58,18 +58,17 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         raise TableError("shares of false and of true positives must be numbers")
     if not ((rates >= 0) & (rates <= 1)).all(axis=None):
         raise TableError("shares of false and of true positives must be from 0 to 1, and none may be missing")
-    ax = axes_or_new(ax, LINES)
-    for number, (group, part) in enumerate(table.groupby("group", sort=False)):
-        x, y = (part[name].to_numpy(dtype=float) for name in rates)
-        area = float(((y[1:] + y[:-1]) / 2 * (x[1:] - x[:-1])).sum())
-        ax.plot(
-            x, y, linestyle=STYLES[number % len(STYLES)], linewidth=1.8, marker=MARKERS[number % len(MARKERS)],
-            markersize=5, markevery=max(len(x) // MARKED, 1), label=f"{group} (area {area:.2f})", clip_on=False,
-        )  # fmt: skip
-    ax.plot([0, 1], [0, 1], color="grey", linewidth=1.0, linestyle=":", label="by chance")
-    ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
-    ax.set_xlabel("false positives: share of people without the value")
-    ax.set_ylabel("true positives: share of people with it")
-    ax.grid(alpha=0.3)
-    ax.legend(loc="best")
-    return ax
+    with axes_for(ax, *SQUARE) as drawn:
+        for number, (group, part) in enumerate(table.groupby("group", sort=False)):
+            x, y = (part[name].to_numpy(dtype=float) for name in rates)
+            area = float(((y[1:] + y[:-1]) / 2 * (x[1:] - x[:-1])).sum())
+            drawn.plot(x, y, label=f"{group} (area {area:.2f})", clip_on=False, **look(number, len(x)))
+        drawn.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle=":", label="by chance")
+        drawn.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+        if ax is not None:
+            drawn.set_aspect("equal")  # the box of a new figure is square
+        drawn.set_xlabel("false positives: share of people without the value")
+        drawn.set_ylabel("true positives: share of people with it")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn

@@ -9,7 +9,9 @@ import pandas as pd
 
 from ..errors import StatementError, arguments
 from ..measures.accuracy import check_base
-from .drawing import LINES, axes_or_new, check_table
+from .drawing import LINES, axes_for, check_table
+from .fitting import legend_beside
+from .looks import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,12 +56,12 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
         check_table(table, ("K+", "K-", "score"), "quantify")
     if not curves:
         raise StatementError("quantification has no curve to draw; give {name: table of quantify}")
-    ax = axes_or_new(ax, LINES)
-    for marker, (name, table) in zip("o^sDvP*X" * (1 + len(curves) // 8), curves.items(), strict=False):
-        ax.plot(table["K+"] + table["K-"], table["score"], marker=marker, markersize=4, label=name)
-    ax.set_xlabel("associations the adversary knows, K = K+ + K-")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
-    ax.set_ylabel(f"divergence from the truth ({unit})")
-    ax.legend()
-    ax.grid(alpha=0.3)
-    return ax
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, table) in enumerate(curves.items()):
+            drawn.plot(table["K+"] + table["K-"], table["score"], label=str(name), **look(number, len(table)))
+        drawn.set_xlabel("associations the adversary knows, K = K+ + K-")
+        drawn.set_ylabel(f"divergence from the truth ({unit})")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn

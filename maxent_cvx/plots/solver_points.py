@@ -9,7 +9,8 @@ import pandas as pd
 
 from ..errors import StatementError
 from ..solvers import ACCURACY
-from .drawing import LINES, axes_or_new, check_table
+from .drawing import LINES, axes_for, check_table, shortened
+from .looks import AGAINST, FAINT, FOR
 from .point_names import name_points
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ __all__ = ["solver_comparison"]
 
 #: The least seconds, and the least error of a probability, that are drawn; less is drawn as these.
 SHORTEST, FINEST = 1e-4, 1e-16
+#: Characters of a name beside a point, which has less room than one beside an axis.
+LONGEST_NAME = 28
 
 
 def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -55,23 +58,23 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     answered = table[table["bound"].notna()]
     if answered.empty:
         raise StatementError("no solver of the table has an answer to draw; its column 'message' says why")
-    ax = axes_or_new(ax, LINES)
     # A logarithmic axis needs a least value; and no probability is off by more than 1, even if no bound is proved.
     seconds = (answered["compile_seconds"] + answered["solve_seconds"]).clip(lower=SHORTEST).to_numpy()
     bound = answered["bound"].clip(FINEST, 1.0).to_numpy()
     certified = answered["certified"].to_numpy()
-    for chosen, marker, color in ((certified, "o", "C0"), (~certified, "X", "C3")):
-        ax.scatter(seconds[chosen], bound[chosen], marker=marker, color=color, s=45, zorder=3)
-    ax.axhline(ACCURACY, color="0.5", linewidth=1, linestyle="--", zorder=1)
-    ax.set(xscale="log", yscale="log", xlabel="seconds, compiling and solving")
-    ax.set_ylabel("largest possible error of a P(s | q)\n(certified: below the dashed line)")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if seconds.max() < 50 * seconds.min() else (1,)))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.margins(0.15)
-    ax.grid(alpha=0.3)
-    if len(silent := table[table["bound"].isna()]):
-        named = ", ".join(f"{name} ({status})" for name, status in silent["status"].items())
-        ax.set_title(f"no answer: {named}", fontsize="small", wrap=True)
-    name_points(ax, np.c_[seconds, bound], [str(name) for name in answered.index])
-    return ax
+    with axes_for(ax, *LINES) as drawn:
+        for chosen, marker, color in ((certified, "o", FOR), (~certified, "X", AGAINST)):
+            drawn.scatter(seconds[chosen], bound[chosen], marker=marker, color=color, s=45, zorder=3)
+        drawn.axhline(ACCURACY, color=FAINT, linewidth=1, linestyle="--", zorder=1)
+        drawn.set(xscale="log", yscale="log", xlabel="seconds, compiling and solving")
+        drawn.set_ylabel("largest possible error of a P(s | q)\n(certified: below the dashed line)")
+        drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if seconds.max() < 50 * seconds.min() else (1,)))
+        drawn.xaxis.set_major_formatter("{x:g}")
+        drawn.xaxis.set_minor_formatter(NullFormatter())
+        drawn.margins(0.15)
+        drawn.grid(alpha=0.3)
+        if len(silent := table[table["bound"].isna()]):
+            named = ", ".join(f"{shortened(name)} ({status})" for name, status in silent["status"].items())
+            drawn.set_title(f"no answer: {named}", fontsize="small")
+    name_points(drawn, np.c_[seconds, bound], [shortened(name, LONGEST_NAME) for name in answered.index])
+    return drawn

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..errors import arguments, unknown_name
-from .drawing import LINES, axes_or_new, check_table
+from .drawing import LINES, axes_for, check_table
+from .fitting import legend_beside
+from .looks import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,13 +52,14 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     if measured not in table.columns:
         raise unknown_name("column of the sweep", measured, list(table.columns[3:]))
     along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
-    ax = axes_or_new(ax, LINES)
-    for one, part in table.groupby(each):
-        ordered = part.sort_values(along)
-        ax.plot(ordered[along], ordered[measured].astype(float), marker="o", markersize=4, label=f"{each} = {one:g}")
-    ax.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
-    ax.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))
-    if table[each].nunique() > 1:
-        ax.legend()
-    ax.grid(alpha=0.3)
-    return ax
+    with axes_for(ax, *LINES) as drawn:
+        for number, (one, part) in enumerate(table.groupby(each)):
+            ordered = part.sort_values(along)
+            label = f"{each} = {one:.4g}"
+            drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **look(number, len(part)))
+        drawn.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
+        drawn.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))
+        drawn.grid(alpha=0.3)
+        if table[each].nunique() > 1:
+            legend_beside(drawn)
+    return drawn

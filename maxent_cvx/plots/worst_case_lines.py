@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, TableError
-from .drawing import LINES, STYLES, axes_or_new, check_table
+from .drawing import LINES, axes_for, check_table
+from .fitting import legend_beside
+from .looks import look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["worst_case"]
-
-#: Markers in turn: five, so that with the four line styles the same pair comes back after twenty lines only.
-MARKERS = ("o", "s", "^", "D", "v")
 
 
 def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
@@ -60,26 +59,17 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
-    ax = axes_or_new(ax, LINES)
-    for i, (name, (k, disclosure)) in enumerate(lines.items()):
-        ax.plot(
-            k,
-            disclosure,
-            linestyle=STYLES[i % len(STYLES)],
-            marker=MARKERS[i % len(MARKERS)],
-            markersize=6,
-            linewidth=1.8,
-            label=str(name),
-            clip_on=False,
-        )
-    ax.set_ylim(0.0, 1.0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel("pieces of knowledge, k")
-    ax.set_ylabel("largest probability that can be inferred")
-    ax.grid(alpha=0.3)
-    if list(lines) != [""]:
-        ax.legend(loc="lower right")
-    return ax
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, (k, disclosure)) in enumerate(lines.items()):
+            drawn.plot(k, disclosure, label=str(name), clip_on=False, **look(number, len(k)))
+        drawn.set_ylim(0.0, 1.0)
+        drawn.xaxis.set_major_locator(MaxNLocator(integer=True))
+        drawn.set_xlabel("pieces of knowledge, k")
+        drawn.set_ylabel("largest probability that can be inferred")
+        drawn.grid(alpha=0.3)
+        if list(lines) != [""]:
+            legend_beside(drawn)
+    return drawn
 
 
 def _points(table: object) -> tuple[np.ndarray, np.ndarray]:

@@ -34,7 +34,7 @@ from .statements.probability import Probability
 from .statements.reader import Reader, without_comments
 from .statements.statement import Statement
 
-__all__ = ["read_knowledge", "read_probability", "read_statement"]
+__all__ = ["read_knowledge", "read_probability", "read_statement", "read_statements"]
 
 
 def read_statement(text: str) -> Statement:
@@ -131,12 +131,22 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
     ...     mx.read_knowledge(path)
     [<Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>]
     """
-    text = arguments.text_of_file(path, "path", StatementError)
+    return read_statements(arguments.text_of_file(path, "path", StatementError), str(path))
+
+
+def read_statements(text: str, name: str) -> list[Statement]:
+    """Read statements, one a line, of a text that is called by a name in messages.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        As of :func:`read_knowledge`.
+    """
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():
             continue
-        where = f"{path}, line {number}"
+        where = f"{name}, line {number}"
         try:
             found.append(replace(read_statement(line), where=where))
         except MaxEntError as error:

@@ -83,7 +83,7 @@ def expected_numbers(hospital) -> dict[str, str]:
     return {
         "entropy": f"H(Q, S, B) = {post.entropy:.6f} nats",
         "truth": f"Divergence from the truth: {mx.measures.overall_divergence(post, hospital):.6f} bits",
-        "exposed": str(mx.measures.exposed(post, original=hospital)),
+        "exposed": str(mx.measures.exposed(post, original=hospital, baseline="overall")),
     }
 
 
@@ -225,7 +225,7 @@ def test_published_tables_have_no_truth(run):
     text = run(*printed_back(run("publish", "hospital", "--l", "2")))
     assert "Divergence" not in text
     assert "right for" not in text
-    assert "people exposed at P >= 0.8" in text
+    assert "people exposed: no value that has P < 0.8 overall" in text
 
 
 def test_publish_by_default(run, folder):
@@ -308,4 +308,4 @@ def test_people(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "H(I, Q, S, B)" in printed
     assert "Alice" in printed.split("P(Disease | person):")[1]
-    assert "1 of 10 people exposed" in printed
+    assert "1 of 10 people (10.0%) exposed" in printed

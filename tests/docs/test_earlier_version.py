@@ -62,6 +62,14 @@ WIDER = {
     "mx.solvers.Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message, proofs=(), "
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",
+    "mx.measures.Exposure(threshold, people, who, histogram, attack_success)": "mx.measures.Exposure(threshold, "
+    "people, who, histogram, attack_success, values=<factory>, uncounted=<factory>, warnings=(), baseline=None, "
+    "_verdict=(), _through=None)",
+    "mx.measures.exposed(post, threshold=0.8, original=None)": "mx.measures.exposed(post, threshold=0.8, "
+    "original=None, *, sensitive=None, baseline=None)",
+    "mx.measures.query_error(published, original, *, queries=1000, attributes=None, dimensions=None, "
+    "selectivity=0.05, seed=0)": "mx.measures.query_error(published, original, *, queries=1000, attributes=None, "
+    "dimensions=None, selectivity=0.05, seed=0, hierarchies=None)",
     "mx.worlds.linkage(release, prior, attributes=None, *, limit=200000000.0)": "mx.worlds.linkage(release, "
     "prior=None, attributes=None, *, people=None, knowledge=(), limit=200000000.0)",
     "mx.worlds.posterior(group, values, *, ties=None, limit=200000000.0)": "mx.worlds.posterior(group, values, *, "

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +24,7 @@ def drawn(heading: str) -> list[list[str]]:
     picture = ARCHITECTURE.partition(f"\n{heading}\n")[2].partition("```text\n")[2].partition("```")[0]
     found = []
     for line in picture.splitlines():
-        names = re.match(r"  (?:\d  )?((?:\w+(?:  ?| \| ))+) {2,}\S", line)
+        names = re.match(r"  (?:\d+ +)?((?:\w+(?:  ?| \| ))+) {2,}\S", line)
         if names and "front door" not in line:
             found.append(re.findall(r"\w+", names[1]))
     return found
@@ -86,3 +89,13 @@ def test_conventions_that_are_cited_exist():
             cited |= set(together.split(", "))
     assert cited
     assert cited <= written
+
+
+def test_picture_of_the_readme_is_drawn_as_it_is(tmp_path):
+    """The script beside the README's picture draws it: a picture of the same size."""
+    script = ROOT / "docs" / "_static" / "draw_hospital.py"
+    subprocess.run(
+        [sys.executable, script, tmp_path / "drawn.png"], check=True, env={**os.environ, "MPLBACKEND": "Agg"}
+    )
+    size = slice(16, 24)  # of a PNG file: its width and height, after the signature and the name of the first chunk
+    assert (tmp_path / "drawn.png").read_bytes()[size] == script.with_name("hospital.png").read_bytes()[size]

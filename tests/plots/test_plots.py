@@ -147,7 +147,7 @@ def test_prices(release):
     table = model.solve().prices()
     ax = mx.plots.prices(table)
     assert [label.get_text() for label in ax.get_yticklabels()] == list(table.index)
-    assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros "]
+    assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros"]
     assert sum(bar.get_width() > 0 for bar in ax.patches) == 2
     assert "the 1 dearest of 3" in mx.plots.prices(table, max_rows=1).get_title()
     with refused(mx.StatementError, "no price to draw"):

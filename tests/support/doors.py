@@ -326,6 +326,13 @@ def doors() -> dict[str, Door]:
         "mx.disguise.similar_linkage_groups": Door(
             mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
         ),
+        "mx.explore": Door(
+            mx.explore,
+            {
+                "model": model, "original": hospital, "threshold": 0.5, "sensitive": ["Flu"],
+                "statements": list(model.knowledge), "min_support": 2, "max_rows": 3, "time_limit": 60.0,
+            },
+        ),
         "mx.inference_channels": Door(
             mx.inference_channels, {"series": series, "progress": False}, {"nonsense": 1, **solve}
         ),
@@ -338,7 +345,9 @@ def doors() -> dict[str, Door]:
         "mx.measures.estimation_accuracy": Door(
             mx.measures.estimation_accuracy, {"post": post, "original": hospital}
         ),
-        "mx.measures.exposed": Door(mx.measures.exposed, {"post": post, "original": hospital}),
+        "mx.measures.exposed": Door(
+            mx.measures.exposed, {"post": post, "original": hospital, "sensitive": "Flu", "baseline": "overall"}
+        ),
         "mx.measures.individual_divergence": Door(
             mx.measures.individual_divergence, {"post": post, "original": hospital}
         ),
@@ -348,16 +357,34 @@ def doors() -> dict[str, Door]:
             {"post": post, "values": {value: i for i, value in enumerate(release.sensitive_values)}},
         ),
         "mx.measures.leakage": Door(mx.measures.leakage, {"prior": "overall", "post": post}),
+        "mx.measures.marginal_distance": Door(mx.measures.marginal_distance, {"published": post, "original": hospital}),
         "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
         "mx.measures.query_error": Door(
             mx.measures.query_error,
             {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5},
         ),
+        "mx.measures.reidentification": Door(
+            mx.measures.reidentification, {"published": hospital, "qi": ["Gender", "Degree"], "population": 100}
+        ),
+        "mx.measures.risk_utility": Door(mx.measures.risk_utility, {"post": post, "original": hospital}),
         "mx.measures.term_divergence": Door(mx.measures.term_divergence, {"post": post, "original": hospital}),
         "mx.measures.top_differences": Door(
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}
         ),
         "mx.mine_associations": Door(mx.mine_associations, {**microdata, "min_support": 1}),
+        "mx.plots.before_and_after": Door(
+            drawn(mx.plots.before_and_after), {"before": post, "after": post, "who": {"Gender": "male"}}
+        ),
+        "mx.plots.exposure": Door(drawn(mx.plots.exposure), {"posteriors": {"a": post}, "baseline": "overall"}),
+        "mx.plots.inference_channels": Door(
+            drawn(mx.plots.inference_channels), {"table": mx.inference_channels(series, blame=False)}
+        ),
+        "mx.plots.intervals": Door(
+            drawn(mx.plots.intervals), {"bounds": pd.DataFrame({"low": [0.1], "high": [0.6]}, index=["P(Flu)"])}
+        ),
+        "mx.plots.risk_utility": Door(
+            drawn(mx.plots.risk_utility), {"table": pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, 2.0]})}
+        ),
         "mx.plots.likeliest_values": Door(
             drawn(mx.plots.likeliest_values), {"tables": {"a": post.conditional()}, "records": None}
         ),
@@ -388,6 +415,14 @@ def doors() -> dict[str, Door]:
             {"nonsense": 1, **solve},
         ),
         "mx.read_knowledge": Door(mx.read_knowledge, {"path": folder / "known.txt"}),
+        "mx.report": Door(
+            mx.report,
+            {
+                "posts": post, "path": folder / "report.html", "threshold": 0.7, "sensitive": ["Flu"],
+                "baseline": "overall", "original": hospital, "records": True, "attacks": ["worst_case"],
+                "about": {"source": "Fig. 1"}, "rows": 3, "time_limit": 10.0, "progress": False,
+            },
+        ),
         "mx.sdc.BinomialNoise": Door(mx.sdc.BinomialNoise, {"percent": 10}),
         "mx.sdc.BinomialNoise.publish": Door(binomial.publish, {"table": table, "confidential": "Salary"}),
         "mx.sdc.BinomialNoise.infer": Door(

@@ -15,7 +15,9 @@ __all__ = ["HELD", "documented", "functions", "returns"]
 #: What public functions return, or a public class holds, under names that nobody imports.
 HELD = (
     "maxent_cvx.attacks.learning.definetti_result.DeFinettiResult",
+    "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
+    "maxent_cvx.reporting.page_file.Report",
     "maxent_cvx.solvers.backends.registry.Backend",
     "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
 __all__ = ["Independent"]
 
@@ -45,6 +44,8 @@ class Independent:
 
     def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:
         """P(k people or more have a record), one a row."""
+        from scipy.stats import binom  # takes a third of a second to load
+
         share = np.ones(len(records))
         for name, of_value in self.shares.items():
             share *= records[name].map(of_value).fillna(0.0).to_numpy(dtype=float)

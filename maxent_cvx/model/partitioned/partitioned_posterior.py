@@ -10,17 +10,19 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
+from ...display import Shown
 from ...errors import StatementError, amount, arguments
 from ...solvers import Certificate, Status
 from ...solvers.partitioned.solve import PartitionedSolution
 from ...solvers.program.linear_form import LinearForm
 from ...sources import Probability
+from ...terms.people import People
 from .asked_tuples import numbers_of_tuples
 from .asking import Event, added, entropy_of, expectation_in, people_in, table_of, terms_table
 from .by_group import Measured, by_group
 from .posed import PosedInParts
 from .price_table import price_table, refuse_leaving_out
-from .surest import Surest, labelled
+from .surest import surest_of
 from .whole import Whole
 from .writing import write_parts
 
@@ -29,7 +31,7 @@ __all__ = ["PartitionedPosterior"]
 T = TypeVar("T")
 
 
-class PartitionedPosterior:
+class PartitionedPosterior(Shown):
     """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
 
     Parameters
@@ -99,6 +101,11 @@ class PartitionedPosterior:
     def names_people(self) -> bool:
         """Whether the model knows somebody by name."""
         return len(self._whole.people.names) > 0
+
+    @property
+    def known_people(self) -> People:
+        """Who is known by name."""
+        return self._whole.people
 
     def conditional(self, q: Iterable[object] | pd.DataFrame | Mapping[str, object]) -> pd.DataFrame:
         """P(s | q) of some QI tuples, probabilities: a row a tuple, a column a sensitive value.
@@ -313,8 +320,7 @@ class PartitionedPosterior:
                college   Breast Cancer  0.5       2
         """
         arguments.whole(n, "n", 1)
-        surest = Surest(n)
-        return labelled(self.reduce(surest, surest.combined), self.release, self._whole.people)
+        return surest_of(self, n)
 
     def to_parquet(self, folder: str | PathLike[str]) -> None:
         """Write the terms to a folder, a Parquet file a partition, each where the partition is.

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import binom
 
 from ...errors import BadProbability, GroupTooLarge, StatementError, number, whole
 
@@ -92,11 +91,15 @@ class Channel:
     @cached_property
     def _noise(self) -> np.ndarray:
         """P(B = 0), ..., P(B = M)."""
+        from scipy.stats import binom  # takes a third of a second to load
+
         return np.asarray(binom.pmf(np.arange(self.limit + 1), self.limit, 0.5))
 
     @cached_property
     def _tail(self) -> np.ndarray:
         """P(B >= 0), P(B >= 1), ..., P(B >= M), and 0; of a symmetric noise also P(B <= M), ..., P(B <= 0)."""
+        from scipy.stats import binom  # takes a third of a second to load
+
         return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
 
     def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-import scipy.stats
-
 from ...errors import BadProbability, StatementError, number, shown
 from ...terms.penalty import Penalty
 
@@ -89,6 +87,8 @@ def _above_0(value: Any, what: str) -> float:
 
 def _require_parameters(noise: Any) -> None:
     """Refuse a distribution of scipy.stats that has not been called."""
+    import scipy.stats  # takes a third of a second to load
+
     name = getattr(noise, "name", None)
     if isinstance(name, str) and getattr(scipy.stats, name, None) is noise:
         raise StatementError(f"noise is scipy.stats.{name}, with no parameters; call it: {name}(scale=...), say")

@@ -1,0 +1,132 @@
+"""The controls: a tick for all that is known, sliders for what of it can be moved, for K and the threshold; a reset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import ipywidgets
+
+from ..adjustable import Adjustable, Scale
+from ..assumptions import Assumptions
+from ..state import State
+from .slider import Slider
+
+__all__ = ["Controls"]
+
+#: Steps of the threshold.
+HUNDREDTHS = Scale(0.0, 1.0, 0.01, 2)
+
+
+class Controls:
+    """Widgets that say a state, and tell somebody whenever it is another one.
+
+    Attributes
+    ----------
+    box : ipywidgets.Box
+    state : State
+        Where they are.
+    """
+
+    def __init__(self, assumptions: Assumptions, moved: Callable[[State], None]) -> None:
+        self.assumptions, self.state, self._moved = assumptions, assumptions.start, moved
+        self._ticks: dict[str, Any] = {}
+        self._sliders: dict[tuple[str, str], Slider] = {}
+        self._general: dict[str, Slider] = {}
+        blocks = [self._statement(one) for one in assumptions.adjustable.values()]
+        blocks += [self._tick(label) for label in assumptions.others]
+        blocks = [heading("What is known"), *blocks] if blocks else []
+        if any(assumptions.most):
+            blocks.append(heading("The strongest associations known"))
+        for field, sign, most in zip(("positive", "negative"), "+\N{MINUS SIGN}", assumptions.most, strict=True):
+            if most:
+                name = f"K{sign} {field}: how many of the strongest associations are known"
+                blocks.append(self._of_all(field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
+        blocks.append(heading("Exposed is whose value is inferred with"))
+        name = "P at least: the threshold from which on somebody is exposed"
+        blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
+        again = ipywidgets.Button(description="Reset", tooltip="Put everything back to the start")
+        again.on_click(lambda _: self.show(assumptions.start))
+        narrow = ipywidgets.Layout(flex="0 1 400px", min_width="300px", margin="0 24px 0 0")
+        self.box = ipywidgets.VBox([*blocks, again], layout=narrow)
+        self._set(self.state)
+
+    def show(self, state: State) -> None:
+        """Put the widgets where a state says, and tell so, once."""
+        changed, self.state = state != self.state, state
+        self._set(state)
+        if changed:
+            self._moved(state)
+
+    def _go(self, state: State) -> None:
+        """Follow a widget that somebody has moved."""
+        if state != self.state:
+            self.show(state)
+
+    def _statement(self, one: Adjustable) -> Any:
+        """A tick, and below it sliders for the value and the vagueness."""
+        what = str(one.what)
+        rows = [self._tick(one.label), self._slider(one.label, "value", "value", f"value of {what}", one.values)]
+        if one.vagueness is not None:
+            word = "vagueness" if one.said.penalty is None else "std. deviation"
+            rows.append(self._slider(one.label, "vagueness", word, f"{word} of {what}", one.vagueness))
+        box = ipywidgets.VBox(rows)
+        box.add_class("maxent-statement")
+        return box
+
+    def _tick(self, label: str) -> Any:
+        """Whether something is known."""
+        tick = ipywidgets.Checkbox(indent=False, layout=ipywidgets.Layout(width="auto"))
+        tick.observe(lambda change: self._go(self.state.moved(label, known=change["new"])), "value")
+        self._ticks[label] = tick
+        return tick
+
+    def _slider(self, label: str, field: str, caption: str, name: str, scale: Scale) -> Slider:
+        """A number of one statement."""
+        found = slider(caption, name, scale)
+        found.observe(lambda change: self._number(label, field, change["new"], scale), "value")
+        self._sliders[label, field] = found
+        return found
+
+    def _of_all(self, field: str, caption: str, name: str, scale: Scale) -> Slider:
+        """A number of the state itself."""
+        found = slider(caption, name, scale)
+
+        def follow(change: Any) -> None:
+            now: Any = round(change["new"], scale.digits)
+            changes: dict[str, Any] = {field: now if scale.digits else int(now)}
+            self._go(replace(self.state, **changes))
+
+        found.observe(follow, "value")
+        self._general[field] = found
+        return found
+
+    def _number(self, label: str, field: str, now: float, scale: Scale) -> None:
+        """Follow a slider of a statement; one that is put to a number between its steps has not been moved."""
+        if now != getattr(self.state.settings[label], field):
+            self._go(self.state.moved(label, **{field: round(now, scale.digits)}))
+
+    def _set(self, state: State) -> None:
+        """Put every widget where the state says, and write on each tick what it now stands for."""
+        for label, setting in state.settings.items():
+            tick = self._ticks[label]
+            one = self.assumptions.adjustable.get(label)
+            said = label if one is None else str(one.at(setting))
+            tick.value, tick.description = setting.known, f"{label}: {said}" if one and one.has_own_label else said
+            for field in ("value", "vagueness"):
+                if (label, field) in self._sliders:
+                    found = self._sliders[label, field]
+                    found.value, found.disabled = getattr(setting, field), not setting.known
+        for field, found in self._general.items():
+            found.value = getattr(state, field)
+
+
+def heading(text: str) -> Any:
+    """A heading of controls."""
+    return ipywidgets.HTML(f'<strong class="maxent-heading">{text}</strong>')
+
+
+def slider(caption: str, name: str, scale: Scale) -> Slider:
+    """A slider over a scale."""
+    return Slider(caption=caption, name=name, min=scale.low, max=scale.high, step=scale.step, digits=scale.digits)

@@ -1,0 +1,36 @@
+// A slider that is the browser's own, so that keyboards move it and screen readers know its name.
+function render({ model, el }) {
+  const label = document.createElement("label");
+  label.className = "maxent-slider";
+  const caption = document.createElement("span");
+  const input = document.createElement("input");
+  input.type = "range";
+  const number = document.createElement("span"); // for eyes: <output> would be read aloud beside the slider itself
+  number.className = "maxent-number";
+  number.setAttribute("aria-hidden", "true");
+  label.append(caption, input, number);
+  el.append(label);
+
+  const write = () => {
+    const text = input.valueAsNumber.toFixed(model.get("digits"));
+    number.textContent = text;
+    input.setAttribute("aria-valuetext", text);
+  };
+  const show = () => {
+    caption.textContent = model.get("caption");
+    input.setAttribute("aria-label", model.get("name"));
+    for (const side of ["min", "max", "step"]) input[side] = model.get(side);
+    input.disabled = model.get("disabled");
+    input.value = model.get("value");
+    write();
+  };
+  input.addEventListener("input", () => {
+    write();
+    model.set("value", input.valueAsNumber);
+    model.save_changes();
+  });
+  for (const trait of ["caption", "name", "min", "max", "step", "disabled", "value"]) model.on(`change:${trait}`, show);
+  show();
+}
+
+export default { render };

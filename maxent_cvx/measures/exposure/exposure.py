@@ -1,0 +1,139 @@
+"""Exposure: what was found, how it reads, and through which statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pandas as pd
+
+from ...display import FirstRows, Shown
+from ...errors import SolverError
+from .through import Through
+
+__all__ = ["Exposure"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure(Shown):
+    """The people who are exposed, and how often the likeliest value is the true one.
+
+    Attributes
+    ----------
+    threshold : float
+        The probability from which on a person counts as exposed.
+    people : int
+        How many people's most likely value, of those that count, has at least that probability.
+    who : DataFrame
+        Their QI tuples, and names where people are named (index), the value inferred, the likeliest of those that
+        count, its probability `P`, its `baseline` if there is one, and how many `people` each row is.
+    histogram : Series
+        People by their largest P(s | q), of values s that count, in tenths.
+    attack_success : float or None
+        Share of all people whose most likely value is their true one, P(argmax = truth); only given
+        the original records. A tie counts as a guess among its values; names are not used.
+    values : DataFrame
+        By judged value: its `baseline` P0, the mean over people; how many people are `exposed` by it, and for how many
+        of these it is `certain`; for how many it is `not_counted`, as their P0 reaches the threshold, and of how many
+        of these it is inferred `anyway` with that probability.
+    uncounted : DataFrame
+        By value: how many `people` who are not exposed have it for certain, P = 1, and `because` of what it does not
+        count. Look at these: a value that nobody took for sensitive is known of them.
+    warnings : tuple of str
+        What must be known beside the number of people, in sentences.
+    baseline : str or None
+        "overall" or "in the baseline", whichever P0 was.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> found = mx.measures.exposed(knows, threshold=0.8, original=hospital)
+    >>> print(found)
+    1 of 10 people exposed at P >= 0.8; guessing the likeliest value is right for 46.7%
+    >>> found.histogram[found.histogram > 0].to_list()             # people by tenths: 0.3 to 0.4, ..., 0.9 to 1
+    [2, 5, 2, 1]
+
+    Beside what is known of everybody, and why:
+
+    >>> found = mx.measures.exposed(knows, threshold=0.8, baseline="overall")
+    >>> found.published_alone, found.statements["people"].to_dict()
+    (0, {'P(Breast Cancer | Gender=male) = 0': 1})
+    """
+
+    threshold: float
+    people: int
+    who: pd.DataFrame
+    histogram: pd.Series
+    attack_success: float | None
+    values: pd.DataFrame = field(default_factory=pd.DataFrame)
+    uncounted: pd.DataFrame = field(default_factory=pd.DataFrame)
+    warnings: tuple[str, ...] = ()
+    baseline: str | None = None
+    _verdict: tuple[str, ...] = field(default=(), repr=False)
+    _through: Through | None = field(default=None, repr=False)
+
+    @property
+    def total(self) -> int:
+        """How many people there are."""
+        return int(self.histogram.sum())
+
+    @cached_property
+    def published_alone(self) -> int:
+        """How many of the exposed people would be exposed if nothing were known but what is published, and a prior.
+
+        Raises
+        ------
+        StatementError
+            Of a release in partitions, or if the posterior was loaded from a file, which does not hold its knowledge.
+        SolverError
+            If the model without knowledge could not be solved.
+        """
+        return Through.checked(self._through).published_alone
+
+    @cached_property
+    def statements(self) -> pd.DataFrame:
+        """Through which statements people are exposed: what is left without each, solved again when this is read first.
+
+        A row a statement, that through which most people are exposed first; if the knowledge has more than 50 rows, a
+        row a source. `people` is how many of those exposed are not, once this statement alone is left out; `without`,
+        how many are exposed then, who may be others; `raises`, by how much it raises their P(s | q), mean over the
+        exposed people; `message`, why there is no answer, or "". Where two statements imply the same, neither exposes
+        anybody by this measure, and where two do so together, both do: the numbers need not add up.
+
+        Raises
+        ------
+        StatementError
+            Of a release in partitions, or if the posterior was loaded from a file, which does not hold its knowledge.
+        SolverError
+            If none of the models could be solved.
+        """
+        return Through.checked(self._through).statements
+
+    def __str__(self) -> str:
+        return "\n".join([*self._sentences(), *(f"Warning: {one}" for one in self.warnings)])
+
+    def __repr__(self) -> str:
+        return f"<Exposure: {self}>"
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.who, "exposed groups")] if len(self.who) else []
+
+    def _sentences(self) -> list[str]:
+        """The verdict; with a baseline also how much of it what is published says by itself."""
+        first, *others = self._verdict
+        if self.attack_success is not None:
+            right = f"guessing the likeliest value is right for {self.attack_success:.1%}"
+            if self.baseline is None:
+                first += f"; {right}"
+            else:
+                others.append(f"{right[0].upper()}{right[1:]}.")
+        if self.baseline is not None and self.people and self._through is not None and self._through.is_known:
+            try:
+                others.append(self._through.in_words(self.published_alone, self.people))
+            except SolverError:
+                others.append("How many are exposed by what is published alone could not be found out.")
+        return [first, *others]

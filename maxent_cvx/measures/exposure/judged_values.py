@@ -1,0 +1,114 @@
+"""The sensitive values that exposure is judged by: all of them, some, or those of one of several attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...errors import StatementError, shown, unknown_name
+from ...tables.selection import choose, written
+
+__all__ = ["JudgedValues", "in_words", "judged_values", "single_values"]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedValues:
+    """Some values whose probabilities are compared with a threshold.
+
+    Attributes
+    ----------
+    labels : Index
+        What they are called, one a judged value; its names are those of the sensitive attributes that it is of.
+    includes : ndarray, shape (sensitive values, judged values)
+        1 where a sensitive value, which of several attributes is a combination, is one of those judged together.
+    """
+
+    labels: pd.Index
+    includes: np.ndarray
+
+    def of(self, p: np.ndarray) -> np.ndarray:
+        """Add up probabilities, or people, of sensitive values: one column a judged value."""
+        return np.asarray(p @ self.includes)
+
+    @property
+    def involved(self) -> np.ndarray:
+        """Mark the sensitive values that are judged at all."""
+        return np.asarray(self.includes.any(axis=1))
+
+
+def judged_values(values: pd.Index, sensitive: object) -> JudgedValues:
+    """Read which of some sensitive values are meant.
+
+    Parameters
+    ----------
+    values : Index
+        All of them; of several attributes a level each.
+    sensitive : object
+        None for all; a value or several; of several attributes a tuple or a list of these, each a combination, or
+        a dictionary from attributes to values, whichever values the others have.
+
+    Raises
+    ------
+    UnknownName, StatementError
+        If something is no value or attribute, or nothing is named.
+    """
+    if sensitive is None:
+        return _each(values, np.ones(len(values), dtype=bool))
+    if isinstance(sensitive, Mapping):
+        return _of_attributes(values, sensitive)
+    if values.nlevels == 1:
+        return _each(values, choose(sensitive, "sensitive").mask(values, str(values.name)))
+    are_several = isinstance(sensitive, list | set | frozenset | pd.Index)
+    combinations: list[object] = list(sensitive) if are_several else [sensitive]  # type: ignore[call-overload]
+    for one in combinations:
+        if not isinstance(one, tuple) or len(one) != values.nlevels:
+            raise StatementError(
+                f"sensitive={shown(sensitive)}: of {', '.join(map(str, values.names))} a combination is a tuple of "
+                f"{values.nlevels} values, or write {{{values.names[0]!r}: value}}, whatever the others are"
+            )
+        if one not in values:
+            raise unknown_name(f"combination of {', '.join(map(str, values.names))}", one, values)
+    if not combinations:
+        raise StatementError("sensitive=[] names no value; name at least one, or leave it out for all")
+    return _each(values, np.asarray(values.isin(combinations)))
+
+
+def single_values(values: pd.Index) -> JudgedValues | None:
+    """Every value of every one of several attributes, whatever the others are; None of one attribute."""
+    if values.nlevels == 1:
+        return None
+    codes = [pd.factorize(values.get_level_values(i), sort=False) for i in range(values.nlevels)]
+    labels = [f"{name}={written(one)}" for name, (_, own) in zip(values.names, codes, strict=True) for one in own]
+    return JudgedValues(pd.Index(labels), np.hstack([np.eye(len(own))[code] for code, own in codes]))
+
+
+def in_words(label: object) -> str:
+    """Write a judged value: 'yes', or of several attributes 'Flu, high'."""
+    return f"'{', '.join(map(str, label))}'" if isinstance(label, tuple) else f"'{label}'"
+
+
+def _each(values: pd.Index, mask: np.ndarray) -> JudgedValues:
+    """Each of some sensitive values on its own."""
+    return JudgedValues(values[mask], np.eye(len(values))[:, mask])
+
+
+def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> JudgedValues:
+    """Values of some attributes, added up over those of the others."""
+    if not chosen:
+        raise StatementError("sensitive={} names no sensitive attribute; leave it out for all values")
+    mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
+    for attribute, some in chosen.items():
+        if attribute not in names:
+            raise unknown_name("sensitive attribute", attribute, names)
+        mask &= choose(some, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
+    if not mask.any():
+        raise StatementError(f"sensitive={shown(chosen)}: each value occurs, but nobody can have them together")
+    kept = [i for i, name in enumerate(names) if name in chosen]
+    labels = pd.MultiIndex.from_arrays([values.get_level_values(i) for i in kept])
+    of_kept = labels if len(kept) > 1 else labels.get_level_values(0)
+    distinct = of_kept[mask].unique()
+    member = distinct.get_indexer(of_kept)[:, None] == np.arange(len(distinct))
+    return JudgedValues(distinct, (member & mask[:, None]).astype(float))

@@ -1,0 +1,109 @@
+"""Through what people are exposed: what is published alone, or some of the statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...errors import StatementError
+from ...model.explain.leaving_out import without_each, without_knowledge
+from ...model.posterior import Posterior
+from ..disclosure import of_those_inside
+from .judge import Judge
+
+__all__ = ["Through"]
+
+
+@dataclass(frozen=True, eq=False)
+class Through:
+    """The rule and the answer that it was applied to, to be applied to answers with less knowledge.
+
+    Attributes
+    ----------
+    post : Posterior
+    judge : Judge
+    rows : DataFrame
+        P(s | q) as it was judged.
+    people : ndarray of int
+        Of each row.
+    """
+
+    post: Posterior
+    judge: Judge
+    rows: pd.DataFrame
+    people: np.ndarray
+
+    @staticmethod
+    def checked(through: Through | None) -> Through:
+        """Say so where statements cannot be left out.
+
+        Raises
+        ------
+        StatementError
+            Of a release in partitions.
+        """
+        if through is None:
+            raise StatementError(
+                "of a release in partitions no statement is left out; solve the model without it, "
+                "model.remove(label), and compare"
+            )
+        return through
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the posterior knows its model; one that was loaded from a file does not."""
+        return self.post.model is not None
+
+    @cached_property
+    def published_alone(self) -> int:
+        """How many of the exposed people are so without any knowledge."""
+        exposed = self._exposed[1]
+        if not exposed.any():
+            return 0
+        alone = self._judged(without_knowledge(self.post))[1]
+        return int(self.people[exposed & alone].sum())
+
+    @cached_property
+    def statements(self) -> pd.DataFrame:
+        """What is left without each statement."""
+        found = without_each(self.post, self._left)
+        columns = ["people", "without", "raises", "message"]
+        table = pd.DataFrame(found, columns=["statement", *columns]).set_index("statement")
+        return table.sort_values(["people", "raises"], ascending=False, kind="stable")
+
+    def in_words(self, alone: int, people: int) -> str:
+        """Say how many are exposed by what is published alone, and through how many statements the others are."""
+        if alone == people:
+            return "What is published exposes them, whatever else is known."
+        names = list(self.post.model.knowledge) if self.post.model is not None else []
+        what = names[0] if len(names) == 1 else f"the {len(names)} statements that are known besides"
+        return f"By what is published alone it would be {alone}; the others are exposed through {what}."
+
+    @cached_property
+    def _exposed(self) -> tuple[np.ndarray, np.ndarray]:
+        counted = self.judge.counted(self.rows.to_numpy())
+        return counted, self.judge.reaches(counted.max(axis=1))
+
+    def _judged(self, post: Posterior) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities that count, and who is exposed, by another answer about the same people."""
+        table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0)
+        judge = replace(self.judge, slack=min(post.certificate.bound, 1.0))
+        counted = judge.counted(table.to_numpy())
+        return counted, judge.reaches(counted.max(axis=1))
+
+    def _left(self, post: Posterior) -> dict[str, Any]:
+        """What an answer without a statement leaves."""
+        counted, exposed = self._exposed
+        without, still = self._judged(post)
+        which = counted[exposed].argmax(axis=1)
+        fall = (counted[exposed] - without[exposed])[np.arange(len(which)), which]
+        weights = self.people[exposed]
+        return {
+            "people": int(self.people[exposed & ~still].sum()),
+            "without": int(self.people[still].sum()),
+            "raises": float(fall @ weights / weights.sum()) if weights.sum() else 0.0,
+        }

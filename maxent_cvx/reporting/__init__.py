@@ -1,0 +1,1 @@
+"""Reports: what a release discloses, in one page for somebody who decides whether to publish it."""

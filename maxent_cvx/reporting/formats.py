@@ -1,0 +1,76 @@
+"""Numbers and names as a report writes them: no probability is rounded to a certainty that it is not."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from ..terms.people import OTHERS
+from .blocks import Cell
+
+__all__ = ["count", "group_name", "label", "number", "percent", "probability", "share", "value_name"]
+
+#: Probabilities this close to 0 or 1 are written as such: what solvers call exact.
+NEAR = 1e-9
+
+
+def percent(p: float, exact: float = 0.0) -> str:
+    """Write a probability, as 83.3 %; what is within `exact` of 0 or 1 is that.
+
+    >>> percent(5 / 6), percent(0.8), percent(0.99999), percent(1.0), percent(1e-5), percent(1 - 1e-12, exact=1e-10)
+    ('83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %', '100 %')
+    """
+    if math.isnan(p):
+        return "not known"
+    if p >= 1 - max(exact, NEAR):
+        return "100 %"
+    if p <= max(exact, NEAR):
+        return "0 %"
+    if p > 0.9995:
+        return "over 99.9 %"
+    if p < 0.0005:
+        return "below 0.1 %"
+    return f"{100 * p:.1f}".removesuffix(".0") + " %"
+
+
+def probability(p: float, exact: float = 0.0) -> Cell:
+    """A cell with a probability."""
+    return Cell(percent(p, exact), None if math.isnan(p) else float(p))
+
+
+def share(part: float, whole: float) -> str:
+    """Write "12 of 345 people"; whole people as such, expected ones to a tenth."""
+    return f"{count(part).text} of {count(whole).text} people"
+
+
+def count(n: float) -> Cell:
+    """A cell with a number of people or things."""
+    return Cell(f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}", float(n))
+
+
+def number(x: float, digits: int = 3) -> Cell:
+    """A cell with a number that has no unit of its own."""
+    if math.isnan(x):
+        return Cell("not known")
+    if math.isinf(x):
+        return Cell("infinite" if x > 0 else "minus infinite", x)
+    return Cell(f"{x:.{digits}g}", float(x))
+
+
+def label(value: object) -> str:
+    """Write a value of an attribute, or a combination of values of several."""
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def value_name(sensitive: tuple[str, ...], value: object) -> str:
+    """Write a sensitive value with its attribute: "Disease = Flu"."""
+    several = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
+    return ", ".join(f"{name} = {one}" for name, one in zip(sensitive, several, strict=True))
+
+
+def group_name(index: pd.Index, at: int) -> str:
+    """Write whom a row of probabilities is about: "Gender = female, Degree = junior", or "Iris", who is named."""
+    levels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
+    pairs = [(name, one) for name, one in zip(index.names, levels, strict=True) if (name, one) != ("who", OTHERS)]
+    return ", ".join(str(one) if name == "who" else f"{name} = {one}" for name, one in pairs)

@@ -1,0 +1,103 @@
+"""The answer: how many people are exposed, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...errors import amount
+from ..blocks import Block, Cell, Column, Paragraph, Table, Verdict
+from ..case import Case
+from ..formats import count, number, percent, share
+from .exposed_rows import ExposedRows
+from .published import people_in
+
+__all__ = ["answer", "glance"]
+
+
+def answer(case: Case) -> list[Block]:
+    """Say whether anybody is exposed, what that means, and of whom the adversary is surest."""
+    found, n = case.exposure, people_in(case.view)
+    people, holds = float(found.people), case.post.certificate.holds
+    if people:
+        headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
+    else:
+        headline = f"Nobody of {count(n).text} people is exposed"
+    status = "bad" if people else "open" if found.warnings else "good"
+    sentences = [_meaning(case), *_surest(case), _adversary(case)]
+    warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
+    if not holds:
+        text = "The answer is not certified, so that nothing in this report is proved. See how exact the numbers are."
+        warnings.insert(0, Paragraph(text, "warning"))
+    return [Verdict(status if holds else "open", headline, sentences), *warnings]
+
+
+def _meaning(case: Case) -> str:
+    """What being exposed means here."""
+    at, asked = percent(case.asked.threshold), case.asked
+    what = f"a value of {case.sa}" if asked.sensitive is None else f"a sensitive value of {case.sa}"
+    words = f"Exposed is a person of whom an adversary infers {what} with a probability of at least {at}"
+    if case.is_compared:
+        among = "of all people have it" if isinstance(asked.baseline, str) else "was to be expected before"
+        return f"{words}, although less than {at} {among}."
+    if asked.baseline is None:
+        return f"{words}, however many people have it anyway."
+    return f"{words}. How many people have it anyway is not published, and so not considered."
+
+
+def _surest(case: Case) -> list[str]:
+    """The surest inference of all."""
+    rows = ExposedRows.of(case.exposure, case.view.sensitive)
+    if not len(rows):
+        return []
+    usual = "" if rows.usual[0] != rows.usual[0] else f"; of all people {percent(rows.usual[0])} have it"
+    return [
+        f"The surest inference: {amount(int(rows.people[0]), 'person', 'people')} with {rows.whom(0)} "
+        f"{'has' if rows.people[0] == 1 else 'have'} {rows.what(0)}, with a probability of "
+        f"{percent(rows.p[0], case.exact)}{usual}."
+    ]
+
+
+def _adversary(case: Case) -> str:
+    """Who infers this."""
+    n = None if case.model is None else case.model.form.shape[0] - case.model.form.n_facts + len(case.model.convex)
+    if n is None:
+        return "The adversary knows what is published, and what was assumed when the answer was computed."
+    more = f" and {amount(n, 'statement')} besides, listed below" if n else " and nothing besides"
+    return f"The adversary knows what is published{more}. Whoever knows more may infer more."
+
+
+def glance(cases: Sequence[Case]) -> Table:
+    """The key figures of several answers side by side."""
+    figures: dict[str, Callable[[Case], Cell]] = {
+        "people": lambda case: count(people_in(case.view)),
+        "people exposed": _exposed,
+        "largest probability among them": _largest,
+        "statements that the adversary knows": _statements,
+        "certain inferences": _certain,
+        "uncertainty that is left (entropy), nats": lambda case: number(case.post.entropy, 6),
+        "every probability proved to be within": lambda case: number(case.post.certificate.bound, 2),
+    }
+    columns = [Column("What"), *(Column(case.name, "number") for case in cases)]
+    rows = [[Cell(name), *(figure(case) for case in cases)] for name, figure in figures.items()]
+    return Table("Side by side", columns, rows, len(rows))
+
+
+def _exposed(case: Case) -> Cell:
+    return count(float(case.exposure.people))
+
+
+def _largest(case: Case) -> Cell:
+    if case.exposure.who.empty:
+        return Cell("none")
+    p = float(ExposedRows.of(case.exposure, case.view.sensitive).p.max())
+    return Cell(percent(p, case.exact), p)
+
+
+def _statements(case: Case) -> Cell:
+    if case.model is None:
+        return Cell("not known")
+    return count(case.model.form.shape[0] - case.model.form.n_facts + len(case.model.convex))
+
+
+def _certain(case: Case) -> Cell:
+    return Cell("not known") if case.certain.value is None else count(len(case.certain.value))

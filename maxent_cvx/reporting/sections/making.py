@@ -1,0 +1,53 @@
+"""How a report was made: what was asked, from where the data are, versions, seed."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from ..blocks import Block, Cell, Column, Table
+from ..formats import percent
+from ..settings import Settings
+
+__all__ = ["making"]
+
+#: Packages that an answer depends on.
+PACKAGES = ("maxent-cvx", "numpy", "scipy", "pandas", "cvxpy")
+
+
+def making(asked: Settings, day: str) -> list[Block]:
+    """List what somebody needs who wants to make the same report."""
+    values = "all" if asked.sensitive is None else ", ".join(map(str, _several(asked.sensitive)))
+    said = {
+        "threshold of exposure": percent(asked.threshold),
+        "sensitive values": values,
+        "compared with": _compared(asked.baseline),
+        "original records": "given, to measure by" if asked.original is not None else "not given",
+        "made on": day,
+        **asked.about,
+        **{name: _version(name) for name in PACKAGES},
+        "Python": platform.python_version(),
+    }
+    if "seed" not in {name.lower() for name in asked.about}:
+        said["seed"] = "none was told; solving draws nothing at random"
+    rows = [[Cell(str(name)), Cell(str(value))] for name, value in said.items()]
+    return [Table("What this report was made of", [Column("What"), Column("Value")], rows, len(rows))]
+
+
+def _several(values: object) -> list[object]:
+    return list(values) if isinstance(values, list | set | frozenset) else [values]
+
+
+def _compared(baseline: object) -> str:
+    """What an inference is compared with, in words."""
+    if baseline is None:
+        return "nothing"
+    return "how many of all people have the value" if isinstance(baseline, str) else f"a {type(baseline).__name__}"
+
+
+def _version(name: str) -> str:
+    """The version of a package."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed as a package"

@@ -1,0 +1,133 @@
+"""The explorer: widgets where there are some, a picture elsewhere, and a model that can be taken away."""
+
+from __future__ import annotations
+
+import sys
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import P
+from maxent_cvx.explorer import explorer as module
+
+HOSPITAL = mx.datasets.load_hospital()
+RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+FLU, NONE = "P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0"
+
+
+def made(**options):
+    """An explorer of two statements."""
+    return mx.explore(mx.MaxEnt(RELEASE).add(FLU, NONE), HOSPITAL, min_support=2, **options)
+
+
+@pytest.fixture
+def page():
+    """An explorer with its page."""
+    for library in ("ipywidgets", "anywidget"):
+        pytest.importorskip(library, reason=f"{library} is not installed: pip install 'maxent-cvx[explorer]'")
+    found = made()
+    assert found.widget is found.widget
+    return found, found._page
+
+
+def controls(page):
+    """The sliders by name, and the ticks by text."""
+    kinds = page.controls._sliders.values(), page.controls._general.values()
+    return {one.name: one for some in kinds for one in some}, {t.description: t for t in page.controls._ticks.values()}
+
+
+def test_without_widgets_it_is_a_picture(monkeypatch):
+    """Where ipywidgets is not installed a picture is shown, text says what to install, and nothing is imported."""
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    explorer = made()
+    bundle = explorer._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "image/png"}
+    assert b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert "pip install" in bundle["text/plain"]
+    with pytest.raises(ImportError, match="pip install"):
+        explorer.widget  # noqa: B018
+    words = explorer.figure().get_supxlabel()
+    assert "exposed" in words
+
+
+def test_nothing_else_loads_widgets():
+    """Neither the package nor an explorer imports ipywidgets before the page is shown."""
+    import subprocess
+
+    code = """
+import sys, maxent_cvx as mx
+release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+explorer = mx.explore(mx.MaxEnt(release))
+print(repr(explorer), "ipywidgets" in sys.modules, "matplotlib" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False False\n")
+
+
+def test_a_notebook_gets_the_page_and_the_picture(page):
+    """A frontend that has widgets shows them; one that has none takes the picture from the same output."""
+    bundle = page[0]._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "image/png", "application/vnd.jupyter.widget-view+json"}
+
+
+def test_sliders_move_the_model(page):
+    """What a slider or a tick is put to is known then: the explorer's model, answer and code are those of now."""
+    explorer, shown = page
+    sliders, ticks = controls(shown)
+    sliders["value of P(Flu | Gender=male)"].value = 0.35
+    sliders["vagueness of P(Flu | Gender=male)"].value = 0.05
+    sliders["K\N{MINUS SIGN} negative: how many of the strongest associations are known"].value = 3
+    ticks[NONE].value = False
+    typed = mx.MaxEnt(RELEASE).add(P("Flu", given={"Gender": "male"}).about(0.35, eps=0.05))
+    typed = typed.add(mx.StrongestAssociations(HOSPITAL, 0, 3, min_support=2))
+    np.testing.assert_array_equal(explorer.posterior.counts, typed.solve().counts)
+    np.testing.assert_array_equal(explorer.model.solve().counts, typed.solve().counts)
+    assert "0.3 <= P(Flu | Gender=male) <= 0.4" in shown.code.code
+    assert "StrongestAssociations(original, 0, 3, min_support=2)" in shown.code.code
+    assert sliders["value of P(Breast Cancer | Gender=male)"].disabled
+    explorer.reset()
+    assert sliders["value of P(Flu | Gender=male)"].value == 0.4
+    np.testing.assert_array_equal(explorer.posterior.counts, mx.MaxEnt(RELEASE).add(FLU, NONE).solve().counts)
+
+
+def test_the_threshold_needs_no_solve(page, monkeypatch):
+    """Another threshold counts other people of the same answer."""
+    explorer, shown = page
+    before, post = shown.words.html, explorer.posterior
+    controls(shown)[0]["P at least: the threshold from which on somebody is exposed"].value = 0.3
+    assert explorer.posterior is post
+    assert shown.words.html != before
+
+
+def test_contradictions_are_words_on_the_page(page):
+    """A contradiction is an alarm that names statements; the picture of before stays, and the way back is open."""
+    explorer, shown = page
+    slider = controls(shown)[0]["value of P(Flu | Gender=male)"]
+    slider.value = 0.9
+    assert shown.words.alarm
+    assert "P(Flu | Gender=male) = 0.9" in shown.words.html
+    assert "maxent-old" in shown.picture.value
+    assert explorer.posterior is None
+    assert "Contradictory" in repr(explorer)
+    explorer.figure()
+    slider.value = 0.4
+    assert not shown.words.alarm
+    assert "maxent-old" not in shown.picture.value
+
+
+def test_a_model_may_be_contradictory_at_the_start():
+    """Nothing is drawn then, and the words are there."""
+    explorer = mx.explore(mx.MaxEnt(RELEASE).add("P(Flu | Gender=male) = 0.9"))
+    assert explorer.posterior is None
+    assert "Contradictory" in repr(explorer)
+    assert explorer._repr_mimebundle_()["image/png"]
+
+
+def test_who_is_not_of_the_release():
+    """Records of other people, and other things than models, are refused before anything is shown."""
+    with pytest.raises(mx.TableError):
+        mx.explore(mx.MaxEnt(RELEASE), HOSPITAL.head(5))
+    with pytest.raises(mx.StatementError):
+        mx.explore(RELEASE)

@@ -1,0 +1,74 @@
+"""The explorer as a page for a class: served by Voila, moved by keyboard in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.browser import opened
+from support.voila import served
+
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "explorer" / "hospital.ipynb"
+VALUE = "value of P(Flu | Gender=male)"
+
+
+def is_local(address):
+    """Whether something is asked of this computer."""
+    return address.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page, with its sliders; nothing is asked of the network."""
+    pytest.importorskip("anywidget", reason="the sliders are not installed: pip install 'maxent-cvx[explorer]'")
+    with opened("about:blank") as page, served(NOTEBOOK, tmp_path_factory.mktemp("voila") / "log.txt") as address:
+        # Voila's own template asks for fonts of symbols elsewhere, and lives without them.
+        page.route(lambda url: not is_local(url), lambda route: route.fulfill(status=200, content_type="text/css"))
+        page.goto(address)
+        page.get_by_role("slider", name=VALUE).wait_for()
+        yield page
+
+
+def keys(page, slider, key, times):
+    """Move a slider by keyboard."""
+    slider.focus()
+    for _ in range(times):
+        slider.press(key)
+
+
+def test_numbers_follow_a_slider(page):
+    """Who moves a value by keyboard sees other probabilities, another score and other code; nothing complains."""
+    before = page.locator(".maxent-map").inner_text(), page.get_by_role("status").inner_text()
+    assert "P(Breast Cancer | Gender=male) = 0" in page.locator(".maxent-code").inner_text()
+    keys(page, page.get_by_role("slider", name=VALUE), "ArrowRight", 5)
+    page.locator(".maxent-code", has_text="0.3 <= P(Flu | Gender=male) <= 0.4").wait_for()
+    after = page.locator(".maxent-map").inner_text(), page.get_by_role("status").inner_text()
+    assert after[0] != before[0]
+    assert after[1] != before[1]
+    assert "at the start" in after[1]
+    assert page.faults == []
+
+
+def test_contradictions_are_said_in_words(page):
+    """Beyond what is published allows, the page says so and names the statement; the last picture stays, greyed."""
+    keys(page, page.get_by_role("slider", name=VALUE), "End", 1)
+    page.get_by_role("status").filter(has_text="Contradictory").wait_for()
+    assert "P(Flu | Gender=male) >= 0.95" in page.get_by_role("status").inner_text()
+    assert page.locator(".maxent-map.maxent-old table").count() == 1
+    assert "Traceback" not in page.content()
+    page.get_by_role("button", name="Reset").click()
+    page.locator(".maxent-code", has_text="0.25 <= P(Flu | Gender=male) <= 0.35").wait_for()
+    assert page.locator(".maxent-map.maxent-old").count() == 0
+    assert page.faults == []
+
+
+def test_every_control_has_a_name(page):
+    """Who cannot see the page is told what each slider, tick and button is; no two sliders are called alike."""
+    names = [slider.get_attribute("aria-label") for slider in page.get_by_role("slider").all()]
+    assert len(names) == len(set(names)) == 7
+    assert all(names)
+    for role in ("checkbox", "button"):
+        controls = page.get_by_role(role).all()
+        assert controls
+        assert all(control.evaluate("it => (it.labels?.[0] ?? it).textContent.trim()") for control in controls)

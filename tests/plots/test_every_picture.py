@@ -1,0 +1,145 @@
+"""Every public plot, of few things and many, with long names: all text is there, apart, and off the data."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+
+from maxent_cvx import plots
+from maxent_cvx.plots.looks import BARS, COLOURS, MARKERS, STYLES, look
+from support.eyes import EYES, apart, seen
+from support.layout import on_canvas, overlap, texts, ticks
+from support.pictures import PICTURES
+
+#: A line of a release.
+LINE = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
+
+
+@pytest.fixture(scope="module", params=PICTURES)
+def picture(request):
+    """A plot as its caller gets it, laid out."""
+    ax = PICTURES[request.param]()
+    ax.figure.draw_without_rendering()
+    yield ax
+    plt.close(ax.figure)
+
+
+def test_every_plot_has_pictures() -> None:
+    """Each public plot is drawn of few and of many things, or with long names: three pictures at least."""
+    drawn = [name.split(",")[0] for name in PICTURES]
+    assert sorted(set(drawn)) == sorted(plots.__all__)
+    assert min(drawn.count(name) for name in plots.__all__) >= 3
+
+
+def test_no_text_is_cut_off(picture) -> None:
+    """Titles, labels, names of points, and legends are on the canvas, whole."""
+    for text in texts(picture.figure):
+        assert on_canvas(text.get_window_extent(), picture.figure), text.get_text()
+
+
+def test_labels_do_not_overlap(picture) -> None:
+    """Neighbours on an axis are apart: upright ones by their boxes, turned ones across their direction."""
+    for ax in picture.figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            for one, other in itertools.pairwise(ticks(axis)):
+                if angle := np.radians(one.get_rotation()):
+                    away = np.subtract(*(t.get_transform().transform(t.get_position()) for t in (one, other)))
+                    high = one.get_fontsize() * picture.figure.dpi / 72
+                    assert abs(away @ [-np.sin(angle), np.cos(angle)]) >= high, (one, other)
+                else:
+                    assert not overlap(one.get_window_extent(), other.get_window_extent()), (one, other)
+
+
+def test_names_inside_do_not_overlap(picture) -> None:
+    """What is written among the data covers no other such text."""
+    boxes = [Text.get_window_extent(t) for t in picture.texts if t.get_text()]
+    assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
+
+
+def test_legends_cover_no_data(picture) -> None:
+    """A legend is beside the box of the data, and on the canvas."""
+    if legend := picture.get_legend():
+        box = legend.get_window_extent()
+        assert not overlap(box, picture.get_window_extent())
+        assert on_canvas(box, picture.figure)
+
+
+def test_data_have_room(picture) -> None:
+    """However long the names are, the box of the data is not squeezed: no side is below half an inch."""
+    assert picture.get_window_extent().size.min() / picture.figure.dpi >= 0.45
+
+
+def test_what_a_legend_names_differs_in_shape(picture) -> None:
+    """Without any colour, lines differ in style or marker, points in form, bars in hatch."""
+    if picture.get_legend() is None:
+        return
+    handles, _ = picture.get_legend_handles_labels()
+    shapes = []
+    for handle in handles:
+        if hasattr(handle, "get_marker"):
+            shapes.append((handle.get_linestyle(), handle.get_marker()))
+        elif isinstance(handle, PathCollection):
+            filled = handle.get_facecolor()[0][:3].tolist() == handle.get_edgecolor()[0][:3].tolist()
+            shapes.append((len(handle.get_paths()[0].vertices), filled))
+        else:
+            patches = getattr(handle, "patches", None)
+            shapes.append(patches[0].get_hatch() if patches else type(handle).__name__)
+    assert len(set(map(str, shapes))) == len(shapes), shapes
+
+
+@pytest.mark.parametrize("eyes", EYES)
+def test_colours_are_told_apart_by_all_eyes(eyes) -> None:
+    """Any two colours, and each and white, are at least three times as far apart as is just noticeable."""
+    rgb = np.array([to_rgb(colour) for colour in (*COLOURS, "white")])
+    distance = apart(rgb, eyes)
+    assert distance[np.triu_indices(len(rgb), 1)].min() > 3 * 2.3
+
+
+@pytest.mark.parametrize("eyes", EYES)
+def test_more_is_darker_in_a_heat_map(eyes) -> None:
+    """The colours of a heat map are in the order of their lightness, for all eyes and in grey."""
+    ax = PICTURES["posterior, 2 x 2"]()
+    lightness = seen(ax.images[0].get_cmap()(np.linspace(0, 1, 32))[:, :3], eyes)[:, 0]
+    assert (np.diff(lightness) < 0).all()
+    plt.close(ax.figure)
+
+
+def test_looks_differ_without_colour() -> None:
+    """28 lines differ in style or marker, so that they are told apart in grey."""
+    n = len(STYLES) * len(MARKERS)
+    assert n == 28
+    assert len({(look(i)["linestyle"], look(i)["marker"]) for i in range(n)}) == n
+    assert len(MARKERS) == len(COLOURS)
+    assert len(set(BARS.values())) == len(BARS)
+
+
+@pytest.mark.parametrize("engine", [None, "constrained"])
+def test_legends_of_given_axes_are_on_the_canvas(engine) -> None:
+    """In somebody else's figure the legend is beside the data where there is room, and inside otherwise."""
+    figure, ax = plt.subplots(layout=engine)
+    size = figure.get_size_inches().tolist()
+    plots.worst_case({"costs $5_ or $6^": LINE, "two": LINE}, ax=ax)
+    figure.draw_without_rendering()
+    assert figure.get_size_inches().tolist() == size
+    assert on_canvas(ax.get_legend().get_window_extent(), figure)
+    plt.close(figure)
+
+
+def test_no_figure_is_left_behind_where_drawing_fails() -> None:
+    """What fails inside closes the figure that it began."""
+    from maxent_cvx.plots.drawing import axes_for
+
+    before = plt.get_fignums()
+    with pytest.raises(RuntimeError, match="stop"), axes_for(None, 2, 2):
+        raise RuntimeError("stop")
+    assert plt.get_fignums() == before
