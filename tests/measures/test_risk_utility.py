@@ -60,7 +60,7 @@ def test_certain_and_not_counted():
     frame = pd.DataFrame({"q": list("aabbbb"), "s": ["x", "x", "x", "y", "z", "z"], "b": [1, 1, 2, 2, 2, 2]})
     post = mx.MaxEnt(mx.Release.from_buckets(frame, qi="q", sa="s", bucket="b")).solve()
     row = measures.risk_utility(post, sensitive=["y", "z"]).loc[("inference risk", "certain, not counted")]
-    assert (row["value"], row["says"]) == (2, "for whom a value is certain, though: x")
+    assert (row["value"], row["says"]) == (2, "of whom a value is certain that does not count: x")
 
 
 def test_in_partitions(release):
