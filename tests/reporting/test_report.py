@@ -227,7 +227,7 @@ def test_where_the_data_are_from(post):
     """What readers should know of the data is in it, with the versions, the threshold and the seed."""
     page = read(mx.report(post, threshold=0.6, about={"source": "ward 3", "seed": 17}).html)
     said = {row[0][0]: row[1][0] for row in page.table("What this report was made of")}
-    assert (said["source"], said["seed"], said["threshold of exposure"]) == ("ward 3", "17", "60 %")
+    assert (said["source"], said["seed"], said["threshold of exposure"]) == ("ward 3", "17", "at least 60 %")
     assert said["numpy"] == np.__version__
     assert said["pandas"] == pd.__version__
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ...errors import amount
 from ..blocks import Block, Cell, Column, Paragraph, Table, Verdict
 from ..case import Case
-from ..formats import count, number, percent, share, value_name
+from ..formats import count, from_on, number, percent, share, value_name
 from .exposed_rows import ExposedRows
 from .published import people_in
 
@@ -26,7 +26,7 @@ def answer(case: Case) -> list[Block]:
     if people:
         headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
     else:
-        headline = f"Nobody of {count(n).text} people is exposed"
+        headline = f"Nobody of {count(n).text} people is exposed{', but see the warning' * bool(found.warnings)}"
     status = "bad" if people else "open" if found.warnings else "good"
     sentences = [_meaning(case), *_surest(case), *_usual(case), _adversary(case)]
     warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
@@ -38,9 +38,9 @@ def answer(case: Case) -> list[Block]:
 
 def _meaning(case: Case) -> str:
     """What being exposed means here."""
-    at, asked = percent(case.asked.threshold), case.asked
+    asked, at = case.asked, percent(case.asked.threshold)
     what = f"a value of {case.sa}" if asked.sensitive is None else f"a sensitive value of {case.sa}"
-    words = f"Exposed is a person of whom an adversary infers {what} with a probability of at least {at}"
+    words = f"Exposed is a person of whom an adversary infers {what} with a probability of {from_on(asked.threshold)}"
     if case.is_compared:
         among = "of all people have it" if isinstance(asked.baseline, str) else "was to be expected before"
         return f"{words}, although less than {at} {among}."
