@@ -13,6 +13,8 @@ from .published import people_in
 
 __all__ = ["answer", "glance"]
 
+#: A figure that not all answers can be compared by.
+ENTROPY = "uncertainty that is left (entropy), nats"
 #: Values that are named.
 NAMED = 3
 
@@ -89,9 +91,11 @@ def glance(cases: Sequence[Case]) -> Table:
         "largest probability that is inferred": _largest,
         "statements that the adversary knows": _statements,
         "certain inferences": _certain,
-        "uncertainty that is left (entropy), nats": lambda case: number(case.post.entropy, 6),
+        ENTROPY: lambda case: number(case.post.entropy, 6),
         "every probability proved to be within": lambda case: number(case.post.certificate.bound, 2),
     }
+    if any(case.names_people for case in cases):  # named people are distinguishable, which alone is entropy
+        del figures[ENTROPY]
     columns = [Column("What"), *(Column(case.name, "number") for case in cases)]
     rows = [[Cell(name), *(figure(case) for case in cases)] for name, figure in figures.items()]
     return Table("Side by side", columns, rows, len(rows))
