@@ -82,7 +82,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
         HTML. Nothing in it is fetched from anywhere, and no script runs but its own, whose hash it names.
     """
     environment = _environment()
-    style, script = (environment.get_template(name).render() for name in ("style.css", "sort.js"))
+    style, script = (environment.get_template(name).render() for name in ("style.css", "page.js"))
     return str(
         environment.get_template("report.html").render(
             title=title, subtitle=subtitle, sections=sections, style=style, script=script,
