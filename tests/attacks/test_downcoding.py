@@ -67,10 +67,10 @@ def test_counting_is_asking_mondrian_of_every_table() -> None:
 
 @pytest.mark.slow
 def test_counting_is_asking_mondrian_of_every_table_many() -> None:
-    """The same of hundreds of releases, with up to thousands of tables each."""
-    compared, told = same_as_every_table(range(100, 400), most=1_000)
-    assert compared > 300
-    assert told > 150
+    """The same of more than a hundred, with up to a hundred tables each."""
+    compared, told = same_as_every_table(range(100, 400), most=100)
+    assert compared > 100
+    assert told > 50
 
 
 def test_a_column_is_the_multinomial_distribution_on_its_conditions() -> None:
