@@ -105,5 +105,17 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing is below these.
-html_sidebars = {page: [] for page in ("index", "architecture", "contributing", "changes")}
+ALONE = (
+    "index",
+    "report",
+    "explorer",
+    "gallery",
+    "attacks",
+    "partitions",
+    "expectations",
+    "architecture",
+    "contributing",
+    "changes",
+)
+html_sidebars = {page: [] for page in ALONE}
 html_show_sourcelink = False

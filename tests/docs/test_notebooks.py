@@ -27,6 +27,8 @@ NAMES = [
     "09_attacks.ipynb",
     "10_which_solver.ipynb",
 ]
+#: What a researcher states of his own has no paper to replicate.
+WITHOUT_PAPER = {"08_your_own_knowledge.ipynb"}
 #: What every notebook asks, in this order: to guess first, to refute, to change the data, to state, to carry over.
 EXERCISES = ["Predict", "Find a counterexample", "Change the data", "State it yourself", "Carry it over"]
 #: What its head says, in this order.
@@ -109,6 +111,17 @@ def test_head(name):
     assert -1 not in places
     assert places == sorted(places)
     assert (f"`{SMALL}=1`" in first.source) == has_small_run(notebook)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lesson_first(name):
+    """A lesson comes first, then the replication, where there is a paper to replicate, and exercises at the end."""
+    text = "\n".join(cell.source for cell in read(name).cells if cell.cell_type == "markdown")
+    sections = re.findall(r"^## (.+)", text, re.MULTILINE)
+    assert sections[-1] == "Exercises"
+    replications = [place for place, section in enumerate(sections) if section.startswith("Replication: ")]
+    assert len(replications) == (name not in WITHOUT_PAPER)
+    assert 0 not in replications
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,6 +33,7 @@ TABLE = (
         (showing("entropy 1234.5678"), showing("entropy 1234.6000")),  # a ten-thousandth
         (showing("certified within 3e-09"), showing("certified within 2e-11")),  # errors, small enough
         (showing("{'solve it': '0.13 s'}, 12 seconds"), showing("{'solve it': '1.02 s'}, 9 seconds")),
+        (showing("bits 0.5, seconds 0.2"), showing("bits 0.5, seconds 1.31")),
         (showing(html=TABLE.format(10, 0.8238, 0.13)), showing(html=TABLE.format(10, 0.8239, 77.5))),
         (showing("12 solvers", tags=[VARIES]), showing("13 solvers, other words", tags=[VARIES])),
         (showing("a\n", "b"), showing("a", "b")),

@@ -20,7 +20,9 @@ ABSOLUTE = 1e-6
 VARIES = "varies"
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-TIMED = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?= ?(?:seconds?|s|ms|minutes?|MiB|MB|GB)\b)")
+TIMED = re.compile(
+    r"(?<![\w.])\d+(?:\.\d+)?(?= ?(?:seconds?|s|ms|minutes?|MiB|MB|GB)\b)|(?<=\bseconds )\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+)
 #: A column or a row of a table with one of these words is masked.
 OF_THE_COMPUTER = re.compile(r"\b(?:seconds?|minutes?|milliseconds?|MiB|iterations?)\b")
 MASKED = "#"
