@@ -18,7 +18,13 @@ author = "The maxent_cvx developers"
 copyright = author  # noqa: A001
 version = release = version_of("maxent-cvx")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.intersphinx", "numpydoc", "myst_nb"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_nb",
+    "matplotlib.sphinxext.plot_directive",
+]
 exclude_patterns = ["_build", "notebooks/explorer"]  # what Voila serves is no page of ours
 templates_path = ["_templates"]
 nitpicky = True  # a reference to what is not there fails the build; nothing is exempt
@@ -27,6 +33,10 @@ default_role = "code"
 # The notebooks are pages, shown as they are stored; tests execute them. Sphinx reads only what is below its own folder.
 nb_execution_mode = "off"
 myst_heading_anchors = 3
+# The gallery is drawn when the pages are built: a picture below the code that makes it.
+plot_include_source = True
+plot_html_show_source_link = plot_html_show_formats = False
+plot_formats = [("png", 110)]
 shutil.rmtree(HERE / "notebooks", ignore_errors=True)
 shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", ignore=shutil.ignore_patterns(".*"))
 
@@ -95,5 +105,17 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing is below these.
-html_sidebars = {page: [] for page in ("index", "architecture", "contributing", "changes")}
+ALONE = (
+    "index",
+    "report",
+    "explorer",
+    "gallery",
+    "attacks",
+    "partitions",
+    "expectations",
+    "architecture",
+    "contributing",
+    "changes",
+)
+html_sidebars = {page: [] for page in ALONE}
 html_show_sourcelink = False

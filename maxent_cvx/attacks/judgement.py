@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows, Shown
+
 __all__ = ["Judgement", "judged"]
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class Judgement(Shown):
     """The share of records whose likeliest value is the true one, with the attack and without it.
 
     A tie counts as a guess among its values. Standard errors are those of a share among so many independent people.
@@ -61,9 +64,11 @@ class Judgement:
             f"(difference {self.right - self.baseline:.2f}, standard error {self.standard_error:.2g})"
         )
 
-    def _repr_html_(self) -> str:
-        held = self.calibration[self.calibration["records"] > 0]
-        return f"<p>{self}</p>{held.round(3).to_html(border=0)}"
+    def __repr__(self) -> str:
+        return f"<Judgement: {self}>"
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.calibration[self.calibration["records"] > 0], "tenths")]
 
 
 def judged(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, slack: float = 0.0) -> Judgement:

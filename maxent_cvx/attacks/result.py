@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from ..errors import TableError
 from ..plots.likeliest_values import likeliest_values
 from ..tables.coding import sort_distinct
@@ -21,7 +23,7 @@ __all__ = ["AttackResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AttackResult:
+class AttackResult(Shown):
     """P(value | of whom), beside what is inferred without the attack.
 
     Attributes
@@ -163,5 +165,5 @@ class AttackResult:
     def __repr__(self) -> str:
         return f"<{self.sentence}>"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self.sentence}</p>{self.table.head(10).round(3).to_html(border=0)}"
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.table, "rows")]

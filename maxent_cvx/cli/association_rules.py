@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
@@ -12,6 +13,7 @@ from ..rules.rule_set import RuleSet
 from ..sources import PublishedRules
 from ..views import QITable
 from .reading import columns_of, read_csv, without_gaps
+from .streams import DASH, read_text
 
 __all__ = ["are_rules", "distribution_of", "people_and_rules"]
 
@@ -39,7 +41,7 @@ def are_rules(options: argparse.Namespace) -> bool:
 def people_and_rules(options: argparse.Namespace) -> tuple[QITable, PublishedRules, pd.DataFrame]:
     """Read the people whose QI are known, and the rules about them."""
     told = {name: columns_of(text) for name in ("qi", "sa") if (text := getattr(options, name)) is not None}
-    rules = RuleSet.from_csv(options.table, **told)
+    rules = _piped(told) if options.table == DASH else RuleSet.from_csv(options.table, **told)
     options.qi, options.sa = list(rules.qi), list(rules.sensitive)
     people = without_gaps(read_csv(options.qi_table), options.qi_table, options)
     values, distribution = _values(options, people, rules)
@@ -48,6 +50,14 @@ def people_and_rules(options: argparse.Namespace) -> tuple[QITable, PublishedRul
     )
     scores = None if options.scores is None else columns_of(options.scores)
     return view, PublishedRules(rules, scores, options.decimals, non_rules=rules.complete), people
+
+
+def _piped(told: dict[str, list[str]]) -> RuleSet:
+    """Read rules from standard input, by way of a file, which is what rules are read from."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rules.csv")
+        path.write_text(read_text(DASH), encoding="utf-8")
+        return RuleSet.from_csv(path, **told)
 
 
 def distribution_of(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:

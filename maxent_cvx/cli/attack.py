@@ -10,6 +10,7 @@ import pandas as pd
 from .. import attacks, plots
 from ..errors import TableError
 from ..views import Release
+from . import document
 from .output import PICTURES, check_output, draw, write
 from .reading import free_name, read_table, values_as_printed
 from .releases import one_source_of_buckets, released
@@ -51,6 +52,8 @@ def worst_case(options: argparse.Namespace) -> None:
         write(options.out, lambda path: written.to_csv(path, index=False))
     if options.plot:
         draw(options.plot, plots.worst_case(found))
+    if options.json:
+        document.tabulated(options, worst_case=table.reset_index(drop=True), releases=releases)
 
 
 def definetti(options: argparse.Namespace) -> None:
@@ -67,6 +70,7 @@ def definetti(options: argparse.Namespace) -> None:
     whom = surest.index.to_frame(index=False)  # whose columns may have the same names
     shown = pd.concat([whom, shown.reset_index(drop=True)], axis=1)
     print(shown.to_string(index=False, float_format="{:.4f}".format))
+    judged = None
     if not options.sa_table and not options.generalized:
         judged = found.judge(records)
         print(f"\nOf the records themselves: {judged}")
@@ -76,6 +80,9 @@ def definetti(options: argparse.Namespace) -> None:
         write(options.out, lambda path: found.table.to_csv(path))
     if options.plot:
         draw(options.plot, found.plot())
+    if options.json:
+        right = None if judged is None else judged.right
+        document.tabulated(options, said=str(found), probabilities=found.table, right=right)
 
 
 def reconstruct(options: argparse.Namespace) -> None:
@@ -97,6 +104,10 @@ def reconstruct(options: argparse.Namespace) -> None:
         write(options.out, lambda path: listed.to_csv(path, index=False))
     if options.plot:
         draw(options.plot, found.plot())
+    if options.json:
+        solutions = [one.to_dict("records") for one in found.solutions]
+        certain = found.certain.reset_index(drop=True)
+        document.tabulated(options, unique=found.unique, complete=found.complete, certain=certain, solutions=solutions)
 
 
 def _check(options: argparse.Namespace) -> None:

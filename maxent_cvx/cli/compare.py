@@ -9,6 +9,7 @@ from ..model.maxent import MaxEnt
 from ..sources import StrongestAssociations
 from ..studies.compare_solvers import compare_solvers
 from ..views import Release
+from . import document
 from .output import PICTURES, check_output, draw, write
 from .reading import read_table
 from .releases import bucketed, one_source_of_buckets
@@ -44,3 +45,5 @@ def run(options: argparse.Namespace) -> None:
         write(options.out, lambda path: table.to_csv(path))
     if options.plot:
         draw(options.plot, plots.solver_comparison(table))
+    if options.json:
+        document.tabulated(options, solvers=table.reset_index(), reference=table.attrs["reference"])

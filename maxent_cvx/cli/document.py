@@ -1,4 +1,4 @@
-"""The JSON document of ``maxent-cvx quantify --json``; its keys are explained in docs/reference/command_line.md."""
+"""The JSON documents of ``--json``; its keys are explained in docs/reference/command_line.md."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from .judging import Verdict
 from .knowledge import where_of
 from .streams import data_stream
 
-__all__ = ["answered", "failure", "scored"]
+__all__ = ["answered", "failure", "scored", "tabulated"]
 
 #: The version of the document: another one where a key goes or changes its meaning, and the same where one is new.
 FORMAT = 1
+#: Statements that are left out one after the other, each with a solve, to say through which people are exposed.
+LEFT_OUT = 10
 #: Packages whose version may matter to a number.
 PACKAGES = {"maxent_cvx": "maxent-cvx", "numpy": "numpy", "scipy": "scipy", "pandas": "pandas"}
 
@@ -43,7 +45,8 @@ def answered(
     view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
     where = where_of(knowledge)
     worst = measures.disclosure(post, worst=True).iloc[0].to_dict()
-    limit = {"above": verdict.limit, **_exposure(verdict.above)} if verdict.above is not None else None
+    few = len(knowledge) <= LEFT_OUT
+    limit = {"above": verdict.limit, **_exposure(verdict.above, few)} if verdict.above is not None else None
     _write(
         options,
         status,
@@ -52,9 +55,12 @@ def answered(
             "knowledge": [{"statement": label, "where": where.get(label)} for label in knowledge],
             "entropy_nats": post.entropy,
             "certificate": {**post.certificate.to_dict(), "holds": post.certificate.holds},
-            "exposure": _exposure(verdict.exposure),
+            "exposure": _exposure(verdict.exposure, few),
             "worst_disclosure": worst,
             "fail_above": limit,
+            "people": [],
+            "divergence_bits": None,
+            "advice": [],
             **more,
         },
     )
@@ -63,6 +69,27 @@ def answered(
 def scored(options: argparse.Namespace, view: Any, table: pd.DataFrame) -> None:
     """Write the scores of --top to standard output."""
     _write(options, 0, {"release": _release(view), "scores": table.to_dict("records")})
+
+
+def tabulated(options: argparse.Namespace, **found: object) -> None:
+    """Write tables, and what else is found, to standard output."""
+    _write(options, 0, {key: _rows(one) if isinstance(one, pd.DataFrame) else one for key, one in found.items()})
+
+
+def _rows(table: pd.DataFrame) -> list[Any]:
+    """A table as its rows; of probabilities, which are labelled, each with the group that it is of."""
+    rows = table.to_dict("records")
+    if isinstance(table.index, pd.RangeIndex):
+        return rows
+    names = [*map(str, table.index.names)]
+    return [
+        {"group": dict(zip(names, _labels(label), strict=True)), "P": row}
+        for label, row in zip(table.index, rows, strict=True)
+    ]
+
+
+def _labels(label: object) -> tuple[object, ...]:
+    return label if isinstance(label, tuple) else (label,)
 
 
 def failure(options: argparse.Namespace, error: MaxEntError | OSError, message: str, status: int) -> None:
@@ -86,7 +113,8 @@ def _write(options: argparse.Namespace, status: int, found: Mapping[str, object]
 
 def _tables(options: argparse.Namespace) -> list[str]:
     """What was read, of a series and of partitions all of it."""
-    return [options.table, *(getattr(options, "more", None) or [])]
+    given = getattr(options, "table", None) or options.tables
+    return [*(given if isinstance(given, list) else [given]), *(getattr(options, "more", None) or [])]
 
 
 def _release(view: Any) -> dict[str, object]:
@@ -107,14 +135,13 @@ def _release(view: Any) -> dict[str, object]:
     }
 
 
-def _exposure(found: Exposure) -> dict[str, object]:
+def _exposure(found: Exposure, few: bool) -> dict[str, object]:
     """Who is exposed, by what."""
     attributes = [name for name in found.who.index.names if name is not None]
     who = []
     for group, row in zip(found.who.index, found.who.to_dict("records"), strict=True):
-        labels = group if isinstance(group, tuple) else (group,)
         said = {str(name): row.pop(name) for name in ("P", "baseline", "people") if name in row}
-        of = {str(name): label for name, label in zip(attributes, labels, strict=True)}
+        of = {str(name): label for name, label in zip(attributes, _labels(group), strict=True)}
         who.append({"group": of, "value": row, **said})
     values = getattr(found, "values", pd.DataFrame())
     uncounted = getattr(found, "uncounted", pd.DataFrame())
@@ -127,9 +154,18 @@ def _exposure(found: Exposure) -> dict[str, object]:
         "values": values.reset_index().to_dict("records"),
         "uncounted": uncounted.reset_index().to_dict("records"),
         "warnings": list(getattr(found, "warnings", ())),
+        "through": _through(found) if few and found.people else None,
         "said": str(found),
         "attack_success": found.attack_success,
     }
+
+
+def _through(found: Exposure) -> list[Any] | None:
+    """How many of the exposed people are exposed through each statement, if that can be found out."""
+    try:
+        return found.statements.reset_index().to_dict("records")
+    except MaxEntError:
+        return None
 
 
 def _plain(value: Any) -> Any:

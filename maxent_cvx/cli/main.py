@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import pkgutil
 import sys
+import warnings
 from collections.abc import Sequence
 
 from ..errors import Infeasible, MaxEntError
 from .options import attack, compare, demo, publish, quantify, report, solvers
 from .parsing import Parser, Version
-from .statuses import CONTRADICTORY, NO_READER, UNUSABLE
+from .statuses import CONTRADICTORY, INTERRUPTED, NO_READER, UNUSABLE
 from .streams import check_streams, no_reader_left, talking
 from .wording import in_options
 
@@ -33,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         no_reader_left()
         return NO_READER
+    except KeyboardInterrupt:
+        print("maxent-cvx: interrupted", file=sys.stderr)
+        return INTERRUPTED
     return status
 
 
@@ -40,20 +44,29 @@ def _run(options: argparse.Namespace) -> int:
     """Do what is asked for."""
     try:
         check_streams(options)
-        with talking(options):
+        with talking(options), warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: _say("warning", in_options(str(message), options))
             command = pkgutil.resolve_name(f"{__package__}.{options.command}")  # which loads what the command needs
             return command(options) or 0
     except BrokenPipeError:
         raise
     except (MaxEntError, OSError) as error:
         status = CONTRADICTORY if isinstance(error, Infeasible) else UNUSABLE
-        message = in_options(" ".join(str(error).split()), options)
+        is_gone = isinstance(error, FileNotFoundError) and error.filename is not None
+        said = f"there is no file {error.filename!r}" if is_gone else str(error)  # type: ignore[union-attr]
+        message = in_options(" ".join(said.split()), options)
         if getattr(options, "json", False):
             from .document import failure  # which needs a table
 
             failure(options, error, message, status)
-        print(f"maxent-cvx: error: {message}", file=sys.stderr)
+        _say("error", message)
         return status
+
+
+def _say(what: str, message: str) -> None:
+    """Print a line on standard error."""
+    print(f"maxent-cvx: {what}: {' '.join(message.split())}", file=sys.stderr)
 
 
 def parser() -> Parser:

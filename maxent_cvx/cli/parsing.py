@@ -12,7 +12,7 @@ import argparse
 import platform
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Commands", "Parser", "Version", "counts", "limit", "named_file", "pair", "share", "told"]
+__all__ = ["Commands", "Parser", "Version", "counts", "limit", "named_file", "pair", "share", "told", "whole"]
 
 
 class _Layout(argparse.HelpFormatter):
@@ -60,6 +60,13 @@ def counts(text: str) -> list[int]:
     if not all(part.strip().isdigit() for part in text.split(",")):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of counts such as 0,10,50")
     return [int(part) for part in text.split(",")]
+
+
+def whole(text: str) -> int:
+    """Read a number of something."""
+    if not text.strip().isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
 
 
 def share(text: str) -> float:

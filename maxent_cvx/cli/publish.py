@@ -18,7 +18,7 @@ from ..priors import QIDistribution
 from ..views import Release
 from .generalized_cells import as_text
 from .output import check_output, write
-from .reading import free_name, read_csv, read_table, values_as_printed
+from .reading import free_name, people_of, read_csv, read_table, values_as_printed
 from .releases import bucketed
 from .streams import DASH
 
@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> None:
     if missing := [f"--{n.replace('_', '-')}" for n in NEEDED[options.method] if getattr(options, n) is None]:
         why = " to make buckets (Anatomy)" if options.method == "anatomy" else f" for --method {options.method}"
         raise TableError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} needed{why}")
+    if options.count is not None:
+        records = people_of(records, options.count)
     METHODS[options.method](records, options, files)
 
 
@@ -83,7 +85,7 @@ def _similar_linkage(records: pd.DataFrame, options: argparse.Namespace, files: 
 def _republish(records: pd.DataFrame, options: argparse.Namespace, files: list[str]) -> None:
     people, values = read_csv(options.before), read_csv(options.before_sa)
     roles: dict[str, Any] = {"qi": options.qi, "sa": options.sa, "bucket": options.bucket, "id": options.id}
-    before = Release.from_tables(people, values, **roles, count=options.count, counterfeits=True)
+    before = Release.from_tables(people, values, **roles, count=options.before_count, counterfeits=True)
     release = disguise.republish(
         before, records, method=options.strategy, l=options.l, exempt=options.exempt or 0, seed=options.seed
     )
@@ -131,7 +133,7 @@ def _two_tables(
 ) -> None:
     """Write the people and the values, which share the bucket only."""
     taken = [*release.qi, *release.sensitive, release.bucket]
-    count = options.count or free_name("Count", taken)
+    count = options.before_count or free_name("Count", taken)
     people, values = release.to_tables(count)
     more = ["--count", count]
     if release.persons is not None:

@@ -109,14 +109,11 @@ class Question:
             write_report({"": post}, {"": self.found.original}, self.options, self.options.report)
         status = EXPOSED if verdict.fails else 0
         if self.options.json:
-            named = len(model.space.people) > 0
-            more = {
-                "people": [{"person": who, "P": p} for who, p in post.people().to_dict("index").items()]
-                if named
-                else [],
-                "divergence_bits": None if original is None else divergence,
-                "advice": advice,
-            }
+            more: dict[str, object] = {"advice": advice}
+            if original is not None:
+                more["divergence_bits"] = divergence
+            if len(model.space.people):
+                more["people"] = [{"person": who, "P": p} for who, p in post.people().to_dict("index").items()]
             document.answered(self.options, post, model.knowledge, verdict, more, status)
         return status
 

@@ -91,6 +91,10 @@ def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
         table = pd.read_csv(source, dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
+    if len(table.columns) == 1 and (signs := [sign for sign in ";\t" if sign in table.columns[0]]):
+        raise TableError(
+            f"{source_name(path)}: its cells are parted by {signs[0]!r}, and commas are expected; write it so"
+        )
     if len(table) and not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the first columns then
         raise TableError(f"{source_name(path)}: its lines have more cells than the header; quote cells with commas")
     return table

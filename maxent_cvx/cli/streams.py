@@ -33,7 +33,12 @@ def source_name(path: str) -> str:
 
 def read_text(path: str) -> str:
     """Read a text in UTF-8, or standard input, whole."""
-    return sys.stdin.read() if path == DASH else arguments.text_of_file(path, "the file")
+    if path != DASH:
+        return arguments.text_of_file(path, "the file")
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise TableError(f"standard input is no text in {error.encoding}: {error.reason}; write it so") from None
 
 
 def check_streams(options: argparse.Namespace) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from ..errors import StatementError, TableError, amount, arguments, number, shown, whole
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -17,7 +19,7 @@ __all__ = ["Sanitized", "sanitize"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sanitized:
+class Sanitized(Shown):
     """Which rules may be published, and what is inferred from them.
 
     Attributes
@@ -57,6 +59,9 @@ class Sanitized:
     posterior: Posterior
     measure: float
     limit: float
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.withheld, "rules withheld")] if len(self.withheld) else []
 
     def __repr__(self) -> str:
         n, verb = len(self.rules) + len(self.withheld), "is" if len(self.rules) == 1 else "are"

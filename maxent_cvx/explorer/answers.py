@@ -15,6 +15,7 @@ from ..measures.exposure.exposure import Exposure
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from .intervals import intervals
+from .solving import Contradiction, solved
 
 __all__ = ["Answer", "NoAnswer", "answered"]
 
@@ -110,7 +111,9 @@ def answered(
     Answer or NoAnswer
     """
     try:
-        post = model.solve(time_limit=seconds)
+        post = solved(model, seconds)
+    except Contradiction as error:
+        return NoAnswer(error.conflict, str(error))
     except Infeasible as error:
         return NoAnswer(error.conflict, str(error))
     except MaxEntError as error:

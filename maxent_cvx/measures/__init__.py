@@ -10,12 +10,17 @@ from .equivocation.individual_equivocation import individual_equivocation
 from .exposure.exposed import exposed
 from .exposure.exposure import Exposure
 from .leakage.leakage import leakage
+from .marginals import marginal_distance
 from .queries import query_error
+from .reidentification.reidentification import reidentification
+from .reidentification.result import Reidentification
+from .risk_utility import risk_utility
 from .uncertainty import individual_entropy
 
 __all__ = [
     "Equivocation",
     "Exposure",
+    "Reidentification",
     "disclosure",
     "equivocation",
     "estimation_accuracy",
@@ -24,8 +29,11 @@ __all__ = [
     "individual_entropy",
     "individual_equivocation",
     "leakage",
+    "marginal_distance",
     "overall_divergence",
     "query_error",
+    "reidentification",
+    "risk_utility",
     "term_divergence",
     "top_differences",
 ]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from ..errors import BadProbability, StatementError, TableError, number, shown, whole
 from ..model.posterior import Posterior
 from ..tables.columns import names
 from ..tables.microdata import Microdata
 from ..views import Release
-from ..views.generalized import covers
+from ..views.generalized import read_hierarchies
+from .estimated_counts import estimated_counts, shares_covered
 
 __all__ = ["query_error"]
 
@@ -34,6 +34,7 @@ def query_error(
     dimensions: int | None = None,
     selectivity: float = 0.05,
     seed: int = 0,
+    hierarchies: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
     """``|estimate - actual| / actual`` of random queries: how many records have A1 in V1, A2 in V2, ... and s in V?
 
@@ -55,6 +56,8 @@ def query_error(
         of an attribute's ``|A|`` values ``ceil(|A| s^(1 / (d + 1)))`` are in V, at random, d being the dimensions.
     seed : int
         Queries are the same for the same seed.
+    hierarchies : dict, optional
+        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
@@ -89,6 +92,7 @@ def query_error(
     1     Degree       8     8.000  0.000
     2     Degree       4     4.083  0.021
     """
+    nodes = read_hierarchies(hierarchies)
     queries = whole(queries, "queries", 1, MOST_QUERIES)
     view = published.space.view if isinstance(published, Posterior) else published
     if not isinstance(published, Release | Posterior):
@@ -113,9 +117,9 @@ def query_error(
         )
     shape = (len(tuples), len(values))
     actual = np.bincount(q * shape[1] + s, minlength=shape[0] * shape[1]).reshape(shape)
-    estimate = _table(published)[:, place]
+    estimate = estimated_counts(published)[:, place]
     cover = [
-        _cover(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name)
+        shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
         for i, name in enumerate(asked)
     ]
     level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in asked]
@@ -139,29 +143,6 @@ def query_error(
         raise TableError("hardly any query counts anybody; ask with fewer dimensions=, or a larger selectivity=")
     table = pd.concat(found, ignore_index=True).head(queries)
     return table.assign(error=(table["estimate"] - table["actual"]).abs() / table["actual"])
-
-
-def _table(published: Release | Posterior) -> np.ndarray:
-    """N P(q, s), records, of every QI tuple and value."""
-    if isinstance(published, Posterior):
-        return published.table
-    n_b = np.asarray(published.n_qb.sum(axis=0))
-    return np.asarray((published.n_qb @ sp.diags_array(1 / n_b) @ published.n_sb.T).todense())
-
-
-def _cover(published: pd.Index, values: pd.Index, attribute: str) -> np.ndarray:
-    """The share of each exact value in each published one, which may be generalised; shape (published, exact)."""
-    same = published.dtype == values.dtype
-    at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
-    if (at >= 0).all():
-        return np.eye(len(values))[at]
-    texts = pd.Index(values.map(str))
-    rows = []
-    for value in published:
-        exact = np.asarray(texts == str(value))
-        rows.append(exact if exact.any() else covers(value, values, attribute, {}))
-    mask = np.array(rows, dtype=float)
-    return np.asarray(mask / mask.sum(axis=1, keepdims=True))
 
 
 def _drawn(

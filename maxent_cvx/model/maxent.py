@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..errors import SolverError, StatementError, arguments, shown
+from ..display import FirstRows, as_html
+from ..errors import SolverError, StatementError, amount, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
 from ..solvers.diagnosis.conflict import conflict
@@ -348,5 +349,5 @@ class MaxEnt(BoundedAdversary):
         return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
 
     def _repr_html_(self) -> str:
-        size = f"{len(self.space)} terms {self.space.term}, {self.view.n_records} people"
-        return f"<p>{size}</p>{self.describe().to_html(border=0)}"
+        size = f"{amount(self.view.n_records, 'person', 'people')}, {amount(len(self.space), 'term')} {self.space.term}"
+        return as_html(f"<MaxEnt: {size}>", FirstRows(self.describe(), "sources"))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import pandas as pd
 
+from ..display import FirstRows, as_html
+from ..errors import amount
 from ..solvers import Certificate
 from ..views import View
 
 __all__ = ["posterior_as_html"]
-
-#: Rows of P(s | q) that are shown.
-MOST_ROWS = 10
 
 
 def posterior_as_html(view: View, conditional: pd.DataFrame, entropy: float, certificate: Certificate, how: str) -> str:
@@ -29,14 +26,13 @@ def posterior_as_html(view: View, conditional: pd.DataFrame, entropy: float, cer
     how : str
         How it was found: "optimal by DUAL_NEWTON".
     """
-    shown = conditional.head(MOST_ROWS)
+    first = conditional.copy(deep=False)
     if len(view.sensitive) == 1:
-        shown.columns = pd.Index([f"{view.sa} = {value}" for value in shown.columns])
-    styled = shown.to_html(float_format=lambda p: f"{p:.4g}", border=0)
-    size = f"{len(view.quasi_identifiers)} QI tuples, {view.n_records} people"
-    certified = "certified" if certificate.holds else "<strong>not certified</strong>"
-    return (
-        f"<p><strong>P({escape(', '.join(view.sensitive))} | {escape(', '.join(view.qi))})</strong>: {size}<br>"
-        f"H = {entropy:.6f} nats &middot; {how}, {certified}: "
-        f"every P(s | q) within {certificate.bound:.1e}</p>{styled}"
+        first.columns = pd.Index([f"{view.sa} = {value}" for value in first.columns])
+    size = f"{amount(len(view.quasi_identifiers), 'QI tuple')}, {amount(view.n_records, 'person', 'people')}"
+    certified = "certified" if certificate.holds else "not certified"
+    return as_html(
+        f"<P({', '.join(view.sensitive)} | {', '.join(view.qi)}): {size}\n"
+        f"H = {entropy:.6f} nats · {how}, {certified}: every P(s | q) within {certificate.bound:.1e}>",
+        FirstRows(first, "QI tuples"),
     )

@@ -33,7 +33,8 @@ def exposure(
 ) -> Axes:
     """Draw how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
 
-    The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there.
+    The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there. With a baseline it need
+    not fall: a value begins to count where t is above what is believed of it anyway.
 
     Parameters
     ----------

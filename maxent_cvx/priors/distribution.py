@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from ..errors import StatementError, TableError, amount, arguments, listing, unknown_name
 from ..tables.columns import names
 from ..tables.microdata import Microdata
@@ -20,7 +21,7 @@ __all__ = ["QIDistribution"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class QIDistribution:
+class QIDistribution(Shown):
     """G = {(s : x, p(s : x))}: for each signature s, the values of a set of QI attributes, how likely each value x is.
 
     Parameters
@@ -369,6 +370,5 @@ class QIDistribution:
         sets = "; ".join(f"{', '.join(a)}: {amount(len(t), 'signature')}" for a, t in self.tables.items())
         return f"<QIDistribution: {sets}; {amount(len(self.values), 'value')}; {self.about}>"
 
-    def _repr_html_(self) -> str:
-        parts = [f"<p>{', '.join(a)}</p>{t.head(10).to_html(border=0)}" for a, t in self.tables.items()]
-        return f"<p>QIDistribution, {self.about}</p>{''.join(parts)}"
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(table, f"signatures of {', '.join(names)}") for names, table in self.tables.items()]

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import pandas as pd
 
 from ..errors import MaxEntError
-from ..measures import Exposure, exposed
+from ..measures import Exposure, exposed, risk_utility
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .settings import Settings
@@ -111,6 +111,15 @@ class Case:
         if self.model is None:
             return Tried(None, "the answer was read from a file, which does not hold what the adversary knows")
         return Tried.of(lambda: self.model.bounds(time_limit=self.asked.time_limit, progress=False))
+
+    @cached_property
+    def figures(self) -> Tried[pd.DataFrame]:
+        """The measures of risk and of utility that users of disclosure control expect."""
+        asked = self.asked
+        baseline: Any = asked.baseline if self.is_compared else None
+        population: Any = asked.population
+        judged = {"threshold": asked.threshold, "sensitive": asked.sensitive, "baseline": baseline}
+        return Tried.of(lambda: risk_utility(self.post, asked.original, population=population, **judged))
 
     @cached_property
     def prices(self) -> Tried[pd.DataFrame]:

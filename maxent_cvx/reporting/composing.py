@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ..system.progress import progress_bar
 from .blocks import Block
 from .case import Case
+from .pictures import threshold_curve
 from .rendering import Part, Section, page
 from .sections.answer import answer, glance
 from .sections.assumptions import assumptions
@@ -17,6 +18,7 @@ from .sections.exactness import exactness
 from .sections.exposed_people import exposed_people
 from .sections.intervals import intervals
 from .sections.making import making
+from .sections.measured import recognised, useful
 from .sections.prices import prices
 
 __all__ = ["composed"]
@@ -36,6 +38,11 @@ EVIDENCE: tuple[tuple[str, str, str, Callable[[Case], list[Block]]], ...] = (
     ),
     ("prices", "What each statement is worth", "Which of the assumptions the answer depends on most.", prices),
     ("attacks", "Attacks", "What can be inferred from what is published by other methods, as asked for.", attacks),
+    (
+        "recognised", "Being recognised", "Another risk: that somebody finds a person's record, whatever is in it.",
+        recognised,
+    ),
+    ("useful", "What the release is good for", "What its readers lose by what protects people.", useful),
     ("exactness", "How exact the numbers are", "What was proved of the answer, whichever program found it.", exactness),
 )  # fmt: skip
 
@@ -45,7 +52,7 @@ def composed(cases: Sequence[Case], day: str, progress: bool | None) -> str:
     first, asked = cases[0], cases[0].asked
     sections = [_section(cases, ("answer", "The answer", "", answer))]
     if len(cases) > 1:
-        parts = [Part("", [glance(cases)], wide=True), *sections[0].parts]
+        parts = [*sections[0].parts, Part("", [glance(cases), *threshold_curve(cases)], wide=True)]
         sections = [Section("answer", "The answer", "", parts)]
     wanted = [one for one in EVIDENCE if one[0] != "attacks" or asked.attacks]
     sections += [_section(cases, one) for one in progress_bar(wanted, "report", progress)]

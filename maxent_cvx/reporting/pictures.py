@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
+from ..plots.exposure_steps import exposure
 from ..plots.heat_map import posterior as drawn_posterior
 from .blocks import Block, Picture
 from .case import Case
@@ -15,8 +19,10 @@ from .formats import percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["heat_map", "source_of"]
+__all__ = ["heat_map", "source_of", "threshold_curve"]
 
+#: The least threshold that is drawn, unless somebody asks for a lower one.
+LEAST = 0.5
 #: Rows and columns of a heat map that can still be read in a page.
 MOST_ROWS, MOST_VALUES = 20, 20
 #: Quasi-identifiers that still can be written beside one.
@@ -32,11 +38,8 @@ def heat_map(case: Case) -> list[Block]:
         or len(view.qi) > MOST_QI
     ):
         return []
-    from matplotlib.figure import Figure
-
     n = min(len(case.view.quasi_identifiers), MOST_ROWS)
-    size = (3.4 + 0.5 * len(case.view.sensitive_values), 1.6 + 0.3 * n)
-    ax = drawn_posterior(case.post, ax=Figure(figsize=size, layout="constrained").subplots(), max_rows=n)
+    ax = drawn_posterior(case.post, max_rows=n)
     p = case.post.conditional()
     q, s = divmod(int(p.to_numpy().argmax()), p.shape[1])
     whom = ", ".join(map(str, p.index[q])) if isinstance(p.index[q], tuple) else str(p.index[q])
@@ -47,9 +50,43 @@ def heat_map(case: Case) -> list[Block]:
     return [Picture(source_of(ax), alt, f"What is inferred of each group: the darker, the likelier ({n} groups).")]
 
 
+def threshold_curve(cases: Sequence[Case]) -> list[Block]:
+    """How many people are exposed against the threshold, a line an answer; nothing of releases in partitions."""
+    posts = {case.name or "this adversary": case.post for case in cases}
+    if any(isinstance(post, PartitionedPosterior) for post in posts.values()):
+        return []
+    asked = cases[0].asked
+    baseline: Any = asked.baseline if all(case.is_compared for case in cases) else None
+    given: Any = posts if len(posts) > 1 else next(iter(posts.values()))
+    ax = exposure(given, sensitive=asked.sensitive, baseline=baseline)
+    _from(ax, min(asked.threshold, LEAST))
+    ax.axvline(asked.threshold, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
+    counted = ", ".join(f"{case.exposure.people:,} of {name}" for name, case in zip(posts, cases, strict=True))
+    alt = (
+        "How many people are exposed, against the threshold from which on somebody counts as exposed. At the threshold "
+        f"of this report, {percent(asked.threshold)}, a dotted line, these are: {counted}."
+    )
+    return [Picture(source_of(ax), alt, "How many people would be exposed at another threshold.")]
+
+
+def _from(ax: Axes, least: float) -> None:
+    """Show what is to the right: of what is hardly more than usual the curve says little."""
+    from matplotlib.ticker import MaxNLocator
+
+    lines = [(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)) for line in ax.get_lines()]
+    # Steps are drawn "pre": a value holds from the one before on, so that the first that is inside belongs there.
+    most = max(float(y[x >= least].max(initial=0.0)) for x, y in lines)
+    for line in ax.get_lines():
+        line.set_clip_on(True)
+    ax.set_xlim(least, 1.0)
+    ax.set_ylim(0.0, 1.05 * most or 1.0)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))  # people are whole
+
+
 def source_of(ax: Axes) -> str:
-    """Write a drawing as the source of an image: SVG, with its texts as texts."""
+    """Write a drawing as the source of an image, SVG with its texts as texts, and close it."""
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
     from matplotlib.text import Text
 
     figure = ax.get_figure(root=True)
@@ -57,6 +94,9 @@ def source_of(ax: Axes) -> str:
     for text in figure.findobj(Text):
         text.set_parse_math(False)  # a value may hold dollars
     file = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    try:
+        with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    finally:
+        plt.close(figure)
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue().encode()).decode()}"

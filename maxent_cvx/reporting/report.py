@@ -14,6 +14,7 @@ from ..errors import StatementError, arguments
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..system.files import path_of
+from ..views import QITable
 from .case import Case
 from .composing import composed
 from .page_file import Report
@@ -31,6 +32,7 @@ def report(
     sensitive: object = None,
     baseline: object = "overall",
     original: pd.DataFrame | Mapping[str, pd.DataFrame] | None = None,
+    population: pd.DataFrame | QITable | int | None = None,
     records: bool = False,
     attacks: Iterable[str | Attack] | Mapping[str, Attack] = (),
     about: Mapping[str, object] | None = None,
@@ -55,6 +57,9 @@ def report(
     original : DataFrame, or dict of them, optional
         The records that were published; where answers have names, maybe others for each. Risk and utility are measured
         by them; none is shown.
+    population : DataFrame, QITable or int, optional
+        Everybody of whom the people of the release are some, or how many they are, to judge whether somebody can be
+        recognised: of :func:`maxent_cvx.measures.reidentification`.
     records : bool
         Whether to show original records of people who are exposed.
     attacks : list, or dict by name
@@ -105,6 +110,7 @@ def report(
         threshold=arguments.real(threshold, "threshold", 0.0, 1.0),
         sensitive=sensitive,
         baseline=baseline,
+        population=_population(population),
         records=arguments.flag(records, "records"),
         attacks=_attacks(attacks),
         about=_about(about),
@@ -150,6 +156,13 @@ def _originals(given: object, named: Mapping[str, object]) -> dict[str, pd.DataF
     for name in given:
         arguments.known_label(name, "name of an answer (in original)", named)
     return {name: arguments.table(table, f"the original records of {name!r}") for name, table in given.items()}
+
+
+def _population(given: object) -> object:
+    """Read everybody, or how many they are."""
+    if given is None or isinstance(given, pd.DataFrame | QITable):
+        return given
+    return arguments.whole(given, "population", 1)
 
 
 def _attacks(given: object) -> dict[str, Attack]:

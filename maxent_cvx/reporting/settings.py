@@ -28,6 +28,8 @@ class Settings:
         What an inference is compared with; None is nothing.
     original : DataFrame or None
         The records that were published.
+    population : object
+        Everybody of whom the people of the release are some, or how many they are; None if that is not known.
     records : bool
         Whether some of them may be shown.
     attacks : dict of str to callable
@@ -44,6 +46,7 @@ class Settings:
     sensitive: object = None
     baseline: object = "overall"
     original: pd.DataFrame | None = None
+    population: object = None
     records: bool = False
     attacks: Mapping[str, Attack] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)

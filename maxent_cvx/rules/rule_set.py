@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from html import escape
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from ..errors import amount, arguments, whole
 from ..tables.columns import names
 from ..tables.lattice import sizes_of
@@ -28,7 +28,7 @@ ARGUMENTS = ("qi", "sa", "support", "confidence", "strict", "complete", "attribu
 MOST_DECIMALS = 300
 
 
-class RuleSet:
+class RuleSet(Shown):
     """Rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
 
     Parameters
@@ -386,6 +386,5 @@ class RuleSet:
         rules = f"{amount(len(self), 'rule')} ({', '.join(self.qi)}) => {', '.join(self.sensitive)}"
         return f"<RuleSet: {rules}; {'all' if self.complete else 'some of the'} rules with {self.thresholds}>"
 
-    def _repr_html_(self) -> str:
-        shown = self.table[[name for name in SCORES if name in self.table]].head(10)
-        return f"<p>{escape(repr(self)[1:-1])}</p>{shown.to_html(border=0, float_format=lambda score: f'{score:.4g}')}"
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.table[[name for name in SCORES if name in self.table]], "rules")]

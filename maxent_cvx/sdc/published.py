@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from ..errors import StatementError, amount, shown
 
 __all__ = ["Published", "expected"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Published:
+class Published(Shown):
     """What everybody can see after a technique was applied.
 
     Attributes
@@ -46,8 +47,8 @@ class Published:
         rows, values = amount(len(self), "row"), amount(len(self.domain), "value")
         return f"<{type(self).__name__}: {rows}; {self.confidential!r} is confidential, one of {values}>"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.table.head(10).to_html(border=0)}"
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.table, "rows")]
 
 
 def expected(published: object, kind: type[Published], technique: str) -> Any:

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from ..display import Shown
+from ..errors import amount
 from .linear_algebra.schur_preconditioner import SchurComplement
 
 __all__ = ["Answer", "Status"]
@@ -39,7 +41,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Shown):
     """What a backend returns.
 
     Attributes
@@ -83,3 +85,9 @@ class Answer:
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
     corner: SchurComplement | None = None
+
+    def __repr__(self) -> str:
+        sizes = "no counts" if self.counts is None else f"{amount(len(self.counts), 'count')}"
+        rows = "no multipliers" if self.multipliers is None else amount(len(self.multipliers), "multiplier")
+        said = f"; {self.message}" if self.message else ""
+        return f"<Answer: {self.status} after {amount(self.iterations, 'iteration')}; {sizes}, {rows}{said}>"

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display import Shown
 from ..errors import StatementError, shown
 from ..terms.rows import Rows
 from .default_label import default_label, noting, settable
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Custom", "Source", "as_list", "as_source", "names_its_rows"]
 
 
-class Source(ABC):
+class Source(Shown, ABC):
     """What an adversary may know: a builder of rows.
 
     Subclasses state their equation in the first line of their docstring, take their data in the

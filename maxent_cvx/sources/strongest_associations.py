@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..display import FirstRows
 from ..errors import StatementError, TableError, listing, whole
 from ..tables.associations import Associations
 from ..tables.mining import mine_associations
@@ -136,6 +137,11 @@ class StrongestAssociations(Source):
             index = pd.Index("P(" + value + " | " + given + ")")
             label = f"{'negative' if negative else 'positive'} association"
             yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), exact, exact, label, index, space.view)
+
+    def _tables(self) -> Iterable[FirstRows]:
+        """Those mined before: to mine takes a while, and nobody expects it of a display."""
+        mined = self.original if isinstance(self.original, Associations) else None
+        return [] if mined is None else [mined.first_rows(self.positive, self.negative)]
 
     def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Find the miner's QI tuples and sensitive values in the view, which must be of the same people."""

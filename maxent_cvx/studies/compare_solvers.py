@@ -16,6 +16,7 @@ from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..solvers import SOLVERS, find
 from ..system.progress import progress_bar
+from .solver_table import SolverTable
 
 __all__ = ["PROBABLE", "compare_solvers"]
 
@@ -104,8 +105,9 @@ def compare_solvers(
     references = {name: table.attrs.pop("reference") for name, table in tables.items()}
     several = isinstance(model, Mapping)
     table = pd.concat(tables, names=["model"]) if several else tables[None]
-    table.attrs["reference"] = references if several else references[None]
-    return table
+    found = SolverTable(table)
+    found.attrs["reference"] = references if several else references[None]
+    return found
 
 
 def _models(model: object) -> dict[Hashable, MaxEnt]:

@@ -7,7 +7,7 @@ An association Q => S ("positive") has confidence P(S | Q) and support n(Q, S); 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import StatementError, whole
+from ..display import MOST_ROWS, FirstRows, Shown
+from ..errors import StatementError, amount, whole
 from .cube_patterns import members, pattern_names
 from .lattice import Cube
 from .selection import written
@@ -24,7 +25,7 @@ __all__ = ["RANKED", "Associations", "value_names"]
 
 
 @dataclass(frozen=True, eq=False)
-class Associations:
+class Associations(Shown):
     """All associations with enough support, positive and negative, strongest first.
 
     Order: confidence, then support, both descending, then fewer attributes, then names (attribute
@@ -152,22 +153,40 @@ class Associations:
         StatementError
             If there are not that many, or negative ones were not mined.
         """
-        parts = []
-        for ranked, is_negative in self.top(positive, negative):
-            given, value = self.names(ranked)
-            rules = given + (" => not " if is_negative else " => ") + value
-            sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "rule": rules,
-                        "attributes": sizes,
-                        "confidence": ranked["support"] / ranked["n_q"],
-                        "support": ranked["support"],
-                    }
-                )
-            )
+        parts = [self._listed(ranked, is_negative) for ranked, is_negative in self.top(positive, negative)]
         return pd.concat(parts, ignore_index=True)
+
+    def _listed(self, ranked: np.ndarray, is_negative: bool) -> pd.DataFrame:
+        """Write some associations of one sign as a table."""
+        given, value = self.names(ranked)
+        sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
+        return pd.DataFrame(
+            {
+                "rule": given + (" => not " if is_negative else " => ") + value,
+                "attributes": sizes,
+                "confidence": ranked["support"] / ranked["n_q"],
+                "support": ranked["support"],
+            }
+        )
+
+    def first_rows(self, positive: int | None = None, negative: int | None = None) -> FirstRows:
+        """The strongest as a notebook shows them, the positive ones first, of so many of each sign."""
+        every = [(self.positive[:positive], False)]
+        if self.has_negative:
+            every.append((self.negative[:negative], True))
+        each = MOST_ROWS // len(every)
+        first = pd.concat([self._listed(ranked[:each], sign) for ranked, sign in every], ignore_index=True)
+        return FirstRows(first, "associations", sum(len(ranked) for ranked, _ in every))
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [self.first_rows()]
+
+    def __repr__(self) -> str:
+        signs = [f"{len(self.positive)} positive"] + [f"{len(self.negative)} negative"] * self.has_negative
+        return (
+            f"<Associations: {' and '.join(signs)} of ({', '.join(self.qi)}) => {', '.join(self.sensitive)}, each with "
+            f"a support of at least {amount(self.min_support, 'record')} of {int(self.n_tuple.sum())}>"
+        )
 
     def names(self, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Name each association: "Gender=male, Degree=college", and the sensitive value."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, listing, shown, unknown_name
+from ..display import Shown
+from ..errors import StatementError, amount, listing, shown, unknown_name
 from ..views import View
 from .descriptions import OTHERS, checked_names, codes_in_view, described_table, is_name
 
@@ -16,7 +17,7 @@ __all__ = ["OTHERS", "People"]
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class People(Shown):
     """The people who have a name, among those of a view.
 
     Naming i, who has QI tuple q, splits each term P(q, s, b) into P(i, q, s, b) and what is left for the others
@@ -95,6 +96,9 @@ class People:
     def at(cls, names: Sequence[object] | pd.Index, q: np.ndarray, view: View) -> People:
         """Name people by the positions of their QI tuples."""
         return cls(pd.Index(names, dtype=object, name="who"), q, view.n_q - np.bincount(q, minlength=len(view.n_q)))
+
+    def __repr__(self) -> str:
+        return f"<People: {amount(len(self), 'person', 'people')} known by name, {int(self.unnamed.sum())} not>"
 
     def __len__(self) -> int:
         return len(self.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -9,7 +10,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import BadProbability, StatementError, arguments, shown
+from ..display import MOST_ROWS, FirstRows, Shown
+from ..errors import BadProbability, StatementError, amount, arguments, shown
 from ..solvers.rows.sparse import condensed
 from .penalty import Penalty
 
@@ -17,7 +19,7 @@ __all__ = ["Rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Shown):
     """Labelled linear rows over the terms: ``low <= matrix @ p <= high``.
 
     An equation has ``low == high``; an inequality has an infinite side. Everything else is derived
@@ -124,6 +126,17 @@ class Rows:
         if np.isneginf(self.low).all():
             return "<="
         return ">=" if np.isposinf(self.high).all() else "between"
+
+    def __repr__(self) -> str:
+        size = f"{amount(len(self), 'row')} ({self.relation}) of {amount(self.matrix.shape[1], 'term')}"
+        return f"<Rows: {self.label}; {size}>"
+
+    def _tables(self) -> Iterable[FirstRows]:
+        first = range(min(MOST_ROWS, len(self)))
+        sides = {"low": self.low[: len(first)], "high": self.high[: len(first)]}
+        names = pd.Index([self.name(i) for i in first], name="row")
+        table = pd.DataFrame({**sides, "terms": np.diff(self.matrix.indptr)[: len(first)]}, index=names)
+        return [FirstRows(table, "rows", len(self))]
 
     def at(self, rows: np.ndarray) -> Rows:
         """Keep some of the rows, by a mask or by position.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from ..display import MOST_ROWS, FirstRows, Shown
 from ..errors import amount, arguments
 from ..priors import QIDistribution
 from ..views import View
@@ -24,7 +25,7 @@ __all__ = ["Terms"]
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(Shown):
     """The terms that can be non-zero: what each is about, how it weighs in the entropy, and its label.
 
     Attributes
@@ -102,6 +103,10 @@ class Terms:
 
     def __len__(self) -> int:
         return len(self.codes["s"])
+
+    def _tables(self) -> Iterable[FirstRows]:
+        first = self._labels(slice(0, MOST_ROWS))
+        return [FirstRows(first.to_frame(index=False), "terms", len(self))]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {amount(len(self), 'term')} {self.term} of {self.view!r}>"
@@ -221,4 +226,8 @@ class Terms:
     @cached_property
     def index(self) -> pd.MultiIndex:
         """The labels of the terms: QI attributes, sensitive attribute, bucket."""
-        return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], slice(None))
+        return self._labels(slice(None))
+
+    def _labels(self, terms: slice) -> pd.MultiIndex:
+        """The labels of some of the terms."""
+        return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], terms)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, listing, shown
+from ..display import FirstRows, Shown
+from ..errors import TableError, amount, listing, shown
 from ..tables.coding import multi_index
+from .showing import first_of_counts
 from .storable import register
 
 __all__ = ["View", "attach", "check_roles"]
 
 
-class View(ABC):
+class View(Shown, ABC):
     """What an adversary is handed: everybody's quasi-identifiers, and something of the sensitive values.
 
     A term is one combination of a label of each role: P(q, s, b) of a release, P(q, s) where there are no
@@ -91,6 +93,16 @@ class View(ABC):
         """Files know every class of views by its name, from its definition on."""
         super().__init_subclass__(**more)
         register(cls)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {amount(self.n_records, 'record')}; {len(self.quasi_identifiers)} distinct "
+            f"({', '.join(self.qi)}), {amount(len(self.sensitive_values), 'value')} of "
+            f"{', '.join(map(repr, self.sensitive))}>"
+        )
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [first_of_counts(counts, "counts") for counts in self.published.values()]
 
     @property
     def sa(self) -> str | tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..display import FirstRows
 from ..errors import TableError, arguments
 from ..tables.coding import ranges
 from .base import View, attach
 from .persons import Persons
+from .showing import first_buckets
 
 __all__ = ["BucketView"]
 
@@ -169,6 +171,9 @@ class BucketView(View):
         if self.persons is None:
             raise TableError("the release has no pseudonyms: it was made without id=")
         return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [first_buckets(self.buckets, self.n_qb, self.n_sb, self.quasi_identifiers, self.sensitive_values)]
 
     def __repr__(self) -> str:
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..display import FirstRows
 from ..errors import TableError, unknown_name
 from ..tables.coding import distinct, factorize, ranges, sort_distinct, tally
 from ..tables.columns import check_no_count, count_column, counted
 from .base import View, attach
 from .generalized import Hierarchies, coverage, label_of, read_hierarchies
+from .showing import first_groups
 from .storable import labels_of, positions, taken
 
 __all__ = ["OUTSIDE", "GroupedRelease", "group_names", "population_groups"]
@@ -208,6 +210,9 @@ class GroupedRelease(View):
         name = labels_of(values.iloc[:, 0])
         at = np.argsort(code)
         return cls(qi, (str(name.name),), tuples, n_q[at], name, labels_of(groups.iloc[:, 0]), n_sb, cover)
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [first_groups(self.buckets, self.n_sb, self.cover, self.n_q, self.sensitive_values)]
 
     def __repr__(self) -> str:
         inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)

@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows
 from ..errors import Infeasible, StatementError, TableError, arguments, listing, shown
 from ..tables.coding import distinct, multi_index, ranges
 from ..tables.selection import choose
 from .base import View
 from .release import Release
+from .showing import releases_of
 from .storable import restored, stored, taken
 
 __all__ = ["ReleaseSeries"]
@@ -361,6 +363,9 @@ class ReleaseSeries(View):
             )
         order = np.lexsort((s[kept], q[kept]))
         return {"q": q[kept][order], "s": s[kept][order]}
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [releases_of(self.releases, self.buckets)]
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(len(r.persons)) for r in self.releases)  # type: ignore[arg-type]

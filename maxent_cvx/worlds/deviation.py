@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..display import Shown
 from ..errors import BadProbability, StatementError, shown
 
 #: The number of tuples of a group is below this.
@@ -20,7 +21,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class DeltaCondition:
+class DeltaCondition(Shown):
     """Delta_max <= Delta_ceil, for a value, or each of an array of values.
 
     Attributes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from ..errors import Inaccurate, amount, whole
 from .groups import Groups, some_world
 from .linked import impossible
@@ -28,7 +28,7 @@ NOBODY = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
-class SampledPosterior:
+class SampledPosterior(Shown):
     """An estimate of P(t : x).
 
     Attributes
@@ -67,8 +67,8 @@ class SampledPosterior:
             f"that count as {self.effective:.0f}; standard errors up to {worst:.1e}>"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.posterior.to_html(border=0)}"
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.posterior, "tuples")]
 
 
 def sample(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import pandas as pd
 
+from ..display import FirstRows, Shown
 from .deviation import ROUNDING, one_r
 from .groups import Groups
 from .linked import impossible
@@ -18,7 +18,7 @@ __all__ = ["SoundCondition", "at_most", "sound_condition"]
 
 
 @dataclass(frozen=True, eq=False)
-class SoundCondition:
+class SoundCondition(Shown):
     """Whether a group keeps P(t : x) <= 1 / r, for every tuple and value, by swaps.
 
     Attributes
@@ -57,8 +57,8 @@ class SoundCondition:
         verdict = "holds" if self.holds else "does not hold"
         return f"<SoundCondition: {verdict}; every P(t : x) is at most {self.bounds.to_numpy().max():.4g}>"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.bounds.to_html(border=0)}"
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.bounds, "tuples")]
 
 
 def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -> SoundCondition:

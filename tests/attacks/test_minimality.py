@@ -32,6 +32,92 @@ def people_and_mondrian(seed: int) -> tuple[pd.DataFrame, partial[mx.Release], m
         return None
 
 
+def random_prior(rng: np.random.Generator, of: str = "B") -> mx.QIDistribution:
+    """P(s | A) or P(s | B), some of it 0."""
+    levels = list(range(4)) if of == "A" else list("uvw")
+    p = rng.dirichlet(np.ones(3), len(levels)) + 0.02
+    p[rng.integers(len(levels)), rng.integers(3)] = 0.0
+    table = pd.DataFrame(p / p.sum(axis=1, keepdims=True), index=pd.Index(levels, name=of), columns=list("xyz"))
+    return mx.QIDistribution(table)
+
+
+def written(cell: object) -> str:
+    """A cell as a text that equal cells share."""
+    return str(sorted(cell)) if isinstance(cell, frozenset) else str(cell)
+
+
+def products(
+    people: pd.DataFrame, release: mx.Release, algorithm: partial[mx.Release], prior: mx.QIDistribution, sees: bool
+) -> pd.DataFrame | None:
+    """P(s | q) by listing all assignments of values to people within groups, each weighed by hand."""
+    qi = list(release.qi)
+    cells = mx.disguise.mondrian_table(people, **algorithm.keywords)[qi]
+    label = pd.DataFrame({name: cells[name].map(written) for name in qi}).groupby(qi).ngroup().to_numpy()
+    orders = [sorted(set(itertools.permutations(people["S"][label == b]))) for b in np.unique(label)]
+    (of,) = prior.attribute_sets[0]
+    total, held = 0.0, {}
+    for dealt in itertools.product(*orders):
+        values = pd.Series(index=people.index, dtype=object)
+        for b, one in zip(np.unique(label), dealt, strict=True):
+            values[label == b] = one
+        weight = float(np.prod([prior.tables[of,].loc[q, s] for q, s in zip(people[of], values, strict=True)]))
+        if weight == 0 or (sees and not same(algorithm(people.assign(S=values)), release)):
+            continue
+        total += weight
+        for q, s in zip(people[qi].itertuples(index=False, name=None), values, strict=True):
+            held[q, s] = held.get((q, s), 0.0) + weight
+    if not total:
+        return None
+    found = pd.Series(held).unstack(fill_value=0.0)
+    return found.div(found.sum(axis=1), axis=0)
+
+
+def same(one: mx.Release, other: mx.Release) -> bool:
+    """Whether two releases are the same."""
+    return all(one.published[key].to_dict() == counts.to_dict() for key, counts in other.published.items())
+
+
+def test_a_prior_weighs_every_table() -> None:
+    """Counted, and asked: the posterior and the baseline are sums over all assignments, weighed by hand."""
+    told = 0
+    for seed in range(40):
+        if (found := people_and_mondrian(seed)) is None:
+            continue
+        people, algorithm, release = found
+        if 10 ** minimality(release, algorithm, population=people).worlds["log10_all"].sum() > 30:
+            continue
+        prior = random_prior(np.random.default_rng(seed), "AB"[seed % 2])
+        wanted = products(people, release, algorithm, prior, sees=True)
+        if wanted is None:
+            with pytest.raises(mx.Infeasible):
+                minimality(release, algorithm, population=people, prior=prior)
+            continue
+        baseline = products(people, release, algorithm, prior, sees=False)
+        assert baseline is not None
+        for run in (algorithm, lambda table, run=algorithm: run(table)):
+            got = minimality(release, run, population=people, prior=prior)
+            for mine, theirs in ((got.table, wanted), (got.baseline, baseline)):
+                theirs = theirs.reindex(index=mine.index, columns=mine.columns, fill_value=0.0)
+                np.testing.assert_allclose(mine.to_numpy(), theirs.to_numpy(), atol=1e-9)
+        told += bool((wanted - baseline).abs().max(axis=None) > 1e-6)
+    assert told > 0
+
+
+def test_chains_and_rejection_agree_with_counting_with_a_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one group of twelve people with refused cuts: some sampled, some kept, within some standard errors."""
+    people, algorithm = three_ages()
+    release = algorithm(people)
+    prior = random_prior(np.random.default_rng(4))
+    exact = minimality(release, algorithm, population=people, prior=prior)
+    assert exact.error == 0
+    assert (exact.table - exact.baseline).abs().max(axis=None) > 0.01
+    monkeypatch.setattr(group_ways, "MOST_STEPS", 150)
+    found = minimality(release, algorithm, population=people, prior=prior, n=20_000)
+    assert isinstance(found.error, pd.DataFrame)
+    held = found.error > 0
+    assert ((found.table - exact.table)[held] / found.error[held]).abs().max(axis=None) < 5
+
+
 def assert_same_as_every_table(seeds: range, most: int) -> tuple[int, int]:
     """Counting is asking of every table; of how many cases the algorithm told something, and linked groups."""
     told = linked = 0

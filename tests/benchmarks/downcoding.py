@@ -2,8 +2,8 @@
 
 `right` is the share of people whose likeliest exact value is the true one, `without` the same from the cell alone;
 `sure` is the share of whom a value has a probability above 0.9, and `without` the same of the cell. `noise` is right
-less without, in standard errors, where exact values are drawn at random inside the published cells, so that nothing is
-to be found. Values are equally probable beforehand, or (`known`) as frequent as in Adult, as a census would tell. `loss` is the median
+less without, in standard errors, where exact values are drawn at random inside their cells, so that nothing is to be
+found. Values are equally probable beforehand, or as frequent as in Adult, as a census would tell. `loss` is the median
 relative error of random count queries.
 """
 

@@ -26,6 +26,7 @@ def folder(tmp_path, monkeypatch, hospital) -> Path:
     Path("empty.csv").touch()
     Path("ragged.csv").write_text("Gender,Degree\nmale,college\nmale,college,Flu\n")
     Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    Path("semicolons.csv").write_text("Gender;Degree\nmale;college\n")
     Path("folder.csv").mkdir()
     Path("folder.png").mkdir()
     return tmp_path
@@ -48,6 +49,7 @@ BAD = {
     "empty file": (["quantify", "empty.csv", *BUCKET], ["empty.csv"]),
     "ragged file": (["quantify", "ragged.csv", *BUCKET], ["ragged.csv", "line 3"]),
     "not text": (["quantify", "picture.csv", *BUCKET], ["picture.csv"]),
+    "semicolons": (["quantify", "semicolons.csv", *BUCKET], ["semicolons.csv", "';'", "commas"]),
     "a folder": (["quantify", "folder.csv", *BUCKET], ["folder.csv"]),
     "no rows": (["quantify", "header.csv", *BUCKET], ["no rows"]),
     "missing values": (["quantify", "missing.csv", *BUCKET], ["'Gender' (1 of 10)", "drop"]),
@@ -104,7 +106,7 @@ BAD = {
     "compare to parquet": (["compare", "hospital", "--out", "c.parquet"], ["c.parquet", ".csv"]),
     "compare bucket and l": (["compare", "good.csv", *BUCKET, "--l", "2"], ["--bucket", "--l"]),
     "compare too many": (["compare", "hospital", "--known", "999"], ["500 positive", "ask for fewer"]),
-    "compare negative": (["compare", "hospital", "--known", "-2"], ["-1"]),
+    "compare negative": (["compare", "hospital", "--known", "-2"], ["--known", "'-2'"]),
     # publish
     "publish without l": (["publish", "hospital"], ["--l"]),
     "publish to nowhere": (["publish", "hospital", "--l", "2", "--out", "no/it"], ["no/it_qi.csv", "folder"]),

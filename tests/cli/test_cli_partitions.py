@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -83,3 +84,19 @@ def test_processes_of_this_machine(run, files):
     """Workers of Dask print what threads print."""
     pytest.importorskip("distributed")
     assert run("quantify", *files, *ROLES, *KNOWN, "--workers", "1") == run("quantify", *files, *ROLES, *KNOWN)
+
+
+def test_partitions_are_judged_as_the_table_in_memory(files, capsys):
+    """The exit status and the JSON document say the same of both."""
+    asked = ["--know", "P(Breast Cancer | Gender=male) = 0", "--fail-above", "0.8", "--json"]
+    found = []
+    for table in (files, ["hospital"]):
+        assert main(["quantify", *table, *ROLES, *asked]) == 1
+        found.append(json.loads(capsys.readouterr().out))
+    parts, whole = found
+    assert parts["tables"] == files
+    assert parts["release"]["kind"] == "PartitionedRelease"
+    for key in ("people", "of"):
+        assert parts["fail_above"][key] == whole["fail_above"][key]
+    assert parts["entropy_nats"] == pytest.approx(whole["entropy_nats"])
+    assert [row["group"] for row in parts["exposure"]["who"]] == [row["group"] for row in whole["exposure"]["who"]]

@@ -116,13 +116,21 @@ def test_republish(published, strategy):
     alone = published("first.csv", *roles, "--out", "one")
     assert alone["release"]["records"] == len(first)
     bucket = pd.read_csv("one_qi.csv").columns[-1]
-    before = ["--before", "one_qi.csv", "--before-sa", "one_sa.csv", "--bucket", bucket, "--count", "Count"]
+    before = ["--before", "one_qi.csv", "--before-sa", "one_sa.csv", "--bucket", bucket, "--before-count", "Count"]
     more = ["--method", "republish", "--strategy", strategy, "--out", "two"]
     found = published("second.csv", *roles, *before, *more)
     assert found["release"]["kind"] == "ReleaseSeries"
     assert found["release"]["records"] == len({*first["Pseudonym"], *second["Pseudonym"]})
     worst = found["worst_disclosure"]["max_p"]
     assert worst == pytest.approx(1 / 3) if strategy == "m_invariant" else worst >= 1 / 3
+
+
+def test_a_row_may_be_several_people(published, hospital):
+    """With --count a row is so many people, and without it nobody is lost in silence."""
+    twice = hospital.assign(n=2)
+    twice.to_csv("twice.csv", index=False)
+    assert published("twice.csv", *ROLES, "--l", "2", "--count", "n")["release"]["records"] == 2 * len(hospital)
+    assert main(["publish", "twice.csv", *ROLES, "--l", "2"]) == 2
 
 
 def test_safe_buckets(published, hospital):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pandas as pd
@@ -149,6 +150,20 @@ def test_several_tables_are_a_series(answer, refused):
     assert "1 times for 2 TABLEs" in refused("quantify", *asked, *one)
 
 
+def test_a_series_of_generalised_releases(answer, hospital, capsys):
+    """What Mondrian publishes of each with pseudonyms is a series, too."""
+    roles = ["--qi", "Gender,Degree", "--sa", "Disease", "--id", "Name"]
+    releases = []
+    for name, k in (("one", 3), ("two", 4)):
+        assert main(["publish", "hospital.csv", *roles, "--method", "mondrian", "--k", str(k), "--out", name]) == 0
+        made = {"qi": ["Gender", "Degree"], "sa": "Disease", "id": "Name", "k": k}
+        releases.append(mx.disguise.mondrian(hospital, **made))
+    capsys.readouterr()
+    series = mx.ReleaseSeries(releases)
+    found = answer("one.csv", "two.csv", "--generalized", *roles)
+    assert found["entropy_nats"] == pytest.approx(mx.MaxEnt(series).solve().entropy)
+
+
 # -- rules -------------------------------------------------------------------------------------------
 
 
@@ -182,6 +197,14 @@ def test_rules_disclose_what_the_library_says(rules, hospital, answer):
         view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", **told)
         expected = mx.MaxEnt(view).add(mx.PublishedRules(rules)).solve()
         assert answer("rules.csv", *more)["entropy_nats"] == pytest.approx(expected.entropy)
+
+
+def test_rules_from_standard_input(rules, answer, monkeypatch, folder):
+    """A dash is a file of rules where people are given."""
+    expected = answer("rules.csv", "--qi-table", "hospital.csv")
+    monkeypatch.setattr("sys.stdin", io.StringIO((folder / "rules.csv").read_text(encoding="utf-8")))
+    found = answer("-", "--qi-table", "hospital.csv")
+    assert found["entropy_nats"] == expected["entropy_nats"]
 
 
 def test_published_scores_say_more(hospital, answer):

@@ -130,3 +130,20 @@ def test_the_version_is_the_package_s(capsys):
         main(["--version"])
     assert not stopped.value.code
     assert capsys.readouterr().out.split()[:2] == ["maxent-cvx", version("maxent-cvx")]
+
+
+def test_a_warning_is_a_line(capsys):
+    """What is worth a warning is a line on standard error, without Python's file and line."""
+    assert main(["quantify", "hospital", *["--know", "P(Flu | Gender=male) <= 0.3"] * 2]) == 0
+    assert capsys.readouterr().err.startswith("maxent-cvx: warning: the model holds 'P(Flu | Gender=male) <= 0.3'")
+
+
+def test_an_interrupt_is_a_line(capsys, monkeypatch):
+    """Who stops the program sees no traceback; the status is that of shells."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maxent_cvx.model.maxent.MaxEnt.solve", interrupted)
+    assert main(["quantify", "hospital"]) == 130
+    assert capsys.readouterr().err == "maxent-cvx: interrupted\n"

@@ -105,6 +105,19 @@ def test_a_baseline_of_ones_own(capsys, hospital, post):
         assert [row["baseline"] for row in found["who"]] == pytest.approx(expected.who["baseline"].to_list())
 
 
+def test_a_baseline_may_be_a_posterior(capsys, hospital):
+    """What is inferred of the same people without medicine: then only medicine exposes anybody."""
+    assert main(["quantify", "hospital", "--out", "before.parquet"]) == 0
+    capsys.readouterr()
+    asked = ["quantify", "hospital", "--threshold", "0.35", "--baseline", "before.parquet"]
+    assert document(capsys, *asked)["exposure"]["people"] == 0
+    found = document(capsys, *asked, *MEDICINE)["exposure"]
+    before = mx.load_posterior("before.parquet")
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    after = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    assert found["people"] == mx.measures.exposed(after, 0.35, baseline=before).people > 0
+
+
 def test_a_baseline_that_fits_nothing_is_refused(capsys, folder):
     """A file of neither values nor quasi-identifiers says what is expected."""
     (folder / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
@@ -155,6 +168,15 @@ def test_each_key_of_the_document_is_explained(capsys, request):
     scored = document(capsys, "quantify", "hospital", "--top", "0", "--min-support", "1")
     inner = {*found["exposure"], *found["release"], *failed["error"]}
     assert [key for key in {*found, *failed, *scored, *inner} if f"`{key}`" not in page] == []
+
+
+def test_through_which_statement(capsys, post):
+    """Of two statements the one is said through which somebody is exposed, as the library finds it."""
+    found = document(capsys, "quantify", "hospital", *MEDICINE, "--know", "P(Flu) <= 0.4")["exposure"]["through"]
+    assert {one["statement"]: one["people"] for one in found} == {
+        "P(Breast Cancer | Gender=male) = 0": mx.measures.exposed(post, baseline="overall").people,
+        "P(Flu) <= 0.4": 0,
+    }
 
 
 def test_people_of_a_document(capsys, folder):

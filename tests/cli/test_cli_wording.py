@@ -10,7 +10,9 @@ import pytest
 from maxent_cvx.cli import main
 from maxent_cvx.cli.wording import in_options
 
-OPTIONS = argparse.Namespace(exempt=0, l=2, id=None, strategy="independent", hierarchy=None, count=None, qi="a", seed=0)
+OPTIONS = argparse.Namespace(
+    exempt=0, l=2, id=None, strategy="independent", hierarchy=None, count=None, qi="a", min_support=3
+)
 
 
 @pytest.mark.parametrize(
@@ -20,9 +22,11 @@ OPTIONS = argparse.Namespace(exempt=0, l=2, id=None, strategy="independent", hie
         ("give fewer, l=... say", "give fewer, --l ... say"),
         ("made without id=", "made without --id"),
         ("with id='Pseudonym', say", "with --id Pseudonym, say"),
-        ("method='x' and hierarchies={...}", "--strategy x and --hierarchy{...}"),
+        ("method='x' and hierarchies={...}", "--strategy x and --hierarchy ..."),
         ("a column (given as qi)", "a column (given as --qi)"),
         ("P(Flu | l=3, exempt=x) says 'l=3'", "P(Flu | l=3, exempt=x) says 'l=3'"),  # a user's own names
+        ("qi=['a', 'b'], id=(0.5, 1)", "--qi a,b, --id 0.5,1"),
+        ("lower min_support", "lower --min-support"),
         ("unknown=1 stays", "unknown=1 stays"),
         ("correct it, make it vague with .about(value, eps), or remove it",
          "correct it, make it vague, as in '= 0.3 +- 0.05', or remove it"),

@@ -17,6 +17,7 @@ from tests.benchmarks import (
     downcoding,
     emission,
     equivocation,
+    exploring,
     guest,
     harvest,
     honesty,
@@ -69,6 +70,15 @@ def test_definetti():
     """The share of people that is guessed right is beside that of the buckets' shares."""
     table = definetti.main(["--people", "300", "--qi", "sex", "--l", "3", "--permuted", "--calibration"])
     assert table["shares"].item() == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_exploring(capsys):
+    """Every kind of move is measured, of the hospital and of both kinds of knowledge of Adult."""
+    table = exploring.main(["--records", "300", "--counts", "2", "--statements", "2"])
+    assert table["model"].nunique() == 3
+    assert {"value", "vagueness", "threshold", "far away"} <= set(table["move"])
+    assert not table["no answer"].all()
+    assert "longest" in capsys.readouterr().out
 
 
 def test_soft_rows(capsys):

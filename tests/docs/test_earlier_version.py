@@ -67,6 +67,9 @@ WIDER = {
     "_verdict=(), _through=None)",
     "mx.measures.exposed(post, threshold=0.8, original=None)": "mx.measures.exposed(post, threshold=0.8, "
     "original=None, *, sensitive=None, baseline=None)",
+    "mx.measures.query_error(published, original, *, queries=1000, attributes=None, dimensions=None, "
+    "selectivity=0.05, seed=0)": "mx.measures.query_error(published, original, *, queries=1000, attributes=None, "
+    "dimensions=None, selectivity=0.05, seed=0, hierarchies=None)",
     "mx.worlds.linkage(release, prior, attributes=None, *, limit=200000000.0)": "mx.worlds.linkage(release, "
     "prior=None, attributes=None, *, people=None, knowledge=(), limit=200000000.0)",
     "mx.worlds.posterior(group, values, *, ties=None, limit=200000000.0)": "mx.worlds.posterior(group, values, *, "

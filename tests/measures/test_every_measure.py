@@ -19,6 +19,7 @@ HOSPITAL = mx.datasets.load_hospital()
 NUMBERS = {value: i for i, value in enumerate(sorted(HOSPITAL["Disease"].unique()))}
 TOP = partial(measures.top_differences, original=HOSPITAL, k=1)
 ERROR = partial(measures.query_error, original=HOSPITAL, queries=20)
+MARGINALS = partial(measures.marginal_distance, original=HOSPITAL)
 #: Those that give a number or a Series: as they are, with what they compare with bound.
 AS_THEY_ARE: dict[str, Callable[..., Any]] = {
     "estimation_accuracy": partial(measures.estimation_accuracy, original=HOSPITAL),
@@ -33,7 +34,10 @@ PART_OF: dict[str, Callable[..., Any]] = {
     "exposed": lambda post: measures.exposed(post, 0.5).people,
     "individual_equivocation": lambda post: measures.individual_equivocation(post, values=NUMBERS)["initial"],
     "leakage": lambda post: measures.leakage("overall", post)["value"]["min-entropy leakage"],
+    "marginal_distance": lambda post: MARGINALS(post)["total_variation"].max(),
     "query_error": lambda post: ERROR(post)["error"].mean(),
+    "reidentification": lambda post: measures.reidentification(post).measures["value"]["sample uniques"],
+    "risk_utility": lambda post: measures.risk_utility(post)["value"]["inference risk", "largest probability"],
     "top_differences": lambda post: TOP(post, MaxEnt(post.space.view).solve())["divergence", "difference"].item(),
 }
 #: The same without taking a number of it.
@@ -42,10 +46,13 @@ WHOLE = {
     "exposed": partial(measures.exposed, original=HOSPITAL),
     "individual_equivocation": partial(measures.individual_equivocation, values=NUMBERS),
     "leakage": partial(measures.leakage, "overall"),
+    "marginal_distance": MARGINALS,
     "query_error": ERROR,
+    "reidentification": measures.reidentification,
+    "risk_utility": measures.risk_utility,
 }
 #: What is measured is no posterior, or is a result.
-OTHERS = {"Equivocation", "Exposure", "equivocation"}
+OTHERS = {"Equivocation", "Exposure", "Reidentification", "equivocation"}
 
 
 def test_every_one_is_here():

@@ -18,12 +18,11 @@ from matplotlib.text import Text
 from maxent_cvx import plots
 from maxent_cvx.plots.looks import BARS, COLOURS, MARKERS, STYLES, look
 from support.eyes import EYES, apart, seen
+from support.layout import on_canvas, overlap, texts, ticks
 from support.pictures import PICTURES
 
 #: A line of a release.
 LINE = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
-#: A pixel of rounding.
-PIXEL = 1.0
 
 
 @pytest.fixture(scope="module", params=PICTURES)
@@ -33,35 +32,6 @@ def picture(request):
     ax.figure.draw_without_rendering()
     yield ax
     plt.close(ax.figure)
-
-
-def ticks(axis):
-    """The labels of an axis that are shown: those inside the limits."""
-    low, high = sorted(axis.get_view_interval())
-    low, high = low - 1e-9 * abs(low), high + 1e-9 * abs(high)
-    shown = [t for t in axis.get_major_ticks() if low <= t.get_loc() <= high]
-    return [label for tick in shown for label in (tick.label1, tick.label2) if label.get_visible() and label.get_text()]
-
-
-def texts(figure):
-    """Everything that is written in a figure."""
-    of_ticks = {id(t) for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for t in axis.findobj(Text)}
-    labels = [axis.label for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
-    others = [t for t in figure.findobj(Text) if id(t) not in of_ticks]
-    shown = [t for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for t in ticks(axis)]
-    return [t for t in [*others, *labels, *shown] if t.get_visible() and t.get_text().strip()]
-
-
-def overlap(one, other) -> bool:
-    """Whether two boxes overlap by more than a pixel."""
-    a, b = one.extents, other.extents
-    return bool((np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) > PIXEL).all())
-
-
-def on_canvas(box, figure) -> bool:
-    """Whether a box is inside the figure."""
-    canvas = figure.bbox.extents
-    return bool((box.extents[:2] >= canvas[:2] - PIXEL).all() and (box.extents[2:] <= canvas[2:] + PIXEL).all())
 
 
 def test_every_plot_has_pictures() -> None:

@@ -193,6 +193,17 @@ def test_no_original_record_unless_asked(post, hospital):
     assert [text for text, _ in row] == ["6", "female", "junior", "Breast Cancer", "Breast Cancer", "yes"]
 
 
+def test_risk_and_utility(post, hospital):
+    """What users of disclosure control expect is there, as the measures say it; utility needs the original."""
+    page = read(mx.report(post, original=hospital, population=100).html)
+    expected = mx.measures.risk_utility(post, hospital, population=100)["value"]
+    for kind, caption in (("re-identification risk", "Risks of being recognised"), ("utility", "What readers lose")):
+        rows = page.table(caption)
+        assert [row[0][0] for row in rows] == expected[kind].index.to_list()
+        assert numbers(rows, 1) == pytest.approx(expected[kind].to_list(), abs=1e-9)
+    assert "original records, which were not given" in read(mx.report(post).html).text
+
+
 def test_where_the_data_are_from(post):
     """What readers should know of the data is in it, with the versions, the threshold and the seed."""
     page = read(mx.report(post, threshold=0.6, about={"source": "ward 3", "seed": 17}).html)

@@ -87,7 +87,7 @@ def test_it_can_be_read_without_seeing(file):
         assert page.locator("html").get_attribute("lang") == "en"
         assert page.locator("table").count() == page.locator("table > caption").count()
         assert all(len(image.get_attribute("alt")) > 40 for image in page.locator("img").all())
-        assert page.locator("img").count() == 2
+        assert page.locator("img").count() == 3
         assert min(page.evaluate(CONTRASTS)) >= 4.5
 
 

@@ -13,10 +13,10 @@ from support.reports import read
 
 
 def test_an_answer_from_a_file(release, tmp_path):
-    """A file does not hold what was known, so that statements, intervals, prices and certainties are missing."""
+    """A file does not hold what was known: no statements, intervals, prices or certainties; and no utility here."""
     mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve().save(tmp_path / "post.parquet")
     page = read(mx.report(mx.load_posterior(tmp_path / "post.parquet")).html)
-    assert page.text.count("Not in this report.") == 4
+    assert page.text.count("Not in this report.") == 5
     assert "1 of 10 people is exposed" in page.text
 
 

@@ -74,6 +74,7 @@ CLOSED = {
     "mx.disguise.Sanitized": "made by sanitize(); it only holds what it is given",
     "mx.measures.Equivocation": "made by equivocation()",
     "mx.measures.Exposure": "made by exposed(); it only holds what it is given",
+    "mx.measures.Reidentification": "made by reidentification(); it only holds what it is given",
     "mx.sdc.NoisyTable": "made by BinomialNoise.publish(); it only holds what it is given",
     "mx.sdc.NoisyTable.places": "between a technique and its own table",
     "mx.sdc.NoisyTable.of_people_like": "between a technique and its own table",

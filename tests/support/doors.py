@@ -73,7 +73,7 @@ def doors() -> dict[str, Door]:
     told = mx.attacks.aggregates(counted, hospital, target={"Disease": "Flu"})
     frequency = dict.fromkeys(release.sensitive_values, 1)
     cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
-    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital}
+    minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital, "limit": 10, "n": 2000}
     minimal = mx.attacks.minimality(**minimality)
     aged = pd.DataFrame({"Age": [20, 21, 30, 31], "S": list("xyxy")})
     by_age = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2)
@@ -357,11 +357,16 @@ def doors() -> dict[str, Door]:
             {"post": post, "values": {value: i for i, value in enumerate(release.sensitive_values)}},
         ),
         "mx.measures.leakage": Door(mx.measures.leakage, {"prior": "overall", "post": post}),
+        "mx.measures.marginal_distance": Door(mx.measures.marginal_distance, {"published": post, "original": hospital}),
         "mx.measures.overall_divergence": Door(mx.measures.overall_divergence, {"post": post, "original": hospital}),
         "mx.measures.query_error": Door(
             mx.measures.query_error,
             {"published": single, "original": hospital.assign(Age=hospital["Bucket"]), "queries": 5},
         ),
+        "mx.measures.reidentification": Door(
+            mx.measures.reidentification, {"published": hospital, "qi": ["Gender", "Degree"], "population": 100}
+        ),
+        "mx.measures.risk_utility": Door(mx.measures.risk_utility, {"post": post, "original": hospital}),
         "mx.measures.term_divergence": Door(mx.measures.term_divergence, {"post": post, "original": hospital}),
         "mx.measures.top_differences": Door(
             mx.measures.top_differences, {"first": post, "second": post, "original": hospital}

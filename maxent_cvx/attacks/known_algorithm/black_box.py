@@ -38,7 +38,7 @@ class BlackBox:
     seeds: list[int] | None
 
     def ask(self, value: np.ndarray) -> tuple[float, float]:
-        """P(release | table), and the fewest records by which a release differs from it.
+        """Log P(table) P(release | table) up to a constant, and the fewest records by which a release differs from it.
 
         Parameters
         ----------
@@ -48,7 +48,9 @@ class BlackBox:
         table = self.people.assigned(value)
         options: list[dict[str, int]] = [{}] if self.seeds is None else [{"seed": seed} for seed in self.seeds]
         off = np.array([difference(self.release, self.algorithm, table, given) for given in options])
-        return float((off == 0).mean()), float(off.min())
+        with np.errstate(divide="ignore"):
+            made = float(np.log((off == 0).mean()))
+        return made + self.people.log_prior(value), float(off.min())
 
 
 def enumerated(box: BlackBox) -> tuple[np.ndarray, int]:
@@ -67,15 +69,16 @@ def enumerated(box: BlackBox) -> tuple[np.ndarray, int]:
         If of none.
     """
     values = assignments(box.people)
-    weight = np.array([box.ask(value)[0] for value in values])
-    if not weight.any():
+    log_weight = np.array([box.ask(value)[0] for value in values])
+    if np.isinf(largest := log_weight.max()):
         raise Infeasible(
             "the algorithm makes this release of no table of these people; are its parameters, its seed and the order "
             "of the people those of the publisher?"
         )
+    weight = np.exp(log_weight - largest)
     numbers = np.arange(len(box.people.view.sensitive_values))
     p = np.stack([weight @ (values == number) for number in numbers], axis=1) / weight.sum()
-    return p, int((weight > 0).sum())
+    return p, int(np.isfinite(log_weight).sum())
 
 
 def assignments(people: People) -> np.ndarray:

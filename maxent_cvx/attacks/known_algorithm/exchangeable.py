@@ -17,8 +17,8 @@ def exchangeable(people: People, prior: QIDistribution | None) -> np.ndarray:
 
     Let T' be a table T with the values of two records exchanged that are in the same bucket and have the same
     signature. To the algorithm this is another order of records, and the order is unknown, or random by an unknown
-    seed: so P(these buckets | T') = P(these buckets | T), and P(T') = P(T). Hence all assignments of a bucket's values
-    to records of one signature are equally likely, as they are without the algorithm.
+    seed: so P(these buckets | T') = P(these buckets | T), whatever P(T) is. Hence assignments of a bucket's values to
+    records of one signature are as likely as they are without the algorithm: equally, or in proportion to their prior.
 
     Raises
     ------

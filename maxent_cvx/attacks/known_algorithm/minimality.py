@@ -36,6 +36,7 @@ def minimality(
     *,
     population: pd.DataFrame | None = None,
     seeds: Iterable[int] | None = None,
+    prior: QIDistribution | None = None,
     limit: int = 5_000,
     n: int = 4_000,
     seed: int = 0,
@@ -43,8 +44,9 @@ def minimality(
     """Infer from a release and the algorithm that made it: P(table | release) ~ P(table) P(algorithm(table) = release).
 
     The adversary knows the release, the exact QI of everybody in it, and the algorithm with its parameters. P(table) is
-    the same for all assignments of each bucket's values to its people. That a group was not cut further, say, tells
-    that cutting would have left too few values in a half (the minimality attack).
+    the same for all assignments of each bucket's values to its people; with a prior it is in proportion to the product
+    of P(s | q) over the records. That a group was not cut further, say, tells that cutting would have left too few
+    values in a half (the minimality attack).
 
     Parameters
     ----------
@@ -61,6 +63,9 @@ def minimality(
     seeds : list of int, optional
         The algorithm is called with a table and ``seed=``, one of these; which one the publisher took is unknown, and
         all are equally likely.
+    prior : QIDistribution, optional
+        What the adversary believes of people beforehand, P(s | signature), of one attribute set. The baseline is then
+        what follows from it and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
     limit : int
         Tables up to which each is asked of; more are sampled, except for Mondrian.
     n : int
@@ -80,13 +85,15 @@ def minimality(
     Inaccurate
         If sampling does not find tables of which it does.
     GroupTooLarge
-        If similar linkage has put people together whom the prior distinguishes.
+        If similar linkage has put people together whom its prior distinguishes; or a bucket is too large to be
+        counted with a prior of one's own.
     TableError
         If the population is not the people of the release.
     StatementError
-        If `release` is no Release, `algorithm` no function or one of other columns, or a number is out of range.
+        If `release` is no Release, `algorithm` no function or one of other columns, a number is out of range, or there
+        is a prior, and the groups overlap.
     UnknownName
-        If the population lacks a column.
+        If the population lacks a column, or the prior a signature or a value.
 
     Notes
     -----
@@ -137,7 +144,9 @@ def minimality(
     known = None if seeds is None else [whole(one, "seeds", 0) for one in arguments.list_of(seeds, "seeds", "numbers")]
     if known is not None and not known:
         raise StatementError("seeds must be a list of at least one number")
-    people = People.of(release, population)
+    if prior is not None:
+        arguments.instance(prior, QIDistribution, "prior")
+    people = People.of(release, population, prior)
     rng = np.random.default_rng(seed)
     options = _of_this_package(release, algorithm, known)
     if options is None:

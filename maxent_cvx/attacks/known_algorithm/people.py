@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -13,8 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from ...errors import StatementError, TableError
 from ...model.maxent import MaxEnt
+from ...priors import QIDistribution
 from ...tables.coding import sort_distinct
 from ...views import GroupedRelease, Release
+from .believed import believed
 
 __all__ = ["People"]
 
@@ -35,6 +38,8 @@ class People:
         Buckets that may hold the same person are one block; nobody's value is from another block.
     value : ndarray of int
         Values of everybody's block, one each: any order of them within blocks is an assignment.
+    prior : QIDistribution or None
+        Assignments are probable in proportion to the product of its P(s | q); without one equally.
     """
 
     view: Release | GroupedRelease
@@ -42,15 +47,17 @@ class People:
     tuple_of: np.ndarray
     block: np.ndarray
     value: np.ndarray
+    prior: QIDistribution | None = None
 
     @classmethod
-    def of(cls, release: Release, population: pd.DataFrame | None) -> Self:
+    def of(cls, release: Release, population: pd.DataFrame | None, prior: QIDistribution | None = None) -> Self:
         """Read a release, and the exact QI of its people where the release has them generalised, or in another order.
 
         Raises
         ------
         StatementError
-            If the release is generalised, and there is no population; or it has counterfeits.
+            If the release is generalised, and there is no population; or it has counterfeits; or there is a prior, and
+            groups overlap.
         TableError
             If the population is not the people of the release.
         """
@@ -76,11 +83,13 @@ class People:
                 f"the population has {len(tuple_of)} people, and is not the {release.n_records} people of the release; "
                 "pass the QI of everybody who was published, a row each"
             )
+        if prior is not None and not isinstance(view, Release):
+            raise StatementError("groups overlap, so that it is not known who is in which: leave out prior=")
         block, value = _blocks(view)
         order = np.argsort(block[tuple_of], kind="stable")
         assigned = np.empty(len(order), dtype=np.int64)
         assigned[order] = value
-        return cls(view, table, tuple_of, block[tuple_of], assigned)
+        return cls(view, table, tuple_of, block[tuple_of], assigned, prior)
 
     def __len__(self) -> int:
         return len(self.block)
@@ -96,8 +105,24 @@ class People:
         of = sp.csr_array((np.ones(len(self)), (self.tuple_of, np.arange(len(self)))), shape=(n, len(self)))
         return np.asarray(of @ p) / self.view.n_q[:, None]
 
+    @cached_property
+    def believed(self) -> np.ndarray | None:
+        """The prior's P(s | q), shape (tuples, values), if there is one."""
+        if self.prior is None:
+            return None
+        return self.prior.of_tuples(self.view.quasi_identifiers, self.view.sensitive_values)
+
+    def log_prior(self, value: np.ndarray) -> float:
+        """Log P(assignment) up to a constant, nats."""
+        if self.believed is None:
+            return 0.0
+        with np.errstate(divide="ignore"):
+            return float(np.log(self.believed[self.tuple_of, value]).sum())
+
     def baseline(self) -> np.ndarray:
         """P(s | q) without the algorithm: the shares of buckets; by maximum entropy where these are not known."""
+        if self.prior is not None and isinstance(self.view, Release):
+            return believed(self.view, self.prior)
         if isinstance(self.view, Release):
             size = np.asarray(self.view.n_sb.sum(axis=0))
             held = self.view.n_qb @ sp.diags_array(1 / size) @ self.view.n_sb.T

@@ -24,7 +24,8 @@ class MinimalityResult(AttackResult):
     worlds : DataFrame
         Of each bucket: `part`, equal for those of which the algorithm tells something together; how many assignments
         of values to people the part has (`log10_all`), and of how many of these the algorithm makes the release
-        (`log10_left`, NaN where it is sampled), decimal logarithms. The parts are independent of each other.
+        (`log10_left`, NaN where it is sampled, or a prior weighs them), decimal logarithms. The parts are independent
+        of each other.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def swapped(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray
 
     A proposal deals the values of one random block anew, every third time; else it swaps the values of a random pair of
     a block, and of another with probability 1/2, and so on. It is as likely as its reverse, and is accepted with
-    probability P(release | new) / P(release | old).
+    probability P(new) P(release | new) / (P(old) P(release | old))).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _chain(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray,
     for step in range(n):  # sequential by nature
         other = _proposal(box, state, rng)
         likelihood = box.ask(other)[0]
-        if rng.random() * weight < likelihood:
+        if np.log(rng.random()) + weight < likelihood:
             moves += 1
             state, weight = other, likelihood
         if step >= burn_in:
@@ -79,14 +79,14 @@ def _chain(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray,
 
 
 def _first(box: BlackBox, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """Search a table of which the release can be: swaps that bring the algorithm's release nearer to it."""
+    """Search a table of which the release can be, and its logarithmic weight: swaps bring its release nearer."""
     people = box.people
     order = np.lexsort((rng.random(len(people)), people.block))
     state = np.empty_like(people.value)
     state[np.argsort(people.block, kind="stable")] = people.value[order]
     weight, off = box.ask(state)
     for _ in range(PATIENCE * len(people)):
-        if weight > 0:
+        if weight > -np.inf:
             return state, weight
         other = _proposal(box, state, rng)
         likelihood, distance = box.ask(other)

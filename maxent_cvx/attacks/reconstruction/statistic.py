@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...display import Shown
 from ...errors import StatementError, TableError, amount, arguments, shown
 from ...sources import PublishedTable
 from ...sources.tables.cell_counts import OPEN, symbol_intervals
@@ -25,7 +26,7 @@ Interval = tuple[Fraction, Fraction]
 MOST_DECIMALS = 15
 
 
-class Statistic:
+class Statistic(Shown):
     """low <= #{people as described} <= high, and the mean and the median of a number of theirs, as they are printed.
 
     Parameters

@@ -74,5 +74,8 @@ def add(commands: Commands) -> None:
 
 
 def _outputs(command: argparse.ArgumentParser, drawn: str) -> None:
+    command.add_argument(
+        "--json", action="store_true", help="print what is found as one JSON document, and nothing else"
+    )
     command.add_argument("--out", metavar="FILE", help="write the table that is printed, whole: .csv, or -")
     command.add_argument("--plot", metavar="FILE", help=f"draw {drawn}: .png, .pdf or .svg")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parsing import Commands
+from ..parsing import Commands, whole
 from .tables import table_options
 
 __all__ = ["add"]
@@ -20,10 +20,13 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--bucket", metavar="B", help="column of the published buckets; without it, Anatomy makes them (--l)"
     )
-    command.add_argument("--known", type=int, default=0, metavar="K", help="associations known, half of each kind (0)")
+    command.add_argument(
+        "--known", type=whole, default=0, metavar="K", help="associations known, half of each kind (0)"
+    )
     command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
     command.add_argument("--solvers", metavar="A,B,...", help="names that 'maxent-cvx solvers' lists (all installed)")
     command.add_argument("--no-presolve", action="store_true", help="give them the problem as posed")
+    command.add_argument("--json", action="store_true", help="print the table as one JSON document, and nothing else")
     command.add_argument("--out", metavar="FILE", help="write the table: .csv, or - for standard output")
     command.add_argument("--plot", metavar="FILE", help="draw errors against seconds: .png, .pdf or .svg")
     command.set_defaults(command="compare:run")

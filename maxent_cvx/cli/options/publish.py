@@ -23,7 +23,7 @@ EXAMPLE = """\
 maxent-cvx publish people.csv --qi age,sex --sa disease --l 3 --out open
 maxent-cvx publish people.csv --qi age,sex --sa disease --method mondrian --k 5 --l 2 --out - > open.csv
 maxent-cvx publish now.csv --qi age --sa disease --id person --method republish --strategy m_invariant --l 3 \\
-    --before open_qi.csv --before-sa open_sa.csv --bucket Bucket --count Count --out again"""
+    --before open_qi.csv --before-sa open_sa.csv --bucket Bucket --before-count Count --out again"""
 
 METHODS = ["anatomy", "mondrian", "republish", "similar-linkage", "rules"]
 
@@ -41,9 +41,10 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("--id", metavar="I", help="column of pseudonyms to be published: anatomy, mondrian, republish")
     command.add_argument(
-        "--safe", type=pair, metavar="P,K",
-        help="anatomy, mondrian: after any K implications that somebody knows, nobody's value has a probability of P",
+        "--safe", type=pair, metavar="C,K",
+        help="anatomy, mondrian: after any K implications that somebody knows, nobody's value has a probability of C",
     )  # fmt: skip
+    command.add_argument("--count", metavar="N", help="column that says how many people a row of TABLE stands for")
     group = command.add_argument_group("mondrian (and --l, different values of a group)")
     group.add_argument("--k", type=int, help="people of a group, at least")
     _republish(command)
@@ -64,7 +65,7 @@ def _republish(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--before-sa", metavar="CSV", help="and its sensitive values by bucket")
     group.add_argument("--bucket", metavar="B", help="the column of the buckets in both")
-    group.add_argument("--count", metavar="N", help="the column of counts in --before-sa")
+    group.add_argument("--before-count", metavar="N", help="the column of counts in --before-sa")
     group.add_argument(
         "--strategy", choices=["independent", "history_guided", "m_invariant"], default="independent",
         help="independent: anew; history_guided: people stay in their buckets; m_invariant: and buckets keep their "

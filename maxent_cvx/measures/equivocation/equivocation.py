@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
+from ...display import Shown
 from ...errors import BadProbability, GroupTooLarge, TableError, number, shown, whole
 from ...tables.numbers import as_numbers, one_or_several
 from .breakpoints import Steps, differences, refined, stepwise
@@ -30,7 +31,7 @@ MOST_STEPS = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class Equivocation:
+class Equivocation(Shown):
     """H(eps), the entropy, bits, of a number that need only be known to within a window of width eps.
 
     Attributes

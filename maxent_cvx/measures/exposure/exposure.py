@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import pandas as pd
 
+from ...display import FirstRows, Shown
 from ...errors import SolverError
 from .through import Through
 
@@ -15,7 +16,7 @@ __all__ = ["Exposure"]
 
 
 @dataclass(frozen=True, eq=False)
-class Exposure:
+class Exposure(Shown):
     """The people who are exposed, and how often the likeliest value is the true one.
 
     Attributes
@@ -115,9 +116,11 @@ class Exposure:
     def __str__(self) -> str:
         return "\n".join([*self._sentences(), *(f"Warning: {one}" for one in self.warnings)])
 
-    def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
-        return f"{said}{self.who.head(10).to_html(border=0)}"
+    def __repr__(self) -> str:
+        return f"<Exposure: {self}>"
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.who, "exposed groups")] if len(self.who) else []
 
     def _sentences(self) -> list[str]:
         """The verdict; with a baseline also how much of it what is published says by itself."""

@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from ...display import FirstRows, as_html
 from ...errors import BadProbability, Infeasible, unknown_name
 from ...solvers.diagnosis.failure import contradiction
 from ...solvers.linear.elastic import elastic_relaxation
@@ -58,7 +59,8 @@ class Relaxation:
         return f"<Relaxation: {len(self.changes)} of {len(self.model.knowledge)} statements moved>\n{self.changes}"
 
     def _repr_html_(self) -> str:
-        return self.changes.to_html(border=0)
+        n = len(self.model.knowledge)
+        return as_html(f"<Relaxation: {len(self.changes)} of {n} statements moved>", FirstRows(self.changes, "changes"))
 
 
 def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tuple[KnowledgeBase, pd.DataFrame]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from os import PathLike
 from typing import Any, Self
 
 import pandas as pd
 
+from ...display import FirstRows, Shown
 from ...errors import Inaccurate, StatementError, amount, arguments, shown
 from ...solvers.backends.registry import find
 from ...solvers.monitoring.iteration import Iteration
@@ -39,7 +40,7 @@ __all__ = ["MOST_SHARED", "PartitionedMaxEnt"]
 MOST_SHARED = 20_000
 
 
-class PartitionedMaxEnt:
+class PartitionedMaxEnt(Shown):
     """max H(Q, S, B), subject to everything published and known, of a release whose buckets are in partitions.
 
     What is said means what it means in a model of the whole release in memory, and has the same answer: P(given), and
@@ -351,6 +352,9 @@ class PartitionedMaxEnt:
     def _space(self) -> PartSpace:
         """The space of no partition, by which labels are held."""
         return PartSpace.around(self._whole.empty, self._whole.surroundings(frozenset()))
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.describe(), "sources")]
 
     def __repr__(self) -> str:
         n_rows = sum(told.n_rows for told in self._held.knowledge.values())

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
+from ...display import Shown
 from ...errors import StatementError, amount, arguments
 from ...solvers import Certificate, Status
 from ...solvers.partitioned.solve import PartitionedSolution
@@ -30,7 +31,7 @@ __all__ = ["PartitionedPosterior"]
 T = TypeVar("T")
 
 
-class PartitionedPosterior:
+class PartitionedPosterior(Shown):
     """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
 
     Parameters

@@ -8,14 +8,18 @@ from ..formats import number
 
 __all__ = ["exactness"]
 
+#: Errors below this need no number to be understood.
+MILLIONTH = 1e-6
+
 
 def exactness(case: Case) -> list[Block]:
     """Say what is proved."""
     found = case.post.certificate
     if found.holds:
+        small = ", less than one in a million" if found.bound < MILLIONTH else ""
         words = Paragraph(
-            f"Every probability that is inferred is proved to be within {found.bound:.1g} of the exact answer. The "
-            "proof is worked out from the statements themselves and does not rely on the program that found the "
+            f"Every probability that is inferred is proved to be within {found.bound:.1g} of the exact answer{small}. "
+            "The proof is worked out from the statements themselves and does not rely on the program that found the "
             "answer."
         )
     else:

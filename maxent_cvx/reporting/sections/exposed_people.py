@@ -8,13 +8,17 @@ import pandas as pd
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
 from ..formats import count, label, percent, probability, share
-from ..pictures import heat_map
+from ..pictures import heat_map, threshold_curve
 from ..tables import group_cells, group_columns
 from .exposed_records import exposed_records
 from .exposed_rows import ExposedRows
+from .measured import measured_table, of_kind
 from .published import people_in
 
 __all__ = ["exposed_people"]
+
+#: The first measures of inference say how many people are exposed, which stands above already.
+COUNTED = 2
 
 
 def exposed_people(case: Case) -> list[Block]:
@@ -32,7 +36,13 @@ def exposed_people(case: Case) -> list[Block]:
     ]  # fmt: skip
     columns = [Column("Surest inference", "number"), Column("People", "number"), Column("Of all", "bar")]
     blocks.append(Table("Everybody, by the probability of the likeliest value", columns, rows, len(rows)))
-    return [*blocks, *heat_map(case), *exposed_records(case)]
+    return [
+        *blocks,
+        *([] if case.name else threshold_curve([case])),
+        *heat_map(case),
+        *_others(case),
+        *exposed_records(case),
+    ]
 
 
 def _values(case: Case, values: pd.DataFrame) -> list[Block]:
@@ -43,7 +53,7 @@ def _values(case: Case, values: pd.DataFrame) -> list[Block]:
     some = some.sort_values(["exposed", "anyway"], ascending=False, kind="stable")
     columns = [
         Column(case.sa), Column("Usual", "number"), Column("Exposed people", "number"),
-        Column("of them for certain", "number"), Column("As likely, and usual", "number"),
+        Column("Of them for certain", "number"), Column("Likely, but usual", "number"),
     ]  # fmt: skip
     rows = [
         [
@@ -52,6 +62,12 @@ def _values(case: Case, values: pd.DataFrame) -> list[Block]:
         for name, row in some.head(case.asked.rows).iterrows()
     ]  # fmt: skip
     return [Table("Exposed people by what is inferred of them", columns, rows, len(some), "the most frequent")]
+
+
+def _others(case: Case) -> list[Block]:
+    """What other measures say of the same inferences."""
+    found = None if case.figures.value is None else of_kind(case.figures.value, "inference risk")
+    return [] if found is None else [measured_table("Other measures of what is inferred", found.iloc[COUNTED:])]
 
 
 def _groups(case: Case, exposed: ExposedRows, people: int) -> Block:

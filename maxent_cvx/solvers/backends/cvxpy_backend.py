@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...display import Shown
 from ...errors import SolverError, shown
 from ..answer import Answer, Status
 from ..monitoring.monitor import Monitor
@@ -39,7 +40,7 @@ LONGEST_EXCERPT = 200
 
 
 @dataclass(frozen=True)
-class CvxpyBackend:
+class CvxpyBackend(Shown):
     """One of CVXPY's conic solvers, by name.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...display import Shown
 from ...errors import SolverError, shown, unknown_name
 from ..answer import Answer, Status
 from ..monitoring.monitor import Monitor
@@ -18,7 +19,7 @@ __all__ = ["OwnBackend", "adapted"]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnBackend:
+class OwnBackend(Shown):
     """An object with ``name`` and ``solve(form, start=None, **options)``, which returns an ``Answer``.
 
     Attributes
@@ -32,6 +33,9 @@ class OwnBackend:
     """
 
     own: Any
+
+    def __repr__(self) -> str:
+        return f"<OwnBackend: {self.name}>"
 
     @property
     def name(self) -> str:

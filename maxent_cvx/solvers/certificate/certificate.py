@@ -39,6 +39,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from ...display import Shown
 from ..linear_algebra.schur_preconditioner import SchurComplement
 from ..parameters.tolerances import CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
@@ -59,7 +60,7 @@ ACCURACY = CERTIFICATION.accuracy
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shown):
     """A proved bound on the distance of an answer from the maximum-entropy distribution.
 
     Attributes
@@ -116,6 +117,9 @@ class Certificate:
             f"every P(s | q) within {self.bound:.1e}{of_rows}"
             + ("" if self.holds else f" (not certified: above {ACCURACY:g})")
         )
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self}>"
 
     def to_dict(self) -> dict[str, float]:
         """The fields as a dictionary.

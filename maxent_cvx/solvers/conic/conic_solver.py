@@ -98,6 +98,9 @@ class DualNewton(ConicSolver):
     EXP_CONE_ORDER: Any = (0, 1, 2)
     MIP_CAPABLE = False
 
+    def __repr__(self) -> str:
+        return f"<DualNewton: {self.name()}, a solver for CVXPY>"
+
     def name(self) -> str:
         """What users call it.
 

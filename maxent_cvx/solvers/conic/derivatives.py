@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from cvxpy.reductions.reduction import Reduction
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 
+from ...errors import amount
 from .conic_solver import DualNewton, Refused, cone_program, refusing
 from .sensitivity import Sensitivity
 
@@ -66,6 +67,10 @@ class SolutionDerivatives:
         gradient = sp.coo_array((data, (rows, columns)), shape=(n, self._n + 1))
         with refusing():
             self._right = sensitivity.right(sp.csr_array(gradient)[:, :-1], sp.csr_array(slack)[:, :-1])
+
+    def __repr__(self) -> str:
+        n = amount(len(self._problem.variables()), "variable")
+        return f"<SolutionDerivatives: of {n}, by {amount(self._n, 'number')} of the parameters>"
 
     def derivative(self) -> None:
         """Set every variable's `delta` to how it moves if parameters move by their `delta`, 0 where it is None.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...display import Shown
 from ...errors import unknown_name, whole
 from ...errors.arguments import positive
 from ..answer import Answer
@@ -20,7 +21,7 @@ __all__ = ["DualBackend"]
 
 
 @dataclass(frozen=True)
-class DualBackend:
+class DualBackend(Shown):
     """A function that maximises sum x log(w / x) over a linear form; its keyword arguments are the options.
 
     Parameters
@@ -45,6 +46,9 @@ class DualBackend:
     takes_time_limit: ClassVar[bool] = True
     takes_callback: ClassVar[bool] = True
     takes_soft_rows: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"<DualBackend: {self.name}>"
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the function does not have, and values that they cannot have."""

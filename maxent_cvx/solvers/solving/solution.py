@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...display import Shown
 from ..answer import Answer
 from ..certificate.certificate import Certificate
 
@@ -11,7 +12,7 @@ __all__ = ["Solution"]
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Shown):
     """The answer to a problem, with its certificate and the name of the solver.
 
     Attributes
@@ -36,3 +37,6 @@ class Solution:
     answer: Answer
     certificate: Certificate
     solver: str
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self.answer.status} by {self.solver}; {self.certificate}>"

@@ -10,6 +10,7 @@ from numbers import Real
 
 import numpy as np
 
+from ...display import Shown
 from ...errors import BadProbability, StatementError, arguments, number
 from ...terms.penalty import Penalty
 from .parametric_statement import ParametricStatement, is_parametric
@@ -26,7 +27,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Probability:
+class Probability(Shown):
     """A linear combination of probabilities P(value | given), plus a constant.
 
     Made by :func:`~maxent_cvx.P` and :func:`~maxent_cvx.Count`, and by sums, differences and multiples of these.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ...display import FirstRows
 from ...errors import StatementError, TableError, UnknownName, arguments, listing, shown, unknown_name
 from ...tables.columns import check_columns
 from ...terms.rows import Rows
@@ -265,6 +266,9 @@ class PublishedTable(Source):
         <QITable: 24 people; 1 distinct (people), 2 values of 'Region', 'Disease'>
         """
         return people_of(self.cells, self.is_total, sa, n_records)
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.cells, "cells")]
 
     def __repr__(self) -> str:
         open_ = int((self.cells["low"] < self.cells["high"]).sum())

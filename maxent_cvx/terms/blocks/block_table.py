@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ...display import FirstRows
+from ...display import as_html as shown_as_html
 from ...errors import amount
 
 __all__ = ["as_html", "as_text"]
@@ -22,10 +24,8 @@ def as_text(title: str, matrix: sp.csr_array, constant: np.ndarray, index: pd.In
 
 def as_html(title: str, matrix: sp.csr_array, constant: np.ndarray, index: pd.Index | None) -> str:
     """Write the first rows as HTML."""
-    from html import escape
-
-    table = _table(matrix, constant, index).to_html(border=0)
-    return f"<p>{escape(title)}: {_size(index, matrix)}</p>{table}{_more(len(constant), '<p>...</p>')}"
+    table = FirstRows(_table(matrix, constant, index), "rows", len(constant))
+    return shown_as_html(f"<{title}: {_size(index, matrix)}>", table)
 
 
 def _size(index: pd.Index | None, matrix: sp.csr_array) -> str:

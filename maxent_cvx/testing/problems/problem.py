@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...display import Shown
 from ...errors import StatementError, arguments
 from ...model.maxent import MaxEnt
 from ...priors import QIDistribution
@@ -21,7 +22,7 @@ __all__ = ["Problem", "into"]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Shown):
     """What is published, what is known about it, and the maximum-entropy answer as a formula gives it.
 
     Attributes

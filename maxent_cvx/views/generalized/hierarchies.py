@@ -37,7 +37,8 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
         If a file cannot be read, or a table was read with its first row as a header.
     """
     found: dict[str, Mapping[object, frozenset[object]]] = {}
-    for attribute, hierarchy in ({} if given is None else given).items():
+    held = {} if given is None else arguments.mapping(given, "hierarchies", "{attribute: its hierarchy}")
+    for attribute, hierarchy in held.items():
         if isinstance(hierarchy, str | PathLike):
             found[attribute] = _of_table(_of_file(hierarchy, attribute))
         elif isinstance(hierarchy, pd.DataFrame):

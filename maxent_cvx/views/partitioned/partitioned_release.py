@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...display import FirstRows, Shown
 from ...errors import amount, whole
 from ..buckets import BucketView
 from .counted_tuples import unshared
@@ -26,7 +28,7 @@ class PartSize(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartitionedRelease:
+class PartitionedRelease(Shown):
     """A release in partitions of whole buckets, which are made where and when they are needed.
 
     Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.disguise.anatomy` of a
@@ -114,6 +116,9 @@ class PartitionedRelease:
         2                3        1       3
         """
         return pd.DataFrame(self.sizes, columns=list(PartSize._fields)).rename_axis("partition")
+
+    def _tables(self) -> Iterable[FirstRows]:
+        return [FirstRows(self.describe(), "partitions")]
 
     def __repr__(self) -> str:
         return (

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...display import Shown
 from ...errors import StatementError, arguments, shown
 from ...tables.selection import PLAIN, constant
 
@@ -26,7 +27,7 @@ DEEPEST = 100
 IMPLIES, OR, AND, NOT, ALONE = range(5)
 
 
-class Sentence:
+class Sentence(Shown):
     """What is true or false of who has what: an atom "person has value", or a combination of some.
 
     Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and from these

@@ -1,10 +1,10 @@
 """The assignments of values by which every refused cut had a half with fewer than l values: counted, not listed.
 
-Two dynamic programs. Inside a group, records in the same halves are a cell; the values go through one after the other,
-each with all ways to spread over the cells. A state is how full the cells are, how many values each half of the group's
-own cuts has (l stands for l and more), and of halves that other groups have part in which values they have. Of the
-last only those of full cells leave the group. Then the groups go through one after the other, a state being which
-values each half has so far, and l of them are all the same.
+Two dynamic programs. Inside a group, records in the same halves, of one prior, are a cell; the values go through one
+after the other, each with all ways to spread over the cells. A state is how full the cells are, how many values each
+half of the group's own cuts has (l stands for l and more), and of halves that other groups have part in which values
+they have. Of the last only those of full cells leave the group. Then the groups go through one after the other, a state
+being which values each half has so far, and l of them are all the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Counted:
     sums : list of ndarray
         Forwards through these.
     log_share : float
-        The logarithm of their share of all assignments within groups; minus infinity if there is none.
+        The logarithm of their share of all assignments within groups, without a prior; minus infinity if there is none.
     """
 
     part: Part

@@ -1,4 +1,4 @@
-"""One group's values spread over its cells, the records that are in the same halves of refused cuts."""
+"""One group's values spread over its cells, the records of one prior that are in the same halves of refused cuts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from ....errors import GroupTooLarge
 from ....tables.coding import group_codes
@@ -27,7 +27,9 @@ class GroupWays:
         self.part, self.number = part, number
         self.members = np.flatnonzero(part.group == number)
         inside = part.halves[:, self.members]
-        cells, self.cell = np.unique(inside, axis=1, return_inverse=True)
+        with_kind = np.vstack([inside, part.kind[self.members]])
+        cells, self.cell = np.unique(with_kind, axis=1, return_inverse=True)
+        cells, self.kind = cells[:-1].astype(bool), cells[-1].astype(np.int64)
         self.cell = self.cell.reshape(-1)
         self.size = np.bincount(self.cell)
         touched = inside.any(axis=1)
@@ -70,7 +72,7 @@ class GroupWays:
             if value == self.values[-1]:
                 grown[:, n_cells : n_cells + n_own] = 0  # asked, and of no interest to others
             target, state = numbered(grown[kept])
-            self.layers.append(Layer(source[kept], option[kept], target, self._weight(spread), len(state)))
+            self.layers.append(Layer(source[kept], option[kept], target, self._weight(spread, int(value)), len(state)))
             self.spread.append(spread)
         self.ends = state[:, n_cells + n_own :]
         self.sums, log_total = forwards(self.layers)
@@ -90,15 +92,16 @@ class GroupWays:
         check_steps(min(math.comb(n + len(most) - 1, n), math.prod(map(int, most))))
         return np.array(list(_spreads(n, self.size.tolist())), dtype=np.int64).reshape(-1, len(most))
 
-    def _weight(self, spread: np.ndarray) -> np.ndarray:
-        """The multinomial probability of each way to spread records over the cells."""
+    def _weight(self, spread: np.ndarray, value: int) -> np.ndarray:
+        """The multinomial probability of each way to spread records over the cells, times their prior."""
         n = spread.sum(axis=1)
         ways = gammaln(n + 1) - gammaln(spread + 1).sum(axis=1)
-        return np.exp(ways + spread @ np.log(self.size / self.size.sum()))
+        prior = xlogy(spread, self.part.prior[self.kind, value]).sum(axis=1)
+        return np.exp(ways + spread @ np.log(self.size / self.size.sum()) + prior)
 
     @cached_property
     def _log_all(self) -> float:
-        """The logarithm of the sum of the weights of all assignments: that cells have their sizes by chance."""
+        """The logarithm of the sum of all assignments' weights, without a prior: that cells are full by chance."""
         n = self.size.sum()
         return float(gammaln(n + 1) + (self.size * np.log(self.size / n) - gammaln(self.size + 1)).sum())
 

@@ -27,6 +27,10 @@ class Part:
     cuts : list of tuple of int
         The one or two halves of which one has fewer than l values.
     l : int
+    kind : ndarray of int
+        Records of one kind have the same prior.
+    prior : ndarray, shape (kinds, values)
+        P(value | kind); 1 where all assignments are equally probable.
     """
 
     group: np.ndarray
@@ -34,6 +38,8 @@ class Part:
     halves: np.ndarray
     cuts: list[tuple[int, ...]]
     l: int
+    kind: np.ndarray
+    prior: np.ndarray
 
     def capped(self, values: np.ndarray) -> np.ndarray:
         """Sets of values, in which l and more are all of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,7 @@ class MondrianPosterior:
     part : ndarray of int
         The part of each bucket; parts are independent.
     log_share : ndarray
-        Of each bucket the logarithm of the share of its part's assignments that remain.
+        Of each bucket the logarithm of the share of its part's assignments that remain; NaN with a prior.
     """
 
     p: np.ndarray
@@ -57,12 +57,14 @@ def mondrian_posterior(people: People, k: int, l: int | None, n: int, rng: np.ra
     too_few = k > len(people) or (l is not None and bool(((n_sb > 0).sum(axis=1) < l).any()))
     if too_few or (l is None and refused.cuts):
         raise _no_table()
-    p = n_sb[group] / n_sb.sum(axis=1)[group, None]
+    p = people.baseline()[people.tuple_of]
+    kind, prior = _kinds(people)
     error = np.zeros_like(p)
     part_of, log_share = np.arange(len(n_sb)), np.zeros(len(n_sb))
     for buckets, cuts in _linked(refused, group) if refused.cuts else ():
         assert l is not None
         part, records, values = _part(refused, group, n_sb, buckets, cuts, l)
+        part = replace(part, kind=kind[records], prior=prior[:, values])
         part_of[buckets] = buckets[0]
         inside = np.ix_(records, values)
         try:
@@ -73,6 +75,8 @@ def mondrian_posterior(people: People, k: int, l: int | None, n: int, rng: np.ra
         if np.isinf(counted.log_share):
             raise _no_table()
         p[inside], log_share[buckets] = counted.probabilities(), counted.log_share
+    if people.prior is not None:  # tables that are weighed are not counted
+        log_share[:] = np.nan
     return MondrianPosterior(p, error if error.any() else None, part_of, log_share)
 
 
@@ -83,6 +87,14 @@ def _groups(people: People) -> tuple[np.ndarray, np.ndarray]:
         raise Infeasible("Mondrian puts people with the same QI into one group, and its groups do not overlap")
     bucket = view.n_qb.tocsr()
     return bucket.indices[bucket.indptr[people.tuple_of]], view.n_sb.toarray().T
+
+
+def _kinds(people: People) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each person, and P(value | kind); everybody is of one kind without a prior."""
+    if people.believed is None:
+        return np.zeros(len(people), dtype=np.int64), np.ones((1, len(people.view.sensitive_values)))
+    prior, kind = np.unique(people.believed, axis=0, return_inverse=True)
+    return kind.reshape(-1)[people.tuple_of], prior
 
 
 def _no_table() -> Infeasible:
@@ -114,4 +126,5 @@ def _part(
     values = np.flatnonzero(n_sb[buckets].any(axis=0))
     own, renamed = renumbered(cuts)
     halves = np.array([np.isin(records, refused.halves[half]) for half in own])
-    return Part(number[group[records]], n_sb[np.ix_(buckets, values)], halves, renamed, l), records, values
+    kind, prior = np.zeros(len(records), dtype=np.int64), np.ones((1, len(values)))
+    return Part(number[group[records]], n_sb[np.ix_(buckets, values)], halves, renamed, l, kind, prior), records, values

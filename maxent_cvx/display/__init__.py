@@ -1,0 +1,8 @@
+"""How objects show themselves in notebooks: a sentence, and the first rows of tables, as HTML."""
+
+from __future__ import annotations
+
+from .as_html import MOST_ROWS, FirstRows, as_html
+from .shown import Shown
+
+__all__ = ["MOST_ROWS", "FirstRows", "Shown", "as_html"]

@@ -1,0 +1,33 @@
+"""E[1 / F | f]: how likely a record is whose it seems, if f of some F people in the population are in the sample."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import hyp2f1
+
+__all__ = ["individual_risk"]
+
+
+def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
+    """E[1 / F | f] = (p / f) 2F1(1, 1; f + 1; 1 - p), with F given f negative binomial.
+
+    Parameters
+    ----------
+    records : ndarray of int
+        f, the records of each class in the sample.
+    share : float
+        p, the probability with which somebody of the population is in the sample, above 0.
+
+    Returns
+    -------
+    ndarray
+        Probabilities.
+
+    Notes
+    -----
+    P(F = h | f) = C(h - 1, f - 1) p^f (1 - p)^(h - f): every person is in the sample with the same probability,
+    whoever else is, and before it is seen a class of h people is as likely as 1 / h (Benedetti and Franconi, 1998;
+    Franconi and Polettini, 2004, the individual risk of mu-Argus and sdcMicro). Their (p^f / f) 2F1(f, f; f + 1; 1 - p)
+    is this by Euler's transformation, which keeps its digits where f is large.
+    """
+    return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))

@@ -1,0 +1,237 @@
+"""Every object shows itself: on a terminal in words, in a notebook as HTML in which all values are escaped."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from sklearn.tree import DecisionTreeClassifier
+
+import maxent_cvx as mx
+from maxent_cvx.display import FirstRows, as_html
+from maxent_cvx.views.partitioned.partitioned_release import divided
+
+#: What a value may be called by somebody who hopes that a notebook runs it.
+HOSTILE = "<script>alert(1)</script>"
+#: Tags that are ours.
+OURS = {"div", "p", "strong", "br", "table", "thead", "tbody", "tr", "th", "td"}
+#: Classes that are only derived from.
+ABSTRACT = {"Source", "View"}
+
+
+class Tags(HTMLParser):
+    """The tags of a page, which are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.seen.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+
+def hospital() -> pd.DataFrame:
+    """The ten patients, of whom two have a disease that is markup, as is the name of their gender's column."""
+    table = mx.datasets.load_hospital().replace({"Disease": {"HIV": HOSTILE}})
+    return table.rename(columns={"Gender": "<i>Gender</i>", "Disease": "<b>Disease</b>"})
+
+
+def objects() -> dict[str, object]:
+    """One of each public class, made of hostile data."""
+    table = hospital()
+    qi, sa = ["<i>Gender</i>", "Degree"], "<b>Disease</b>"
+    release = mx.Release.from_buckets(table, qi=qi, sa=sa, bucket="Bucket")
+    men = {"<i>Gender</i>": "male"}
+    statement = mx.P(HOSTILE, given=men) == 0.25
+    model = mx.MaxEnt(release, people={HOSTILE: {"<i>Gender</i>": "male", "Degree": "college"}}).add(statement)
+    parts = mx.PartitionedMaxEnt(divided(release, 2)).add(statement)
+    first, second = (t.replace({"Disease": {"Flu": HOSTILE}}) for t in mx.datasets.load_patients())
+    releases = [
+        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in (first, second)
+    ]
+    groups = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "S": [HOSTILE, "b"]})
+    voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
+    rules = mx.disguise.mine_rules(table, qi="Degree", sa=sa, support=0.1, confidence=0.5)
+    values = {HOSTILE: 1.0, "Flu": 2.0}
+    cells = pd.DataFrame({"<i>Gender</i>": ["male", "female"], sa: HOSTILE, "n": ["<5", 3]})
+    numbers = pd.DataFrame({"A": [0, 0, 1], "S": [HOSTILE, "y", "y"]})
+    return {
+        "AnsweredQueries": mx.AnsweredQueries([{**men, sa: HOSTILE}], [1.0]),
+        "Block": model.space.marginal(sa),
+        "BucketInvariants": mx.BucketInvariants(release),
+        "Count": mx.Count(HOSTILE, who=[HOSTILE]),
+        "Covariance": mx.Covariance("<i>Gender</i>=male", values),
+        "E": mx.E(sa, given=men, values=values),
+        "GroupedRelease": mx.Release.from_generalized(groups, qi="Age", sa="S", population=voters),
+        "MaxEnt": model,
+        "Monotone": mx.Monotone(of=mx.P(HOSTILE), along="Degree", order=["junior", "college"]),
+        "NoisyMarginal": mx.NoisyMarginal(pd.Series([3.2], pd.Index([HOSTILE], name=sa)), scipy.stats.norm(scale=1)),
+        "P": mx.P(HOSTILE),
+        "PartitionedMaxEnt": parts,
+        "PartitionedPosterior": parts.solve(threads=1),
+        "PartitionedRelease": divided(release, 2),
+        "Posterior": model.solve(),
+        "PublishedCorrelation": mx.PublishedCorrelation(r=0.3, of=("<i>Gender</i>=male", values), sd=0.5, decimals=1),
+        "PublishedMoments": mx.PublishedMoments(mean=1.5, sd=0.5, values=values, decimals=1),
+        "PublishedQuantile": mx.PublishedQuantile(value=1, values=values, decimals=0),
+        "PublishedRegression": mx.PublishedRegression(coefficients={"intercept": 0.3}, of=values, decimals=1),
+        "PublishedRuleList": mx.PublishedRuleList(rules=[(men, HOSTILE, 0.4)]),
+        "PublishedRules": mx.PublishedRules(rules),
+        "PublishedTable": mx.PublishedTable(cells),
+        "PublishedTree": mx.PublishedTree(DecisionTreeClassifier().fit(numbers[["A"]], numbers["S"])),
+        "QIDistribution": mx.QIDistribution.estimate(table, qi=["<i>Gender</i>"], sa=sa),
+        "QITable": mx.QITable(table, qi=qi, sa=sa, sa_values=[HOSTILE, "Flu"]),
+        "RandomizedResponse": mx.RandomizedResponse(
+            pd.DataFrame([[0.8, 0.2], [0.2, 0.8]], [HOSTILE, "Flu"], [HOSTILE, "Flu"]), reported="<i>Gender</i>"
+        ),
+        "Release": release,
+        "ReleaseSeries": mx.ReleaseSeries(releases),
+        "Rows": model.space.marginal(sa) <= 0.5,
+        "RuleSet": rules,
+        "SameValue": mx.SameValue(HOSTILE, "Ann"),
+        "Space": model.space,
+        "Statement": statement,
+        "StrongestAssociations": mx.StrongestAssociations(
+            mx.mine_associations(table, qi=qi, sa=sa, min_support=1), positive=1, negative=1
+        ),
+        "mine_associations": mx.mine_associations(table, qi=qi, sa=sa, min_support=1),
+        "compare_solvers": mx.compare_solvers({HOSTILE: model}, ["DUAL_NEWTON"]),
+        "exposed": mx.measures.exposed(model.solve(), 0.5),
+        "solvers.Certificate": model.solve().certificate,
+        "solvers.find": mx.solvers.find("DUAL_NEWTON"),
+        "relax": mx.MaxEnt(release).add("P(Flu | Degree=college) >= 0.9").relax(),
+        "soft": mx.soft(statement, sd=0.1),
+        "worlds.sample": mx.worlds.sample(pd.DataFrame({HOSTILE: [0.5, 0.4], "y": [0.5, 0.6]}), [HOSTILE, "y"], n=100),
+        "worlds.has": mx.worlds.has(HOSTILE, HOSTILE),
+        "attacks.membership": mx.attacks.membership(
+            mx.Release.from_generalized(groups, qi="Age", sa="S"), voters
+        ),
+        "sdc.Sampling": mx.sdc.Sampling(0.5).publish(pd.DataFrame({HOSTILE: [HOSTILE] * 4, "S": [1, 2, 3, 4]}), "S"),
+        "people": model.space.people,
+        "equivocation": mx.measures.equivocation([1, 2, 4], [0.5, 0.25, 0.25]),
+    }  # fmt: skip
+
+
+OBJECTS = objects()
+
+
+def test_every_public_class_is_here() -> None:
+    """One of each class of the front door shows itself below; abstract ones cannot."""
+    classes = {
+        name for name in mx.__all__
+        if inspect.isclass(found := getattr(mx, name)) and not issubclass(found, BaseException)
+    }  # fmt: skip
+    assert classes - set(OBJECTS) == ABSTRACT
+    assert all(isinstance(OBJECTS[name], getattr(mx, name)) for name in classes & set(OBJECTS))
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_repr_says_what_it_is(name) -> None:
+    """Its class, or what it stands for, and something about it; never a place in memory, nor an array."""
+    text = repr(OBJECTS[name])
+    assert " object at 0x" not in text
+    assert "array(" not in text
+    assert len(text) > len(type(OBJECTS[name]).__name__) + 2
+    assert len(text) < 3000
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_html_is_well_formed_and_escaped(name) -> None:
+    """All tags are ours and closed in order, whatever the values are called; and it is short."""
+    html = OBJECTS[name]._repr_html_()
+    page = Tags()
+    page.feed(html)
+    page.close()
+    assert not page.open
+    assert page.seen <= OURS
+    assert " object at 0x" not in html
+    assert len(html) < 20_000
+
+
+def test_a_release_shows_its_buckets() -> None:
+    """How many people, which QI tuples and which values with how many; and that there are more."""
+    html = OBJECTS["Release"]._repr_html_()
+    table = hospital()
+    for size in table.groupby("Bucket").size():
+        assert f"<td>{size}</td>" in html
+    assert "Flu (2)" in html
+    many = pd.DataFrame({"Q": range(40), "S": range(40), "B": np.arange(40) // 2})
+    html = mx.Release.from_buckets(many, qi="Q", sa="S", bucket="B")._repr_html_()
+    assert "the first 10 of 20 buckets" in html
+    assert html.count("<tr") == 10 + 2
+    one = mx.Release.from_buckets(many.assign(B=0), qi="Q", sa="S", bucket="B")._repr_html_()
+    assert "... of 40" in one
+
+
+def test_a_series_shows_who_comes_and_goes() -> None:
+    """People, those who are new, and those who are gone."""
+    tables = [
+        pd.DataFrame({"who": who, "S": ["a", "b"] * (len(who) // 2), "B": 1})
+        for who in ([1, 2, 3, 4], [3, 4, 5, 6, 7, 8])
+    ]
+    series = mx.ReleaseSeries(mx.Release.from_buckets(t, qi=[], sa="S", bucket="B", id="who") for t in tables)
+    (first,) = series._tables()
+    assert first.table.iloc[:, :3].to_numpy().tolist() == [[4, 4, 0], [6, 4, 2]]
+
+
+def test_a_group_shows_whom_it_covers() -> None:
+    """Of a population: the records of a group, and the people who may be among them."""
+    (first,) = OBJECTS["GroupedRelease"]._tables()
+    assert first.table[["records", "people covered"]].to_numpy().tolist() == [[2, 3], [2, 4]]
+
+
+def test_associations_show_the_strongest_of_both_signs() -> None:
+    """The first positive and the first negative ones, of how many."""
+    mined = OBJECTS["mine_associations"]
+    (first,) = mined._tables()
+    whole = mined.table()
+    assert first.total == len(whole)
+    assert first.table["rule"].to_list()[:5] == whole["rule"].to_list()[:5]
+    assert first.table["rule"].str.contains("=> not").sum() == 5
+    assert "the first 10 of" in mined._repr_html_()
+
+
+def test_long_cells_and_many_columns_are_cut() -> None:
+    """A notebook is not flooded by one object."""
+    wide = pd.DataFrame(np.zeros((100, 300)))
+    assert as_html("<X: y>", FirstRows(wide)).count("<td") < 11 * 25
+    assert len(as_html("", FirstRows(pd.DataFrame({"a": ["x" * 10_000]})))) < 1000
+
+
+def test_a_table_of_solvers_is_a_table() -> None:
+    """What is taken from it is a plain DataFrame, and it keeps what is attached."""
+    table = OBJECTS["compare_solvers"]
+    assert isinstance(table, pd.DataFrame)
+    assert type(table[["bound"]]) is pd.DataFrame
+    again = pickle.loads(pickle.dumps(table))
+    assert again.equals(table)
+    assert again.attrs == table.attrs
+
+
+def test_a_view_of_ones_own_says_what_it_is() -> None:
+    """A subclass of View needs no repr of its own."""
+
+    class Own(mx.View):
+        qi, sensitive, noun = ("w",), ("d",), "pair"
+        quasi_identifiers = pd.MultiIndex.from_arrays([["A", HOSTILE]], names=["w"])
+        sensitive_values = pd.Index(["x", "y"], name="d")
+        n_q, n_s = np.array([2, 2]), np.array([2, 2])
+        published = {("q",): pd.Series([2, 2], quasi_identifiers), ("s",): pd.Series([2, 2], sensitive_values)}  # noqa: RUF012
+
+        def terms(self):
+            return {"q": np.repeat(np.arange(2), 2), "s": np.tile(np.arange(2), 2)}
+
+    assert repr(Own()) == "<Own: 4 records; 2 distinct (w), 2 values of 'd'>"
+    assert "&lt;script&gt;" in Own()._repr_html_()

@@ -1,0 +1,320 @@
+"""Re-identification: classes counted one by one, and estimates of the population beside sums and simulations."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import StatementError, TableError, UnknownName
+from maxent_cvx.measures import reidentification
+from maxent_cvx.measures.reidentification.individual_risk import individual_risk
+from maxent_cvx.measures.reidentification.pitman import expected_risk, fitted, log_likelihood, still_unique
+from maxent_cvx.measures.reidentification.zayatz import share_unique
+from maxent_cvx.views.partitioned.partitioned_release import divided
+from support.helpers import refused
+
+pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon
+PROPERTY = settings(deadline=None, max_examples=50)
+PEOPLE = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=40)
+
+
+def table(people: list[tuple[str, int]]) -> pd.DataFrame:
+    return pd.DataFrame(people, columns=["sex", "age"])
+
+
+@PROPERTY
+@given(PEOPLE, st.integers(1, 6))
+def test_of_a_sample(people, k):
+    """Each record is one of those that are alike: counted by hand, record by record."""
+    alike = Counter(people)
+    f = [alike[person] for person in people]
+    found = reidentification(table(people), qi=["sex", "age"], k=k)
+    value = found.measures["value"]
+    assert value["classes"] == len(alike)
+    assert value["k"] == min(f)
+    assert value["records below k"] == sum(n < k for n in f)
+    assert value["sample uniques"] == f.count(1)
+    assert value["highest prosecutor risk"] == 1 / min(f)
+    mean = float(sum(Fraction(1, n) for n in f) / len(f))
+    assert value["prosecutor risk"] == pytest.approx(mean)
+    assert value["marketer risk"] == pytest.approx(mean)
+    assert found.classes["records"].to_dict() == dict(alike)
+    assert found.classes["risk"].is_monotonic_decreasing
+    assert f"{sum(n < k for n in f)} of {len(f)} records in classes of fewer than {k}, {f.count(1)} unique" in str(
+        found
+    )
+
+
+@PROPERTY
+@given(PEOPLE, PEOPLE, st.integers(1, 6))
+def test_of_a_population(people, others, k):
+    """Of a list of everybody it is known of how many people each record can be."""
+    everybody = Counter(people + others)
+    population = [everybody[person] for person in people]
+    value = reidentification(table(people), ["sex", "age"], population=table(people + others), k=k).measures["value"]
+    assert value["population k"] == min(population)
+    assert value["records below k in the population"] == sum(n < k for n in population)
+    assert value["population uniques"] == population.count(1)
+    assert value["highest journalist risk"] == 1 / min(population)
+    mean = float(sum(Fraction(1, n) for n in population) / len(population))
+    assert value["journalist risk"] == pytest.approx(mean)
+    # A marketer who links a class of f records at random to its F people has f / F of one right.
+    pairs = sum(Fraction(n, everybody[person]) for person, n in Counter(people).items())
+    assert value["marketer risk"] == pytest.approx(float(pairs / len(people)))
+    assert value["journalist risk"] <= value["prosecutor risk"] + 1e-12
+
+
+def test_pycanon_counts_the_same_k():
+    """The k of k-anonymity is pyCANON's, on Adult with ages by decades, too."""
+    anonymity = pytest.importorskip("pycanon.anonymity")
+    adult = mx.datasets.load_adult().head(2000)
+    for qi in (["sex"], ["sex", "race"], ["age", "workclass", "sex"]):
+        assert reidentification(adult, qi).measures["value"]["k"] == anonymity.k_anonymity(adult, qi)
+
+
+def test_whatever_has_classes(hospital, release):
+    """A release, a table of quasi-identifiers, a release in partitions and posteriors have the classes of the table."""
+    qi = ["Gender", "Degree"]
+    expected = reidentification(hospital, qi)
+    census = mx.QITable(hospital, qi=qi, sa="Disease", sa_values=["Flu", "HIV"])
+    parts = divided(release, 2)
+    for published in (release, census, parts, mx.MaxEnt(release).solve(), mx.MaxEnt(parts).solve()):
+        found = reidentification(published)
+        pd.testing.assert_frame_equal(found.measures, expected.measures)
+        pd.testing.assert_frame_equal(found.classes.sort_index(), expected.classes.sort_index())
+    for population in (hospital, census):
+        assert reidentification(release, population=population).measures["value"]["population k"] == 1
+    one = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
+    assert reidentification(one).classes["records"].to_dict() == {"female": 4, "male": 6}
+
+
+def test_generalised_groups():
+    """Groups of a generalised release are its classes, and whom they cover the people whom a record can be of."""
+    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[40, 49]"], "Disease": ["HIV", "Flu", "Flu"]})
+    voters = pd.DataFrame({"Age": [21, 24, 28, 45, 60]})
+    release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
+    found = reidentification(release, k=2)
+    assert found.classes[["records", "people"]].to_numpy().tolist() == [[1, 1], [2, 3]]
+    value = found.measures["value"]
+    assert (value["k"], value["population uniques"], value["records below k"]) == (1, 1, 1)
+    assert value["journalist risk"] == pytest.approx((1 + 2 / 3) / 3)
+    alone = mx.Release.from_generalized(records, qi="Age", sa="Disease")
+    assert reidentification(alone).classes["records"].to_list() == [1, 2]
+    with refused(StatementError, "has its population already"):
+        reidentification(release, population=voters)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.99, 1.0])
+def test_individual_risk(p):
+    """E[1 / F | f] is the sum over the negative binomial distribution, term by term; of a census it is 1 / f."""
+    for f in (1, 2, 7, 60):
+        h, term, total = f, p**f, 0.0
+        while term > 0 and h < 40 * f / p:
+            total += term / h
+            h, term = h + 1, term * h / (h - f + 1) * (1 - p)
+        assert individual_risk(np.array([f]), p)[0] == pytest.approx(total, rel=1e-9)
+    if p < 1:  # Benedetti and Franconi's own formula for sample uniques
+        assert individual_risk(np.array([1]), p)[0] == pytest.approx(p / (1 - p) * math.log(1 / p), rel=1e-9)
+
+
+def test_individual_risk_is_simulated():
+    """Where classes are as likely as 1 / F, and all people equally likely to be drawn, it is the mean of 1 / F."""
+    rng, p = np.random.default_rng(3), 0.3
+    sizes = np.arange(1, 400)
+    people = rng.choice(sizes, 400_000, p=(1 / sizes) / (1 / sizes).sum())
+    drawn = rng.binomial(people, p)
+    for f in (1, 2, 5):
+        inside = 1 / people[drawn == f]
+        error = inside.std() / math.sqrt(len(inside))
+        assert abs(inside.mean() - individual_risk(np.array([f]), p)[0]) < 4 * error
+
+
+def seated(rng: np.random.Generator, n: int, alpha: float, theta: float) -> np.ndarray:
+    """The classes of n people, one after another: a new one, or an old one of m with a chance like m - alpha."""
+    sizes: list[int] = []
+    found = np.empty(n, dtype=int)
+    for i in range(n):
+        is_new = rng.random() * (theta + i) < theta + alpha * len(sizes)
+        while not is_new:
+            one = found[rng.integers(i)]
+            if rng.random() < 1 - alpha / sizes[one]:
+                break
+        found[i] = len(sizes) if is_new else one
+        if is_new:
+            sizes.append(0)
+        sizes[found[i]] += 1
+    return found
+
+
+def test_likelihood():
+    """Pitman's formula is the product of the chances of sitting down one by one, in whichever order."""
+    rng = np.random.default_rng(0)
+    classes = seated(rng, 60, 0.4, 3.0)
+    records = np.bincount(classes)
+    points = [(0.1, 2.0), (0.5, 0.7), (0.9, 30.0), (0.0, 5.0)]
+
+    def one_by_one(alpha: float, theta: float, order: np.ndarray) -> float:
+        sizes: Counter[int] = Counter()
+        total = 0.0
+        for i, one in enumerate(order.tolist()):
+            chance = sizes[one] - alpha if sizes[one] else theta + alpha * len(sizes)
+            total += math.log(chance / (theta + i))
+            sizes[one] += 1
+        return total
+
+    sizes, number = np.unique(records, return_counts=True)
+    ours = [log_likelihood(*point, sizes, number) for point in points]
+    for order in (classes, rng.permutation(classes)):
+        theirs = [one_by_one(*point, order) for point in points]
+        for (a, b), (c, d) in zip(pairwise(ours), pairwise(theirs), strict=True):
+            assert b - a == pytest.approx(d - c, abs=1e-9)
+
+
+def test_the_largest_likelihood():
+    """No point of a fine grid has a larger one."""
+    records = np.bincount(seated(np.random.default_rng(5), 800, 0.6, 10.0))
+    sizes, number = np.unique(records, return_counts=True)
+    best = log_likelihood(*fitted(records), sizes, number)
+    for alpha in np.linspace(0, 0.99, 100):
+        for theta in np.geomspace(0.01, 1e4, 100):
+            assert log_likelihood(alpha, theta, sizes, number) <= best + 1e-6
+
+
+def test_what_pitman_expects_by_hand():
+    """A unique stays so if nobody joins it; whoever joins, by the chances of sitting down, is summed."""
+    alpha, theta, n, n_population = 0.3, 4.0, 50, 400
+    product = math.prod((theta + alpha + i - 1) / (theta + i) for i in range(n, n_population))
+    assert still_unique(alpha, theta, n, n_population) == pytest.approx(product, rel=1e-9)
+    for f in (1, 3, 20):
+        chance = {f: 1.0}
+        for i in range(n, n_population):
+            after: Counter[int] = Counter()
+            for m, p in chance.items():
+                join = (m - alpha) / (theta + i)
+                after[m + 1] += p * join
+                after[m] += p * (1 - join)
+            chance = dict(after)
+        mean = sum(p / m for m, p in chance.items())
+        assert expected_risk(alpha, theta, np.array([f]), n, n_population)[0] == pytest.approx(mean, rel=1e-9)
+
+
+@pytest.mark.parametrize("f", [1, 2, 30, 300, 1_000, 1_001, 7_000])
+def test_large_populations_are_integrated(f):
+    """Where not every addition is summed up, the mean is right to five digits."""
+    alpha, theta, n, others = 0.6, 40.0, 10_000, 300_000
+    a, b = f - alpha, theta + n - f + alpha
+    x = np.arange(others)
+    ratio = (others - x) / (x + 1) * (x + a) / (others - x - 1 + b)
+    log_p = np.concatenate([[0.0], np.cumsum(np.log(ratio))])
+    p = np.exp(log_p - log_p.max())
+    mean = (p / (f + np.arange(others + 1))).sum() / p.sum()
+    assert expected_risk(alpha, theta, np.array([f]), n, n + others)[0] == pytest.approx(mean, rel=1e-5)
+
+
+@pytest.mark.parametrize(("alpha", "theta"), [(0.3, 20.0), (0.7, 5.0), (0.05, 200.0)])
+def test_pitman_is_simulated(alpha, theta):
+    """Of populations that come about in that way, the estimates are right on average, and Zayatz' is not lower."""
+    rng, n, n_population, repeats = np.random.default_rng(1), 300, 1_500, 25
+    true, pitman, zayatz = (np.empty((repeats, 2)) for _ in range(3))
+    for i in range(repeats):
+        everybody = seated(rng, n_population, alpha, theta)
+        sample, people = everybody[:n], np.bincount(everybody)
+        records = np.bincount(sample, minlength=len(people))
+        true[i] = ((people == 1) & (records == 1)).sum(), (1 / people[sample]).mean()
+        frame = pd.DataFrame({"q": sample})
+        value = reidentification(frame, "q", population=n_population).measures["value"]
+        pitman[i] = value["population uniques (Pitman)"], value["individual risk (Pitman)"]
+        zayatz[i] = value["population uniques (Zayatz)"], value["marketer risk"]
+    error = (pitman - true).std(axis=0) / math.sqrt(repeats)
+    assert (np.abs((pitman - true).mean(axis=0)) < 4 * error).all()
+    assert zayatz[:, 0].mean() > true[:, 0].mean() - 4 * error[0]
+    np.testing.assert_array_equal(zayatz[:, 1], pitman[:, 1])
+
+
+@PROPERTY
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=15), st.integers(0, 60))
+def test_zayatz(records, others):
+    """By Bayes' rule with hypergeometric chances, as fractions."""
+    records = [1, *records]
+    n, n_population = sum(records), sum(records) + others
+    share = {size: Fraction(number, len(records)) for size, number in Counter(records).items()}
+
+    def one(size: int) -> Fraction:
+        ways = size * math.comb(n_population - size, n - 1)
+        return Fraction(ways, math.comb(n_population, n))
+
+    expected = share[1] * one(1) / sum(share[size] * one(size) for size in share)
+    assert share_unique(np.array(records), n_population) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_of_a_census():
+    """Where the release is of everybody, what is estimated is what is counted."""
+    people = table([("a", 1), ("a", 1), ("b", 1), ("c", 2), ("c", 2), ("c", 2)])
+    value = reidentification(people, ["sex", "age"], population=6).measures["value"]
+    for name in ("population uniques (Pitman)", "population uniques (Zayatz)"):
+        assert value[name] == pytest.approx(1)
+    for name in ("individual risk (Pitman)", "individual risk (Benedetti-Franconi)", "marketer risk"):
+        assert value[name] == pytest.approx(value["prosecutor risk"])
+
+
+@pytest.mark.parametrize("people", [[("a", 1)] * 5, [("a", i) for i in range(5)], [("a", 1)]])
+def test_what_nothing_is_learnt_of(people):
+    """One class, or none but of one record, leave Pitman's parameters open: NaN, and in words why."""
+    found = reidentification(table(people), ["sex", "age"], population=100)
+    row = found.measures.loc["population uniques (Pitman)"]
+    assert math.isnan(row["value"])
+    assert "nothing can be learnt of it" in row["says"]
+    assert found.measures["value"]["marketer risk"] == found.measures["value"]["individual risk (Benedetti-Franconi)"]
+
+
+def test_in_words_and_html():
+    """It prints as a sentence, and as a table of measures on a page."""
+    found = reidentification(table([("a", 1), ("a", 1), ("b", 1)]), ["sex", "age"], k=2)
+    words = "1 of 3 records in classes of fewer than 2, 1 unique; risk of a record 0.667 on average, 1 at most"
+    assert str(found) == words
+    assert "highest prosecutor risk" in found._repr_html_()
+
+
+def test_wrong_arguments(hospital, release):
+    """What has no classes, or no such columns, is told what is expected."""
+    qi = ["Gender", "Degree"]
+    with refused(StatementError, "quasi-identifiers? Say so with qi="):
+        reidentification(hospital)
+    with refused(StatementError, "qi= is of a table"):
+        reidentification(release, qi)
+    with refused(UnknownName, "'Sex' is not a column"):
+        reidentification(hospital, ["Sex"])
+    with refused(TableError, "missing values in 'Gender'"):
+        reidentification(hospital.assign(Gender=None), qi)
+    with refused(TableError, "looks like how many people"):
+        reidentification(hospital.assign(count=3), qi)
+    with refused(StatementError, "not in 'hospital'"):
+        reidentification("hospital")
+    with refused(TableError, "the population lacks people of 2 classes of 6"):
+        reidentification(hospital, qi, population=hospital[hospital["Degree"] != "graduate"])
+    with refused(UnknownName, "'Degree' is not a column of the population"):
+        reidentification(hospital, qi, population=hospital[["Gender"]])
+    with refused(StatementError, "the same quasi-identifiers are expected"):
+        census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+        reidentification(hospital, qi, population=census)
+    with refused(StatementError, "population=9", "from 10"):
+        reidentification(hospital, qi, population=9)
+    with refused(StatementError, "population=100.5: a whole number"):
+        reidentification(hospital, qi, population=100.5)
+    with refused(StatementError, "k=0"):
+        reidentification(hospital, qi, k=0)
+    tables = mx.datasets.load_patients()
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
+    )
+    with refused(StatementError, "of a series give one of its releases"):
+        reidentification(series)

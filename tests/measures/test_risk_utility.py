@@ -1,0 +1,101 @@
+"""One table of risks and utility: each line is what its measure says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import StatementError, measures
+from maxent_cvx.views.partitioned.partitioned_release import divided
+from support.helpers import refused
+
+
+@pytest.fixture
+def post(release) -> mx.Posterior:
+    """Somebody knows that no man has breast cancer."""
+    return mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+
+
+def test_each_line(post, hospital, release):
+    """Every number is that of its own measure."""
+    found = measures.risk_utility(post, hospital, threshold=0.5, k=3)
+    inference, finding, utility = (
+        found.loc[kind, "value"] for kind in ("inference risk", "re-identification risk", "utility")
+    )
+    verdict = measures.exposed(post, 0.5, hospital, baseline="overall")
+    assert inference["exposed people"] == verdict.people == 3
+    assert inference["attack success"] == verdict.attack_success
+    worst = measures.disclosure(post, worst=True).iloc[0]
+    for name, column in {"largest probability": "max_p", "entropy l": "entropy_l", "t": "t"}.items():
+        assert inference[name] == worst[column]
+    assert inference["overall divergence"] == measures.overall_divergence(post, hospital)
+    leaked = measures.leakage("overall", post)["value"]
+    assert inference["best guess"] == pytest.approx(leaked["posterior Bayes vulnerability"])
+    assert inference["best guess without the release"] == pytest.approx(leaked["prior Bayes vulnerability"])
+    pd.testing.assert_series_equal(
+        finding, measures.reidentification(release, k=3).measures["value"], check_names=False
+    )
+    assert utility["mean query error"] == measures.query_error(release, hospital)["error"].mean()
+    far = measures.marginal_distance(release, hospital)
+    assert utility["total variation, attribute with the sensitive values"] == far["total_variation"].max()
+    assert found["says"].map(bool).all()
+    assert set(found["unit"]) <= {
+        "people", "probability", "values", "distance", "share", "bits", "classes", "records", "ratio",
+    }  # fmt: skip
+
+
+def test_what_needs_the_original(post, hospital):
+    """Without the original there is no utility, and no truth to compare with; the rest is the same."""
+    with_it, without = measures.risk_utility(post, hospital), measures.risk_utility(post)
+    left = set(with_it.index) - set(without.index)
+    assert {kind for kind, _ in left} == {"utility", "inference risk"}
+    assert {name for kind, name in left if kind == "inference risk"} == {"attack success", "overall divergence"}
+    pd.testing.assert_frame_equal(with_it.loc[without.index], without)
+
+
+def test_certain_and_not_counted():
+    """A value that is certain and not sensitive has a line of its own, with its name."""
+    frame = pd.DataFrame({"q": list("aabbbb"), "s": ["x", "x", "x", "y", "z", "z"], "b": [1, 1, 2, 2, 2, 2]})
+    post = mx.MaxEnt(mx.Release.from_buckets(frame, qi="q", sa="s", bucket="b")).solve()
+    row = measures.risk_utility(post, sensitive=["y", "z"]).loc[("inference risk", "certain, not counted")]
+    assert (row["value"], row["says"]) == (2, "for whom a value is certain, though: x")
+
+
+def test_in_partitions(release):
+    """The same lines as in memory, but for the mean over people."""
+    one, other = (measures.risk_utility(mx.MaxEnt(view).solve()) for view in (release, divided(release, 2)))
+    assert {name for _, name in set(one.index) - set(other.index)} == {"best guess", "best guess without the release"}
+    np.testing.assert_allclose(other["value"], one.loc[other.index, "value"], atol=1e-6)
+    with refused(StatementError, "leave original= out"):
+        measures.risk_utility(mx.MaxEnt(divided(release, 2)).solve(), mx.datasets.load_hospital())
+
+
+def test_of_a_series():
+    """Records of a series are found by pseudonyms; what is inferred is listed, beside a baseline that is given."""
+    tables = mx.datasets.load_patients()
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
+    )
+    post = mx.MaxEnt(series).solve()
+    found = measures.risk_utility(post, baseline=None)
+    assert set(found.index.get_level_values("kind")) == {"inference risk"}
+    assert found["value"]["inference risk", "exposed people"] == measures.exposed(post).people
+    with refused(StatementError, "not published by the series"):
+        measures.risk_utility(post)
+
+
+def test_generalised_with_hierarchies():
+    """Generalised values are read for utility as they were for the release."""
+    frame = pd.DataFrame({"Age": [20, 21, 30, 31, 31, 20], "S": list("xyxyxy")})
+    nodes = {"Age": {"young": [20, 21], "old": [30, 31]}}
+    wide = frame.assign(Age=np.where(frame["Age"] < 25, "young", "old"))
+    release = mx.Release.from_generalized(wide, qi="Age", sa="S", hierarchies=nodes)
+    found = measures.risk_utility(mx.MaxEnt(release).solve(), frame, hierarchies=nodes)["value"]
+    assert found["re-identification risk", "k"] == 3
+    far = measures.marginal_distance(release, frame, hierarchies=nodes)
+    assert found["utility", "total variation, attribute"] == far.loc["Age", "total_variation"]
+    assert ("inference risk", "attack success") not in found.index  # of exact ages nothing is inferred
+    with refused(mx.TableError, "stands for none"):
+        measures.risk_utility(mx.MaxEnt(release).solve(), frame)
