@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 from collections.abc import Callable, Iterator
 
 import pandas as pd
@@ -13,6 +14,7 @@ from ..errors import MaxEntError, amount
 from ..measures import Exposure
 from ..views import View
 from .judging import ROUNDING
+from .reading import as_list
 
 __all__ = ["larger_buckets", "withholding"]
 
@@ -57,13 +59,25 @@ def larger_buckets(
             break
         tried = l
         if found is not None and not found.people:
-            said = f"--l {l}{f' --exempt {exempt}' * bool(exempt)} --seed {options.seed}"
-            return f"Anatomy's buckets of {said} pass: nobody is exposed in them above P = {limit:g}."
+            return (
+                f"Anatomy's buckets of --l {l} pass: nobody is exposed in them above P = {limit:g}. Publish them:  "
+                f"{_publish(options, l)}"
+            )
     if tried is None:
         return f"No buckets that Anatomy makes of {len(records)} records pass."
     return (
         f"Anatomy's buckets of up to --l {tried} do not pass{end}. Generalised groups may (publish --method mondrian)."
     )
+
+
+def _publish(options: argparse.Namespace, l: int) -> str:
+    """The command that publishes these buckets."""
+    command = ["maxent-cvx", "publish", options.table, "--qi", as_list(options.qi), "--sa", as_list(options.sa)]
+    command += ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
+    for name in ("rows", "count"):
+        if (value := getattr(options, name)) is not None:
+            command += [f"--{name}", str(value)]
+    return shlex.join([*command, *(["--missing", "drop"] if options.missing == "drop" else [])])
 
 
 def withholding(above: Exposure, options: argparse.Namespace) -> Iterator[str]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import shlex
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -18,7 +15,7 @@ from ..priors import QIDistribution
 from ..views import Release
 from .generalized_cells import as_text
 from .output import check_output, write
-from .reading import free_name, people_of, read_csv, read_table, values_as_printed
+from .reading import as_list, free_name, people_of, read_csv, read_table, values_as_printed
 from .releases import bucketed
 from .streams import DASH
 
@@ -159,13 +156,6 @@ def _roles(options: argparse.Namespace) -> list[str]:
 
 def _read_back(tables: list[str], more: list[str]) -> None:
     print(f"Read them back:  {shlex.join(['maxent-cvx', 'quantify', *tables, *more])}")
-
-
-def as_list(names: Iterable[str]) -> str:
-    """Write names with commas between them, in quotes where they hold one."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
 
 
 def _prior(path: str, records: pd.DataFrame, options: argparse.Namespace) -> QIDistribution:

@@ -16,6 +16,7 @@ from .built_in import BUILT_IN, assume
 from .streams import DASH, read_text, source_name
 
 __all__ = [
+    "as_list",
     "columns_of",
     "free_name",
     "load_table",
@@ -48,6 +49,13 @@ def columns_of(text: str) -> list[str]:
     """Read names with commas between them, in quotes where they hold one; of an empty text none."""
     found = next(csv.reader([text], skipinitialspace=True), [])
     return [name.strip() for name in found] if text.strip() else []
+
+
+def as_list(names: Iterable[str]) -> str:
+    """Write names with commas between them, in quotes where they hold one."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
 
 
 def load_table(name: str, options: argparse.Namespace) -> pd.DataFrame:

@@ -12,8 +12,10 @@ from ..errors import Infeasible, MaxEntError, StatementError
 from ..measures.accuracy import overall_divergence
 from ..measures.exposure.exposed import exposed
 from ..measures.exposure.exposure import Exposure
+from ..measures.exposure.judged_values import judged_values
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
+from ..views import OUTSIDE
 from .intervals import intervals
 from .solving import Contradiction, solved
 
@@ -31,9 +33,10 @@ class Answer:
         From the truth, bits; None without the original records.
     sensitive : object
         The values that count as exposed, as of :func:`maxent_cvx.measures.exposed`.
-    tuples : ndarray of int
-        The QI tuples that are shown, by position; the most exposed first if these are not all.
-    interval : ndarray or None, shape (2, QI tuples, sensitive values)
+    groups : ndarray of int
+        Who is shown: QI tuples, or where people are named these and the others of each, by their number in
+        ``post.space.groups``; the most exposed first if these are not all.
+    interval : ndarray or None, shape (2, groups, sensitive values)
         Of the P(s | q) shown: low <= P(s | q) <= high in every distribution that satisfies the rows.
     without_intervals : str
         Why there are none.
@@ -42,14 +45,34 @@ class Answer:
     post: Posterior
     divergence: float | None
     sensitive: object
-    tuples: np.ndarray
+    groups: np.ndarray
     interval: np.ndarray | None
     without_intervals: str = ""
 
     @cached_property
     def shown(self) -> pd.DataFrame:
-        """P(s | q) of the rows that are shown."""
-        return self.post.conditional().iloc[self.tuples]
+        """P(s | q) of the groups that are shown."""
+        return self.post.inferences()[0].iloc[self.groups]
+
+    def exposing(self, threshold: float) -> np.ndarray:
+        """Mark the columns of which a probability from the threshold on exposes somebody.
+
+        Those are of values that count, and that not everybody is known to have with that probability.
+
+        Parameters
+        ----------
+        threshold : float
+            A probability.
+
+        Returns
+        -------
+        ndarray of bool
+        """
+        values = self.post.space.view.sensitive_values
+        inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
+        baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
+        counted = judged_values(inside, self.sensitive).includes[:, baseline < threshold]
+        return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:
         """Who is exposed, beside the overall distribution of the values, where it is published.
@@ -100,7 +123,7 @@ def answered(
     original : DataFrame, optional
         The records that were published.
     max_rows : int
-        QI tuples that are shown.
+        Groups that are shown.
     seconds : float
         For the solve; and for the intervals.
     sensitive : object
@@ -118,17 +141,18 @@ def answered(
         return NoAnswer(error.conflict, str(error))
     except MaxEntError as error:
         return NoAnswer(None, str(error))
-    tuples = most_exposed(post, max_rows)
+    groups = most_exposed(post, max_rows, sensitive)
     divergence = None if original is None else overall_divergence(post, original)
     try:
-        return Answer(post, divergence, sensitive, tuples, intervals(model, tuples, seconds))
+        return Answer(post, divergence, sensitive, groups, intervals(model, groups, seconds))
     except MaxEntError as error:
-        return Answer(post, divergence, sensitive, tuples, None, str(error))
+        return Answer(post, divergence, sensitive, groups, None, str(error))
 
 
-def most_exposed(post: Posterior, max_rows: int) -> np.ndarray:
-    """The QI tuples of which most is inferred, by position; all of them, in their own order, where these are few."""
-    largest = post.conditional().to_numpy().max(axis=1)
+def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarray:
+    """The groups of which most is inferred, by number; all of them, in their own order, where these are few."""
+    table = post.inferences()[0].drop(columns=OUTSIDE, errors="ignore")
+    largest = judged_values(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
     if len(largest) <= max_rows:
         return np.arange(len(largest))
     return np.argsort(-largest, kind="stable")[:max_rows]

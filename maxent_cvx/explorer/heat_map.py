@@ -8,7 +8,7 @@ import numpy as np
 
 from .answers import Answer
 
-__all__ = ["heat_map"]
+__all__ = ["heat_map", "possible"]
 
 #: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
@@ -36,35 +36,42 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
     str
         HTML, in which every label is escaped.
     """
-    shown, view = answer.shown, answer.post.space.view
-    frames = _thresholds(answer, threshold)
-    heads = "".join(f'<th scope="col"><span>{escape(named(s))}</span></th>' for s in shown.columns)
-    rows, is_open = [], answer.interval
-    for i, q in enumerate(shown.index):
-        cells = "".join(
-            _cell(p, frames[j], *(() if is_open is None else is_open[:, i, j]))
-            for j, p in enumerate(shown.iloc[i].to_numpy())
-        )
-        people = view.n_q[answer.tuples[i]]
-        rows.append(f'<tr><th scope="row">{escape(named(q))}</th><td class="people">{people}</td>{cells}</tr>')
-    title = f"P({escape(', '.join(view.sensitive))} | {escape(', '.join(view.qi))})"
-    total = len(view.n_q)
-    part = f", the {len(shown)} most exposed of {total} groups" if len(shown) < total else ""
-    notes = ", and below it what the rows alone leave open" if answer.interval is not None else ""
-    before = "" if is_current else "<strong>The last picture, of before.</strong> "
+    view, columns = answer.post.space.view, possible(answer)
+    people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
+    limits = np.where(answer.exposing(threshold), threshold, np.inf)
+    heads = "".join(f'<th scope="col">{escape(named(answer.shown.columns[j]))}</th>' for j in columns)
+    rows = []
+    for i, q in enumerate(answer.shown.index):
+        ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
+        cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
+        rows.append(f'<tr><th scope="row">{escape(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
+    who, what = escape(", ".join(map(str, answer.shown.index.names))), escape(", ".join(view.sensitive))
     return (
-        f'<div class="maxent-map{"" if is_current else " maxent-old"}"><table><caption>{before}{title}{part}: the '
-        f"maximum-entropy probability{notes}; framed from {threshold:g} on</caption><thead><tr><th></th>"
-        f'<th scope="col">people</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        f'<div class="maxent-map{"" if is_current else " maxent-old"}"><p>{_caption(answer, threshold, is_current)}</p>'
+        f'<div><table aria-label="P({what} | {who})"><thead><tr><th scope="col">{who}</th><th scope="col">people</th>'
+        f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
     )
 
 
-def _thresholds(answer: Answer, threshold: float) -> np.ndarray:
-    """From which probability on a value exposes somebody: none, if everybody is known to have it as likely."""
-    values = answer.exposure(threshold).values
-    everywhere = values.index[values["baseline"].fillna(0) >= threshold]
-    counts = answer.shown.columns.isin(values.index) & ~answer.shown.columns.isin(everywhere)
-    return np.where(counts, threshold, np.inf)
+def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
+    """Say what the cells are, and what is left out."""
+    shown, total = answer.shown, len(answer.post.space.groups[1])
+    before = "" if is_current else "<strong>The last picture, of before.</strong> "
+    groups = f" of the {len(shown)} most exposed of {total} groups" if len(shown) < total else " of each group"
+    below = ", and below it the interval that the rows alone leave open" if answer.interval is not None else ""
+    n_left_out = shown.shape[1] - len(possible(answer))
+    left_out = f" {n_left_out} values that none of these can have are left out." if n_left_out else ""
+    what = escape(", ".join(answer.post.space.view.sensitive))
+    return (
+        f"{before}P({what}){groups}: the maximum-entropy probability{below}. Framed: inferred with P &gt;= "
+        f"{threshold:g}.{left_out}"
+    )
+
+
+def possible(answer: Answer) -> np.ndarray:
+    """The columns of values that somebody who is shown can have, by position."""
+    largest = answer.shown.to_numpy() if answer.interval is None else answer.interval[1]
+    return np.flatnonzero(largest.max(axis=0) > ROUNDING)
 
 
 def _cell(p: float, threshold: float, *interval: float) -> str:
@@ -72,6 +79,8 @@ def _cell(p: float, threshold: float, *interval: float) -> str:
     red, green, blue = (round(float(np.interp(p, [0, 0.5, 1], mixed))) for mixed in COLOURS.T)
     colour = "#fff" if p >= DARK else "#111"
     between = _interval(*interval) if interval else ""
+    if p <= ROUNDING and not between:
+        return '<td class="maxent-none">0</td>'
     frame = ' class="maxent-exposed"' if p >= threshold else ""
     return f'<td{frame} style="background:rgb({red},{green},{blue});color:{colour}">{short(p)}{between}</td>'
 

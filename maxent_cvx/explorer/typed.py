@@ -38,6 +38,8 @@ def typed(assumptions: Assumptions, state: State) -> str:
         lines.append(_added(label, source, was, own=one.has_own_label if one else label != source.label))
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
+    if any("explored.knowledge" in line for line in lines):
+        lines.insert(0, "# explored: the model that mx.explore was given")
     imports = ["from dataclasses import replace", ""] if any("replace(" in line for line in lines) else []
     return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
 

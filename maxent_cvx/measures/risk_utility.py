@@ -125,8 +125,13 @@ def _inference(
     share = verdict.people / max(verdict.total, 1)
     yield INFERENCE, "exposed people", verdict.people, "people", f"{share:.1%} of all: {value} is inferred with {at}"
     uncounted = int(verdict.uncounted["people"].sum())
-    which = ", ".join(map(str, verdict.uncounted.index[:3])) or "none"
-    yield INFERENCE, "certain, not counted", uncounted, "people", f"for whom a value is certain, though: {which}"
+    which = ", ".join(map(str, verdict.uncounted.index[:3]))
+    says = (
+        f"of whom a value is certain that does not count: {which}"
+        if which
+        else "no value is certain that does not count"
+    )
+    yield INFERENCE, "certain, not counted", uncounted, "people", says
     worst = disclosure(post, worst=True).iloc[0]
     yield INFERENCE, "largest probability", worst["max_p"], "probability", f"P({worst['value']} | q), of somebody"
     yield INFERENCE, "distinct l", worst["distinct_l"], "values", "at least so many are possible: distinct l-diversity"

@@ -205,7 +205,12 @@ class Posterior(TermDistribution):
         return pd.Series(form.costs(self.counts), index=index, name="penalty", dtype=float)
 
     def prices(
-        self, leave_one_out: bool = False, measure: Measure | None = None, *, time_limit: float = math.inf
+        self,
+        leave_one_out: bool = False,
+        measure: Measure | None = None,
+        *,
+        time_limit: float = math.inf,
+        progress: bool | None = None,
     ) -> pd.DataFrame:
         """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
 
@@ -220,6 +225,8 @@ class Posterior(TermDistribution):
             With `leave_one_out`: from a posterior to a number, or to several by name; by default the entropy.
         time_limit : float
             Seconds for each solve without a statement, as of :meth:`MaxEnt.solve`.
+        progress : bool, optional
+            Show a progress bar of these solves; by default on a terminal or in a notebook.
 
         Returns
         -------
@@ -261,7 +268,7 @@ class Posterior(TermDistribution):
         P(HIV | Degree=college) >= 0.25   >= -1.072    3.222   0.065
         P(Flu | Gender=male) <= 0.25      <=  0.783    3.182   0.026
         """
-        return price_table(self, leave_one_out, measure, time_limit)
+        return price_table(self, leave_one_out, measure, time_limit, progress)
 
     def certain(
         self, progress: bool | None = None, *, integer: bool = False, time_limit: float | None = None

@@ -94,7 +94,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, and what kind of things are in it: "text", "code", "number", "bar" or "range"."""
+    """A column: its heading, and what kind of things are in it: "text", "group", "code", "number", "bar", "range"."""
 
     name: str
     kind: str = "text"

@@ -9,29 +9,31 @@ import pandas as pd
 from ..terms.people import OTHERS
 from .blocks import Cell
 
-__all__ = ["count", "group_name", "label", "number", "percent", "probability", "share", "value_name"]
+__all__ = ["SPACE", "count", "group_name", "label", "number", "percent", "probability", "share", "value_name"]
 
 #: Probabilities this close to 0 or 1 are written as such: what solvers call exact.
 NEAR = 1e-9
+#: Keeps a number and its unit on one line.
+SPACE = "\u00a0"
 
 
 def percent(p: float, exact: float = 0.0) -> str:
     """Write a probability, as 83.3 %; what is within `exact` of 0 or 1 is that.
 
-    >>> percent(5 / 6), percent(0.8), percent(0.99999), percent(1.0), percent(1e-5), percent(1 - 1e-12, exact=1e-10)
-    ('83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %', '100 %')
+    >>> [percent(p).replace(SPACE, " ") for p in (5 / 6, 0.8, 0.99999, 1.0, 1e-5)]
+    ['83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %']
     """
     if math.isnan(p):
         return "not known"
     if p >= 1 - max(exact, NEAR):
-        return "100 %"
+        return f"100{SPACE}%"
     if p <= max(exact, NEAR):
-        return "0 %"
+        return f"0{SPACE}%"
     if p > 0.9995:
-        return "over 99.9 %"
+        return f"over 99.9{SPACE}%"
     if p < 0.0005:
-        return "below 0.1 %"
-    return f"{100 * p:.1f}".removesuffix(".0") + " %"
+        return f"below 0.1{SPACE}%"
+    return f"{100 * p:.1f}".removesuffix(".0") + f"{SPACE}%"
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:

@@ -67,4 +67,8 @@ class Report:
         return f"<Report: {len(self.html) / 1000:,.0f} kB of HTML; save(path) writes it>"
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self.html)}" title="Disclosure report" width="100%" height="600"></iframe>'
+        page = escape(self.html)
+        return (
+            f'<iframe srcdoc="{page}" title="Disclosure report" width="100%" height="600" sandbox="allow-scripts">'
+            "</iframe>"
+        )

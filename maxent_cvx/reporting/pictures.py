@@ -59,7 +59,9 @@ def threshold_curve(cases: Sequence[Case]) -> list[Block]:
     baseline: Any = asked.baseline if all(case.is_compared for case in cases) else None
     given: Any = posts if len(posts) > 1 else next(iter(posts.values()))
     ax = exposure(given, sensitive=asked.sensitive, baseline=baseline)
-    _from(ax, min(asked.threshold, LEAST))
+    if not _from(ax, min(asked.threshold, LEAST)):
+        _closed(ax)
+        return []
     ax.axvline(asked.threshold, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
     counted = ", ".join(f"{case.exposure.people:,} of {name}" for name, case in zip(posts, cases, strict=True))
     alt = (
@@ -69,8 +71,8 @@ def threshold_curve(cases: Sequence[Case]) -> list[Block]:
     return [Picture(source_of(ax), alt, "How many people would be exposed at another threshold.")]
 
 
-def _from(ax: Axes, least: float) -> None:
-    """Show what is to the right: of what is hardly more than usual the curve says little."""
+def _from(ax: Axes, least: float) -> bool:
+    """Show what is to the right: at low thresholds the curve says little. Whether anybody is exposed there."""
     from matplotlib.ticker import MaxNLocator
 
     lines = [(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)) for line in ax.get_lines()]
@@ -81,12 +83,12 @@ def _from(ax: Axes, least: float) -> None:
     ax.set_xlim(least, 1.0)
     ax.set_ylim(0.0, 1.05 * most or 1.0)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))  # people are whole
+    return most > 0
 
 
 def source_of(ax: Axes) -> str:
     """Write a drawing as the source of an image, SVG with its texts as texts, and close it."""
     import matplotlib as mpl
-    import matplotlib.pyplot as plt
     from matplotlib.text import Text
 
     figure = ax.get_figure(root=True)
@@ -98,5 +100,12 @@ def source_of(ax: Axes) -> str:
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
             figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     finally:
-        plt.close(figure)
+        _closed(ax)
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue().encode()).decode()}"
+
+
+def _closed(ax: Axes) -> None:
+    """Forget a drawing, which a notebook would show otherwise."""
+    import matplotlib.pyplot as plt
+
+    plt.close(ax.get_figure(root=True))

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .blocks import Block
+from .blocks import Block, Table
 
 __all__ = ["Part", "Section", "page"]
+
+#: Characters of a description that can still be read in half the width of a page.
+LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,19 @@ class Section:
     lead: str
     parts: Sequence[Part]
 
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether its parts stand beside each other: long descriptions of people need the whole width."""
+        tables = [block for part in self.parts for block in part.blocks if isinstance(block, Table)]
+        texts = [
+            cell.text
+            for table in tables
+            for row in table.rows
+            for cell, column in zip(row, table.columns, strict=True)
+            if column.kind in ("group", "code")
+        ]
+        return len(self.parts) > 1 and max(map(len, texts), default=0) <= LONGEST
+
 
 def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """Write the page.
@@ -66,7 +82,7 @@ def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
         HTML. Nothing in it is fetched from anywhere, and no script runs but its own, whose hash it names.
     """
     environment = _environment()
-    style, script = (environment.get_template(name).render() for name in ("style.css", "sort.js"))
+    style, script = (environment.get_template(name).render() for name in ("style.css", "page.js"))
     return str(
         environment.get_template("report.html").render(
             title=title, subtitle=subtitle, sections=sections, style=style, script=script,

@@ -17,7 +17,7 @@ def group_columns(index: pd.Index) -> list[Column]:
     """The columns that say whom a row is about."""
     if index.nlevels <= MOST_COLUMNS:
         return [Column("Name" if name == "who" else str(name)) for name in index.names]
-    return [Column(" \u00b7 ".join("Name" if name == "who" else str(name) for name in index.names))]
+    return [Column(" \u00b7 ".join("Name" if name == "who" else str(name) for name in index.names), "group")]
 
 
 def group_cells(index: pd.Index, at: int) -> list[Cell]:

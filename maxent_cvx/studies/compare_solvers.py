@@ -37,6 +37,7 @@ def compare_solvers(
     presolve: bool = True,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     time_limit: float = math.inf,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Solve a model, or several, with several solvers, and certify what each of them answers.
 
@@ -53,6 +54,8 @@ def compare_solvers(
         Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
     time_limit : float
         Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that cannot be given one is a row that says so.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
@@ -90,6 +93,7 @@ def compare_solvers(
     """
     models = _models(model)
     arguments.flag(presolve, "presolve")
+    arguments.optional_flag(progress, "progress")
     limit = {} if arguments.seconds(time_limit, "time_limit") == math.inf else {"time_limit": time_limit}
     options = _options(options)
     labels = _labels(solvers, options)
@@ -97,7 +101,7 @@ def compare_solvers(
     if unknown := [label for label in options if label not in labels]:
         raise unknown_name("solver to be compared", unknown[0], labels)
     answers: dict[Hashable, dict[str, Posterior | MaxEntError]] = {name: dict(missing) for name in models}
-    for name, label in progress_bar(list(itertools.product(models, labels)), "solvers"):
+    for name, label in progress_bar(list(itertools.product(models, labels)), "solvers", progress):
         if label not in missing:
             given = {**limit, **options.get(label, {})}
             answers[name][label] = _answer(models[name], _name(label), presolve=presolve, **given)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, number, shown
+from ..errors import StatementError, arguments, number, shown
 from ..model.maxent import MaxEnt
 from ..model.measure import Measure, Measures
 from ..model.posterior import Posterior
@@ -38,6 +38,7 @@ def sweep(
     n_jobs: int | None = None,
     client: Any = None,
     time_limit: float = math.inf,
+    progress: bool | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Solve a model for every value that a probability is stated to have, and for every vagueness.
@@ -64,6 +65,8 @@ def sweep(
         In the place of `n_jobs`: a Dask cluster, whose workers do all solves and call the measures.
     time_limit : float
         Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
     options
         As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
 
@@ -123,10 +126,11 @@ def sweep(
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     points = list(itertools.product(values, _numbers(eps, "eps")))
     said = [asked.about(v, e) if e else asked == v for v, e in points]  # raises, before anything is solved
+    arguments.optional_flag(progress, "progress")
     given = {"solver": solver, "time_limit": time_limit, **options}
     cases = _Points(base, asked, label, points, said, measures, given)
     chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
-    rows = solved_rows(cases, chains, "sweep", workers)
+    rows = solved_rows(cases, chains, "sweep", workers, progress)
     measured = dict.fromkeys(key for row in rows for key in row if key not in COLUMNS)
     return pd.DataFrame(rows, columns=[*COLUMNS[:-1], *(measured or measures.functions), COLUMNS[-1]])
 

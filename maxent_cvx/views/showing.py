@@ -55,7 +55,7 @@ def first_groups(
 
 def first_of_counts(counts: pd.Series, of: str) -> FirstRows:
     """The first of some published counts, a row a label."""
-    return FirstRows(counts.iloc[:SHOWN].to_frame(), of, len(counts))
+    return FirstRows(counts.iloc[:SHOWN].to_frame("people"), of, len(counts))
 
 
 def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> FirstRows:
@@ -65,8 +65,8 @@ def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> FirstRows:
     table = pd.DataFrame(
         {
             "people": there.sum(axis=1),
-            "not in the one before": (there & ~before).sum(axis=1),
-            "of the one before, gone": (before & ~there).sum(axis=1),
+            "new": (there & ~before).sum(axis=1),
+            "gone": (before & ~there).sum(axis=1),
             "buckets": [len(release.buckets) for release in releases],
             "values": [len(release.sensitive_values) for release in releases],
         },

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, shown
+from ..errors import StatementError, number, shown
 from ..priors import QIDistribution
 from ..terms.people import People
 from ..views import Release
@@ -101,6 +101,7 @@ def linkage(
     {'Alice': 1.0, 'Bob': 0.333, 'Charlie': 0.667}
     """
     check_release(release, prior, optional=True)
+    limit = number(limit, "limit")
     if prior is None and attributes is not None:
         raise StatementError(f"attributes={shown(attributes)} chooses an attribute set of a prior, and there is none")
     key = () if prior is None else prior.attribute_set(attributes)

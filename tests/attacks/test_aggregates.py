@@ -141,6 +141,21 @@ def test_what_cannot_be_said_is_refused() -> None:
         mx.attacks.aggregates(answers, people.assign(inside=1), target={"ill": True}, members="inside")
 
 
+def test_a_value_that_only_others_have_is_said() -> None:
+    """One that nobody has is an unknown name; one of people who are not in the data says nothing of those who are."""
+    people = pd.DataFrame({"a": [1, 1, 2, 3], "ill": [True, False, True, False], "inside": [True, True, True, False]})
+    for asked in (3, [1, 3], pd.Interval(2.5, 4)):
+        answers = mx.AnsweredQueries([{"a": 1, "ill": True}, {"a": asked, "ill": True}], [1, 0])
+        with pytest.raises(mx.TableError, match="query 2 asks for a=3, which nobody in the data has"):
+            mx.attacks.aggregates(answers, people, target={"ill": True}, members="inside")
+    with pytest.raises(mx.UnknownName, match="4"):
+        mx.attacks.aggregates(
+            mx.AnsweredQueries([{"a": 4, "ill": True}], [1]), people, target={"ill": True}, members="inside"
+        )
+    wide = mx.AnsweredQueries([{"a": pd.Interval(1.5, 4), "ill": True}], [1])
+    assert len(mx.attacks.aggregates(wide, people, target={"ill": True}, members="inside").scores) == 3
+
+
 @pytest.mark.parametrize("inside", [[True, True, True, True], [False, True, True, True]])
 def test_one_attribute_of_true_and_false(inside):
     """Labels that are True and False are labels: P(ill | smokes) is the published share of those who do."""

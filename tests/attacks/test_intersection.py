@@ -154,6 +154,9 @@ def test_a_known_overlap_has_the_maximum_entropy_answer() -> None:
             assert result.error < 1e-6
     tables, people = overlapping(1, 4, 4)
     result = mx.attacks.intersection([release(table) for table in tables], "everybody", prior=PI)
+    assert "of 4 records in all releases" in result.sentence
+    at_least = mx.attacks.intersection([release(table) for table in tables], 1, prior=PI)
+    assert "that may be in all releases" in at_least.sentence  # a number says who may be in both, not who is
     assert result.records.to_dict() == people["Q"].value_counts().to_dict()
     same = mx.attacks.intersection([release(table) for table in tables], people[["Q"]], prior=PI)
     pd.testing.assert_frame_equal(result.table, same.table)

@@ -1,11 +1,11 @@
 """How many people two releases without pseudonyms expose together: ``python -m tests.benchmarks.intersection``.
 
-Two publishers draw from Adult, with so many people in both, and publish groups by Mondrian (k) or buckets by Anatomy
-(l). Of the people in both, "exposed" is the share whose occupation is the only one that both of their groups hold,
-"alone" the share whom one release exposes; "right" the share whose likeliest value is the true one, "one release" that
-of the better release. ``--shuffled`` deals the values anew to each release; ``--known`` tells the attack how many
-people are in both (Anatomy); ``--overall`` makes values as frequent as in all of both releases, in Mondrian's groups,
-too.
+Two publishers draw from Adult, with so many people in both, and publish groups by Mondrian (k), or buckets by Anatomy
+(l) or by similar linkage (r, with the prior by sex). Of the people in both, "exposed" is the share whose occupation is
+the only one that both of their groups hold, "alone" the share whom one release exposes; "right" the share whose
+likeliest value is the true one, "one release" that of the better release. ``--shuffled`` deals the values anew to each
+release; ``--known`` tells the attack how many people are in both (Anatomy); ``--overall`` makes values as frequent as
+in all of both releases, in Mondrian's groups, too.
 """
 
 from __future__ import annotations
@@ -33,16 +33,22 @@ def publications(n: int, both: int, shuffled: bool, seed: int) -> tuple[list[pd.
 
 
 def made(
-    method: str, parameter: int, l: int | None, tables: Sequence[pd.DataFrame], people: pd.DataFrame
+    method: str, parameter: float, l: int | None, tables: Sequence[pd.DataFrame], people: pd.DataFrame
 ) -> list[object]:
     """Both releases; those of Mondrian with the voter list of all people."""
     if method == "anatomy":
         return [mx.disguise.anatomy(t, qi=QI, sa=SA, l=parameter, seed=i) for i, t in enumerate(tables)]
+    if method == "linkage":
+        priors = [mx.QIDistribution.estimate(table, qi="sex", sa=SA, smoothing=1) for table in tables]
+        return [
+            mx.disguise.similar_linkage(table, qi=QI, sa=SA, prior=prior, r=parameter, seed=i)
+            for i, (table, prior) in enumerate(zip(tables, priors, strict=True))
+        ]
     cells = [mx.disguise.mondrian_table(table, qi=QI, sa=SA, k=parameter, l=l) for table in tables]
     return [mx.Release.from_generalized(one, qi=QI, sa=SA, population=people) for one in cells]
 
 
-def row(method: str, parameter: int, l: int | None, arguments: argparse.Namespace) -> dict[str, object]:
+def row(method: str, parameter: float, l: int | None, arguments: argparse.Namespace) -> dict[str, object]:
     """One pair of releases, attacked and judged."""
     tables, both = publications(arguments.records, arguments.both, arguments.shuffled, arguments.seed)
     people = pd.concat(tables)[QI]
@@ -59,7 +65,7 @@ def row(method: str, parameter: int, l: int | None, arguments: argparse.Namespac
     calibration = judged.calibration.dropna()
     off = np.average((calibration["said"] - calibration["right"]).abs(), weights=calibration["records"])
     return {
-        "method": method, "k or l": parameter, "l": l or "", "exposed": certain.notna().mean(), "alone": max(alone),
+        "method": method, "k, l or r": parameter, "l": l or "", "exposed": certain.notna().mean(), "alone": max(alone),
         "exposed and right": (certain.to_numpy() == both[SA].to_numpy()).mean(), "right": judged.right,
         "one release": judged.baseline, "standard error": judged.standard_error, "calibration off by": off,
         "impossible": 1 - inside.mean(), "seconds": seconds,
@@ -80,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
     parser.add_argument("--k", type=int, nargs="*", default=[5, 10, 20, 30, 50], help="of Mondrian")
     parser.add_argument("--diverse", type=int, default=None, help="distinct values of Mondrian's groups")
     parser.add_argument("--l", type=int, nargs="*", default=[2, 3, 4, 5, 6], help="of Anatomy")
+    parser.add_argument("--r", type=float, nargs="*", default=[2, 3], help="of similar linkage")
     parser.add_argument("--shuffled", action="store_true")
     parser.add_argument("--known", action="store_true")
     parser.add_argument("--overall", action="store_true")
@@ -87,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
     given = parser.parse_args(arguments)
     rows = [row("mondrian", k, given.diverse, given) for k in given.k]
     rows += [row("anatomy", l, None, given) for l in given.l]
+    rows += [row("linkage", r, None, given) for r in given.r]
     table = pd.DataFrame(rows)
     print(table.round(3).to_string(index=False))
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pandas as pd
 import pytest
@@ -197,17 +198,22 @@ def test_scores_are_a_document(capsys):
 
 
 def test_what_to_do_is_true(capsys, hospital):
-    """Where larger buckets help, the --l that is said passes, and the one before it does not."""
+    """Where larger buckets help, those that are said pass, also as published, and smaller ones do not."""
     many = pd.concat([hospital] * 6, ignore_index=True)
     many.to_csv("many.csv", index=False)
-    asked = ["quantify", "many.csv", *ROLES, "--fail-above", "0.4", "--baseline", "none"]
-    text = called(capsys, *asked, "--l", "2", status=1)
+    judged = ["--fail-above", "0.4", "--baseline", "none"]
+    text = called(capsys, "quantify", "many.csv", *ROLES, *judged, "--l", "2", status=1)
+    assert "withhold" in text
     (line,) = (line for line in text.splitlines() if " pass: " in line)
     l = int(line.split("--l ")[1].split()[0])
-    assert "PASS" in called(capsys, *asked, "--l", str(l))
-    if l > 3:
-        called(capsys, *asked, "--l", str(l - 1), status=1)
-    assert "withhold" in text
+    assert "PASS" in called(capsys, "quantify", "many.csv", *ROLES, *judged, "--l", str(l))
+    for smaller in range(2, l):
+        called(capsys, "quantify", "many.csv", *ROLES, *judged, "--l", str(smaller), status=1)
+    program, *publish = shlex.split(line.partition("Publish them:")[2])
+    said = called(capsys, *publish)
+    again = shlex.split(said.partition("Read them back:")[2])
+    assert program == again[0] == "maxent-cvx"
+    assert "PASS" in called(capsys, *again[1:], *judged)
 
 
 def test_out_with_people_writes_the_people(capsys, folder):

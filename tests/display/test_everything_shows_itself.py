@@ -109,6 +109,9 @@ def objects() -> dict[str, object]:
         "mine_associations": mx.mine_associations(table, qi=qi, sa=sa, min_support=1),
         "compare_solvers": mx.compare_solvers({HOSTILE: model}, ["DUAL_NEWTON"]),
         "exposed": mx.measures.exposed(model.solve(), 0.5),
+        "measures.reidentification": mx.measures.reidentification(
+            table.assign(Degree=HOSTILE), ["<i>Gender</i>", "Degree"], population=100
+        ),
         "solvers.Certificate": model.solve().certificate,
         "solvers.find": mx.solvers.find("DUAL_NEWTON"),
         "relax": mx.MaxEnt(release).add("P(Flu | Degree=college) >= 0.9").relax(),

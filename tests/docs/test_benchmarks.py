@@ -28,6 +28,7 @@ from tests.benchmarks import (
     phases,
     quantification,
     questions,
+    randomized_again,
     reading,
     rules,
     saving,
@@ -91,10 +92,17 @@ def test_soft_rows(capsys):
 
 def test_intersection(capsys):
     """Pairs of releases are attacked, and what they expose is counted."""
-    table = intersection.main(["--records", "300", "--both", "100", "--k", "5", "--l", "3", "--known"])
-    assert list(table["method"]) == ["mondrian", "anatomy"]
+    table = intersection.main(["--records", "300", "--both", "100", "--k", "5", "--l", "3", "--r", "2", "--known"])
+    assert list(table["method"]) == ["mondrian", "anatomy", "linkage"]
     assert (table["exposed and right"] == table["exposed"]).all()
     assert "exposed" in capsys.readouterr().out
+
+
+def test_randomized_again(capsys):
+    """The more releases, the more is known; what is said of one is right."""
+    table = randomized_again.main(["--records", "2000", "--releases", "1", "6"])
+    assert table["said"].is_monotonic_increasing
+    assert "right" in capsys.readouterr().out
 
 
 def test_downcoding(capsys):

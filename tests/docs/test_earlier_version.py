@@ -32,14 +32,14 @@ WIDER = {
     "mx.Posterior.certain(self, progress=None, *, integer=False, time_limit=60.0)": "mx.Posterior.certain(self, "
     "progress=None, *, integer=False, time_limit=None)",
     "mx.Posterior.prices(self, leave_one_out=False, measure=None)": "mx.Posterior.prices(self, leave_one_out=False, "
-    "measure=None, *, time_limit=inf)",
+    "measure=None, *, time_limit=inf, progress=None)",
     "mx.quantify(release, original, knowledge=((0, 0), (50, 50), (200, 200)), *, min_support=3, attributes=None, "
     "measure=overall_divergence, progress=None, **solve)": "mx.quantify(release, original, knowledge=((0, 0), "
     "(50, 50), (200, 200)), *, min_support=3, attributes=None, measure=overall_divergence, progress=None, n_jobs=None, "
     "client=None, time_limit=inf, **solve)",
     "mx.sweep(model, probability, *, value=None, eps=0.0, measure=None, solver='auto', **options)": "mx.sweep(model, "
     "probability, *, value=None, eps=0.0, measure=None, solver='auto', n_jobs=None, client=None, time_limit=inf, "
-    "**options)",
+    "progress=None, **options)",
     "mx.inference_channels(series, tolerance=0.0001, blame=True, progress=None, **solve)": "mx.inference_channels("
     "series, tolerance=0.0001, blame=True, progress=None, *, n_jobs=None, client=None, **solve)",
     "mx.sdc.experiment(table, confidential, techniques, *, known=None, sizes=None, targets=10, draw='people', "
@@ -55,7 +55,7 @@ WIDER = {
     "mx.disguise.mondrian_table(table, *, qi, sa, k, l=None)": "mx.disguise.mondrian_table(table, *, qi, sa, k, "
     "l=None, safe=None)",
     "mx.compare_solvers(model, solvers=None, *, presolve=True, options=None)": "mx.compare_solvers(model, "
-    "solvers=None, *, presolve=True, options=None, time_limit=inf)",
+    "solvers=None, *, presolve=True, options=None, time_limit=inf, progress=None)",
     "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support, confidence, strict=False, complete=False, separator='_', "
     "attributes=None)": "mx.RuleSet.from_mlxtend(rules, *, qi, sa, support=None, confidence=None, strict=False, "
     "complete=False, separator='_', attributes=None)",

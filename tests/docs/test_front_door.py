@@ -34,7 +34,9 @@ except SystemExit as stopped:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["quantify", "--help"], ["attack", "worst-case", "--help"], ["publish", "-h"]], ids=str
+    "arguments",
+    [["--help"], ["quantify", "--help"], ["attack", "worst-case", "--help"], ["publish", "-h"], ["report", "--help"]],
+    ids=str,
 )
 def test_help_loads_no_library(arguments):
     """Who asks how to call the program waits for no table and no solver."""
@@ -89,6 +91,12 @@ assert {*mx.__all__} <= everything.keys()
 assert pickle.loads(pickle.dumps(mx.MaxEnt)) is mx.MaxEnt
 """
     loaded(code)
+
+
+def test_a_verdict_needs_neither_cvxpy_nor_pictures():
+    """``maxent-cvx quantify`` draws nothing unless it is asked to."""
+    code = "from maxent_cvx.cli import main; assert main(['quantify', 'hospital', '--fail-above', '0.8']) == 0"
+    assert loaded(code, ("cvxpy", "distributed", "matplotlib", "scipy.stats")) == []
 
 
 def test_a_misspelt_name_is_an_attribute_error():

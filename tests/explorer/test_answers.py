@@ -18,17 +18,28 @@ MEN = P("Flu", given={"Gender": "male"})
 IRIS = {"Iris": {"Gender": "female", "Degree": "graduate"}}
 
 
-@pytest.mark.parametrize("people", [None, IRIS], ids=["nobody named", "one named"])
-def test_intervals_are_the_bounds_of_the_model(people):
+def test_intervals_are_the_bounds_of_the_model():
     """Of the groups that are shown, in any order, each interval is what the model's bounds are."""
-    model = mx.MaxEnt(RELEASE, people=people).add(MEN == 0.3)
-    table, tuples = model.solve().conditional(), np.array([4, 0])
-    found = intervals(model, tuples, 60.0)
+    model = mx.MaxEnt(RELEASE).add(MEN == 0.3)
+    table, groups = model.solve().inferences()[0], np.array([4, 0])
+    found = intervals(model, groups, 60.0)
     bounds = model.bounds()
-    for i, q in enumerate(table.index[tuples]):
+    for i, q in enumerate(table.index[groups]):
         for j, s in enumerate(table.columns):
             expected = bounds.loc[(*q, s), ["low", "high"]] if (*q, s) in bounds.index else (0, 0)
             np.testing.assert_allclose(found[:, i, j], list(expected), atol=1e-9)
+
+
+def test_named_people_are_shown_apart():
+    """Of people who are known by name the picture has a row each, with an interval of their own."""
+    model = mx.MaxEnt(RELEASE, people=IRIS).add("P(HIV | Iris) = 0.2")
+    answer = answered(model, None, 20, 60.0)
+    (at,) = np.flatnonzero(answer.shown.index.get_level_values("who") == "Iris")
+    hiv = answer.shown.columns.get_loc("HIV")
+    assert answer.shown.iloc[at, hiv] == pytest.approx(0.2)
+    for j, s in enumerate(answer.shown.columns):
+        np.testing.assert_allclose(answer.interval[:, at, j], model.bounds(P(s, who="Iris")), atol=1e-9)
+    assert "Iris, female, graduate" in heat_map(answer, 0.8)
 
 
 def test_most_is_inferred_of_those_who_are_shown():

@@ -11,6 +11,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx.explorer import explorer as module
+from support.stored_views import KINDS
 
 HOSPITAL = mx.datasets.load_hospital()
 RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
@@ -123,6 +124,28 @@ def test_a_model_may_be_contradictory_at_the_start():
     assert explorer.posterior is None
     assert "Contradictory" in repr(explorer)
     assert explorer._repr_mimebundle_()["image/png"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_view(kind, page):
+    """Releases, named people, priors, tables, series and populations are explored alike, without a traceback."""
+    explorer = mx.explore(KINDS[kind]())
+    before = explorer.posterior
+    assert explorer.widget.children
+    for slider in controls(explorer._page)[0].values():
+        slider.value = slider.min
+    explorer.reset()
+    assert explorer.posterior is before
+    assert explorer._exploration.picture.count("<tr>") == min(len(before.inferences()[0]), 20) + 1
+
+
+def test_several_sensitive_attributes():
+    """Combinations of several attributes are columns; of one that counts, each combination with it."""
+    table = HOSPITAL.assign(Pay=["low", "high"] * 5)
+    release = mx.Release.from_buckets(table, qi=["Gender"], sa=["Disease", "Pay"], bucket="Bucket")
+    explorer = mx.explore(mx.MaxEnt(release), table, sensitive={"Disease": "Flu"}, threshold=0.3)
+    assert "Flu, high" in explorer._exploration.picture
+    assert "exposed" in repr(explorer)
 
 
 def test_who_is_not_of_the_release():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -355,6 +356,46 @@ def test_many_statements_are_left_out_by_source(release):
     assert len(found) == 32
     assert found["people"].to_dict()["nothing new"] == 0
     assert found.index[0] == "P(Breast Cancer | Gender=male) = 0"
+
+
+def test_necessary_and_sufficient(release):
+    """Of statements that say the same each is enough and none needed; of two that expose together, each is."""
+    men, women = "P(Breast Cancer | Gender=male) = 0", "P(Breast Cancer | Gender=female) = 0.5"
+    same = exposed(mx.MaxEnt(release).add(men, women).solve(), 0.8, baseline="overall")
+    assert same.people == 1  # Grace
+    assert same.statements[["people", "alone", "without"]].to_numpy().tolist() == [[0, 1, 1]] * 2
+    one, other = "P(HIV | Gender=male, Degree=college) = 0", "P(HIV | Gender=male, Degree=high school) = 0"
+    both = exposed(mx.MaxEnt(release).add(one, other).solve(), 0.8, baseline="overall")
+    assert both.who.index.to_list() == [("female", "junior")]  # HIV in her bucket can be hers only
+    assert both.statements[["people", "alone", "without"]].to_numpy().tolist() == [[1, 0, 0]] * 2
+    assert "alone it would be 0; the others are exposed through the 2 statements" in str(both)
+
+
+def test_rows_of_a_source(release):
+    """Rows of one source are statements of their own, soft ones, too; convex knowledge is left out as a whole."""
+    rows = mx.MaxEnt(release).space.conditional("s", given="Gender").loc[["Breast Cancer"]] == pd.Series(
+        {("Breast Cancer", "female"): 0.5, ("Breast Cancer", "male"): 0.0}
+    )
+    post = mx.MaxEnt(release).add(rows, label="a table").add("P(Flu | Gender=male) ~ 0.45 +- 0.01").solve()
+    found = exposed(post, 0.8, baseline="overall").statements
+    assert found["alone"].to_list() == [1, 1, 0]
+    assert found["people"].to_list() == [0, 0, 0]
+    assert found.index[2] == "P(Flu | Gender=male) ~ 0.45 +- 0.01"
+    model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0")
+    model.add(lambda space: [cp.sum_squares(space.p) <= 0.5], label="near")
+    found = exposed(model.solve(), 0.8, baseline="overall").statements
+    assert found["people"].to_dict() == {"P(Breast Cancer | Gender=male) = 0": 1, "near": 0}
+    assert found["alone"].to_list() == [1, 0]
+
+
+def test_a_prior_is_no_statement(hospital, release):
+    """What a prior rules out cannot be left out: it belongs to what is believed of the published."""
+    prior = mx.QIDistribution(pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index"))
+    post = mx.MaxEnt(release, prior=prior).add("P(HIV | Gender=female) = 0.25").solve()
+    found = exposed(post, 0.8, baseline="overall")
+    assert found.people == found.published_alone == 2
+    assert "They are exposed by what is published and the prior alone." in str(found)
+    assert list(found.statements.index) == ["P(HIV | Gender=female) = 0.25"]
 
 
 def test_in_html():

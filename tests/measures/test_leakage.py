@@ -325,6 +325,14 @@ def test_wrong_arguments(release, hospital):
         leakage("overall", post, gain=once * 1j)
     with refused(BadProbability, "complex"):
         leakage(shares + 0.5j, post)
+    for huge in (lambda w, s: 1e308, once * 1e300):
+        with refused(StatementError, "larger unit"):
+            leakage("overall", post, gain=huge)
+    large = leakage("overall", post, gain=lambda w, s: 1e270 * (w == s))
+    same = leakage("overall", post, gain=lambda w, s: 1.0 * (w == s))
+    assert np.isfinite(large.loc["additive g-leakage", ["value", "low", "high"]].to_numpy(dtype=float)).all()
+    ratio = "multiplicative g-leakage", "value"
+    assert large.loc[ratio] == pytest.approx(same.loc[ratio])
     with refused(BadProbability, "what gain"):
         leakage("overall", post, gain=lambda w, s: "much")
     others = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "Gout"])

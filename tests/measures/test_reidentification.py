@@ -126,6 +126,17 @@ def test_individual_risk(p):
         assert individual_risk(np.array([1]), p)[0] == pytest.approx(p / (1 - p) * math.log(1 / p), rel=1e-9)
 
 
+@pytest.mark.parametrize("p", [1e-12, 3e-4, 0.2, 0.5, 0.500001, 0.9])
+def test_individual_risk_of_large_classes(p):
+    """In all sizes of classes, and shares of the population, it is Euler's integral, to ten digits."""
+    mpmath = pytest.importorskip("mpmath")
+    sizes = np.array([1, 3, 40, 700, 9_000])
+    with mpmath.workdps(30):
+        share = mpmath.mpf(p)
+        exact = [share / f * mpmath.hyp2f1(1, 1, int(f) + 1, 1 - share) for f in sizes]
+    assert individual_risk(sizes, p) == pytest.approx([float(one) for one in exact], rel=1e-10)
+
+
 def test_individual_risk_is_simulated():
     """Where classes are as likely as 1 / F, and all people equally likely to be drawn, it is the mean of 1 / F."""
     rng, p = np.random.default_rng(3), 0.3
@@ -281,7 +292,9 @@ def test_in_words_and_html():
     found = reidentification(table([("a", 1), ("a", 1), ("b", 1)]), ["sex", "age"], k=2)
     words = "1 of 3 records in classes of fewer than 2, 1 unique; risk of a record 0.667 on average, 1 at most"
     assert str(found) == words
-    assert "highest prosecutor risk" in found._repr_html_()
+    assert repr(found) == f"<Reidentification: {words}>"
+    page = found._repr_html_()
+    assert all(name in page for name in found.measures.index)
 
 
 def test_wrong_arguments(hospital, release):

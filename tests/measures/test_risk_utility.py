@@ -60,7 +60,7 @@ def test_certain_and_not_counted():
     frame = pd.DataFrame({"q": list("aabbbb"), "s": ["x", "x", "x", "y", "z", "z"], "b": [1, 1, 2, 2, 2, 2]})
     post = mx.MaxEnt(mx.Release.from_buckets(frame, qi="q", sa="s", bucket="b")).solve()
     row = measures.risk_utility(post, sensitive=["y", "z"]).loc[("inference risk", "certain, not counted")]
-    assert (row["value"], row["says"]) == (2, "for whom a value is certain, though: x")
+    assert (row["value"], row["says"]) == (2, "of whom a value is certain that does not count: x")
 
 
 def test_in_partitions(release):
@@ -99,3 +99,20 @@ def test_generalised_with_hierarchies():
     assert ("inference risk", "attack success") not in found.index  # of exact ages nothing is inferred
     with refused(mx.TableError, "stands for none"):
         measures.risk_utility(mx.MaxEnt(release).solve(), frame)
+
+
+def test_of_a_population():
+    """Of groups of a voter list its own people are the population; small shares are written with their digits."""
+    records = pd.DataFrame({"Age": ["[20, 29]"] * 2 + ["[40, 49]"], "S": ["x", "x", "y"]})
+    voters = pd.DataFrame({"Age": [*range(20, 30)] * 100 + [45, 46]})
+    release = mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)
+    found = measures.risk_utility(mx.MaxEnt(release).solve(), records.assign(Age=[21, 24, 45]), k=3)
+    finding = found.loc["re-identification risk"]
+    expected = measures.reidentification(release, k=3).measures
+    pd.testing.assert_frame_equal(finding, expected, check_names=False)
+    assert finding["value"]["population k"] == 2
+    assert finding["says"]["marketer risk"] == "16.7% of all records would be linked rightly"
+    assert "utility" not in found.index.get_level_values("kind")
+    frame = pd.DataFrame({"q": [*"aabb"]})
+    says = measures.reidentification(frame, "q", population=10**6).measures["says"]["marketer risk"]
+    assert says.startswith("0.000")

@@ -91,6 +91,22 @@ def test_it_can_be_read_without_seeing(file):
         assert min(page.evaluate(CONTRASTS)) >= 4.5
 
 
+def test_it_shows_itself_in_a_notebook(tmp_path):
+    """In a frame, as notebooks show it, tables sort, and the table of contents leads to places in the frame."""
+    release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    shown = mx.report(mx.MaxEnt(release).solve())._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{shown}", encoding="utf-8")
+    with opened((tmp_path / "notebook.html").as_uri()) as page:
+        frame = page.frame_locator("iframe")
+        frame.locator("th button").first.click()
+        assert frame.locator("th[aria-sort]").count() == 1
+        frame.locator("nav a").last.click()
+        assert frame.locator("#glossary h2").is_visible()
+        assert frame.locator("html").evaluate("page => page.scrollTop") > 0
+        assert page.url.endswith("notebook.html")
+        assert not page.faults
+
+
 #: The contrast of each text with the nearest background behind it, as WCAG 2.1 defines it.
 CONTRASTS = """() => {
   const light = (color) => {

@@ -6,6 +6,7 @@ import io
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,24 @@ def test_bars_do_not_start_threads(monkeypatch):
     before = set(threading.enumerate())
     for _ in progress_bar(range(3), "counting"):
         assert set(threading.enumerate()) == before
+
+
+@pytest.mark.parametrize("progress", [None, True, False])
+def test_long_work_shows_how_far_it_is(release, monkeypatch, progress):
+    """On a terminal each of these writes a bar with its name, unless it is told not to; and refuses what is no flag."""
+    model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4")
+    counts = [mx.attacks.Statistic({}, 2, mean=21)]
+    calls = {
+        "sweep": partial(mx.sweep, model, "P(Flu | Gender=male)", value=[0.3, 0.4]),
+        "solvers": partial(mx.compare_solvers, model, ["DUAL_NEWTON"]),
+        "without": partial(model.solve().prices, leave_one_out=True),
+        "definetti": partial(mx.attacks.definetti, release, iterations=2),
+        "minimality": partial(mx.attacks.minimality, release, lambda table: release),
+        "reconstruct": partial(mx.attacks.reconstruct, counts, {"age": [20, 21, 22]}, 2),
+    }
+    for name, call in calls.items():
+        monkeypatch.setattr(sys, "stderr", stream := Terminal())
+        call(progress=progress)
+        assert (f"{name}: " in stream.getvalue()) == (progress is not False), name
+        with pytest.raises(mx.StatementError, match="progress"):
+            call(progress="yes")

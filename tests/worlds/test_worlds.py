@@ -108,9 +108,11 @@ def test_shape_and_order():
         pd.testing.assert_frame_equal(mx.worlds.posterior(group, order), expected)
 
 
-def test_too_large():
+def test_too_large(release):
     """What would take too long is refused before it is begun, with its cost and a way out."""
     f = pd.DataFrame(np.random.default_rng(4).random((60, 60)))
+    with refused(BadProbability, "limit must be a finite number"):  # also where nothing is counted
+        mx.worlds.linkage(release, limit="x")
     with refused(GroupTooLarge, "60 tuples of 60 signatures with 60 values", "steps", "worlds.sample", "limit="):
         mx.worlds.posterior(f, range(60))
     with refused(GroupTooLarge, "allowed"):

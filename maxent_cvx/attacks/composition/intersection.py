@@ -154,7 +154,8 @@ def _result(
     bounds = pd.DataFrame(ends, attach(known.tuples[some], row, values, column))
     table, baseline = (pd.DataFrame(p[some], index, values) for p in (found.p, best))
     records = pd.Series(n[some].astype(np.int64), index, name="records")
-    return IntersectionResult(table, baseline, records, found.error, bounds, known.tuples[~some & (most > 0)])
+    impossible = known.tuples[~some & (most > 0)]
+    return IntersectionResult(table, baseline, records, found.error, bounds, impossible, known.people is not None)
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:

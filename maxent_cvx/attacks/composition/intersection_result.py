@@ -31,6 +31,8 @@ class IntersectionResult(AttackResult):
         A row for every QI tuple and value that somebody in all releases can have: `low` and `high`, the smallest and
         the largest share of these people who have it. Never narrower than the truth; attained where it is not known who
         else is in all of them.
+    known_overlap : bool
+        Whether it is known which QI the people have who are in all releases: then `records` are these people.
     impossible : MultiIndex
         QI tuples that all releases have, and that nobody in all of them can have: no value is in all their groups.
 
@@ -42,14 +44,15 @@ class IntersectionResult(AttackResult):
     >>> releases = [mx.Release.from_buckets(t, qi="Age", sa="Disease", bucket="Bucket") for t in (first, second)]
     >>> result = mx.attacks.intersection(releases)
     >>> print(result)
-    of 1 record in all releases, 1 (100.0%) can have one value only; the likeliest value has a probability of 1.00 on
-    average, 0.75 without the attack
+    of 1 record that may be in all releases, 1 (100.0%) can have one value only; the likeliest value has a probability
+    of 1.00 on average, 0.75 without the attack
     >>> result.certain.to_dict(), result.candidates.to_dict()
     ({28: 'AIDS'}, {28: 1})
     """
 
     bounds: pd.DataFrame
     impossible: pd.MultiIndex
+    known_overlap: bool = False
 
     title: ClassVar[str | None] = "intersection"
 
@@ -74,10 +77,11 @@ class IntersectionResult(AttackResult):
         n = self.records.to_numpy()
         exposed = int(n[(self.candidates == 1).to_numpy()].sum())
         sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
+        which = "in" if self.known_overlap else "that may be in"
         return (
-            f"of {int(n.sum())} record{'s' * bool(n.sum() != 1)} in all releases, {exposed} ({exposed / n.sum():.1%}) "
-            f"can have one value only; the likeliest value has a probability of {sure:.2f} on average, "
-            f"{without:.2f} without the attack"
+            f"of {int(n.sum())} record{'s' * bool(n.sum() != 1)} {which} all releases, {exposed} "
+            f"({exposed / n.sum():.1%}) can have one value only; the likeliest value has a probability of {sure:.2f} "
+            f"on average, {without:.2f} without the attack"
         )
 
     def _check_number(self, truth: np.ndarray) -> None:

@@ -30,12 +30,15 @@ class BlackBox:
         Of a table; with `seeds` of a table and ``seed=``.
     seeds : list of int or None
         The seeds that the publisher may have used, equally likely.
+    asked : function
+        Called once for every table that is asked of.
     """
 
     people: People
     release: Release
     algorithm: Callable[..., Any]
     seeds: list[int] | None
+    asked: Callable[[], None] = lambda: None
 
     def ask(self, value: np.ndarray) -> tuple[float, float]:
         """Log P(table) P(release | table) up to a constant, and the fewest records by which a release differs from it.
@@ -45,6 +48,7 @@ class BlackBox:
         value : ndarray of int
             Of each person.
         """
+        self.asked()
         table = self.people.assigned(value)
         options: list[dict[str, int]] = [{}] if self.seeds is None else [{"seed": seed} for seed in self.seeds]
         off = np.array([difference(self.release, self.algorithm, table, given) for given in options])

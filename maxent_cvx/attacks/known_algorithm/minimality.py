@@ -15,6 +15,7 @@ from scipy.special import gammaln
 from ...disguise import anatomy, mondrian, similar_linkage
 from ...errors import StatementError, arguments, shown, whole
 from ...priors import QIDistribution
+from ...system.progress import progress_bar
 from ...tables.columns import check_columns, names
 from ...views import Release
 from .black_box import BlackBox, enumerated
@@ -40,6 +41,7 @@ def minimality(
     limit: int = 5_000,
     n: int = 4_000,
     seed: int = 0,
+    progress: bool | None = None,
 ) -> MinimalityResult:
     """Infer from a release and the algorithm that made it: P(table | release) ~ P(table) P(algorithm(table) = release).
 
@@ -72,6 +74,8 @@ def minimality(
         Tables that sampling asks of, at least 2,000.
     seed : int
         Of sampling.
+    progress : bool, optional
+        Show how many tables were asked of, as a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
@@ -137,6 +141,7 @@ def minimality(
     """
     arguments.instance(release, Release, "release")
     arguments.function(algorithm, "algorithm")
+    arguments.optional_flag(progress, "progress")
     limit, n, seed = whole(limit, "limit", 1), whole(n, "n", FEWEST), whole(seed, "seed", 0)
     if population is not None:
         arguments.table(population, "population")
@@ -150,7 +155,8 @@ def minimality(
     rng = np.random.default_rng(seed)
     options = _of_this_package(release, algorithm, known)
     if options is None:
-        return _of_black_box(BlackBox(people, release, algorithm, known), limit, n, rng)
+        with progress_bar(None, "minimality", progress, unit=" tables") as bar:
+            return _of_black_box(BlackBox(people, release, algorithm, known, bar.update), limit, n, rng)
     if "k" in options:
         found = mondrian_posterior(people, options["k"], options.get("l"), n, rng)
         error = None if found.error is None else people.by_tuple(found.error)

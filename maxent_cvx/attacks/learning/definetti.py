@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import BadProbability, TableError, arguments, whole
+from ...system.progress import progress_bar
 from ...views import Release
 from ...worlds.linked import STEPS
 from .classifier import Classifier
@@ -28,6 +29,7 @@ def definetti(
     tolerance: float = 1e-3,
     start: pd.DataFrame | None = None,
     limit: float = STEPS,
+    progress: bool | None = None,
 ) -> DeFinettiResult:
     """P(t : s) in proportion to the worlds' weights, prod_t P(q_t, s_t), by a model that these worlds are fitted to.
 
@@ -59,6 +61,8 @@ def definetti(
         `baseline`, the bucket's shares.
     limit : float
         How many steps a bucket may take, see :func:`maxent_cvx.worlds.posterior`.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
@@ -116,16 +120,20 @@ def definetti(
     whole(iterations, "iterations", 1)
     tolerance = arguments.real(tolerance, "tolerance", 0.0, 1.0)
     limit = arguments.number(limit, "limit")
+    arguments.optional_flag(progress, "progress")
     worlds = BucketWorlds(release)
     model = NaiveBayes(release, smoothing) if classifier is None else Classifier(release, classifier)
     index, values = worlds.index, release.sensitive_values
     shares = worlds.equally_likely()
     p = shares if start is None else _started(start, pd.DataFrame(shares, index, values))
     log: list[tuple[float, float, float]] = []
-    while len(log) < iterations and not (log and log[-1][0] <= tolerance):
-        log_f, penalty = model.learnt(worlds.expected(p))
-        before, (p, log_likelihood) = p, worlds.posterior(log_f, limit)
-        log.append((float(np.abs(p - before).max()), log_likelihood, log_likelihood + penalty))
+    with progress_bar(None, "definetti", progress, total=iterations, unit="iteration") as bar:
+        while len(log) < iterations and not (log and log[-1][0] <= tolerance):
+            log_f, penalty = model.learnt(worlds.expected(p))
+            before, (p, log_likelihood) = p, worlds.posterior(log_f, limit)
+            log.append((float(np.abs(p - before).max()), log_likelihood, log_likelihood + penalty))
+            bar.update()
+            bar.set_postfix_str(f"largest change {log[-1][0]:.1e}")
     iteration = pd.RangeIndex(1, len(log) + 1, name="iteration")
     return DeFinettiResult(
         table=pd.DataFrame(p, index, values),

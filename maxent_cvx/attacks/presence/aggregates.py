@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...errors import StatementError, TableError, arguments
+from ...errors import StatementError, TableError, arguments, listing
 from ...model.maxent import MaxEnt
 from ...model.posterior import Posterior
 from ...sources import AnsweredQueries, soft
@@ -60,7 +60,8 @@ def aggregates(
     StatementError
         If `answers` are no counts of AnsweredQueries, or name no quasi-identifier; or `target` is not one attribute.
     UnknownName, TableError, BadProbability
-        If the population lacks a column or the target value, nobody is in the data, or `sd` is not above 0.
+        If the population lacks a column or the target value, nobody is in the data, a query names a value of
+        quasi-identifiers that only others have, or `sd` is not above 0.
 
     Notes
     -----
@@ -102,6 +103,7 @@ def aggregates(
     roles = {"queries": qi, "target": (sa,)} | ({} if members is None else {"members": (members,)})
     check_columns(population, roles, "the population")
     inside = _inside(population, members)
+    _check_asked(answers, population, inside, sa)
     values = pd.Index(sort_distinct(population[[sa]])[1].get_level_values(0), name=sa)
     is_target = choose(wanted, sa).mask(values, sa)
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
@@ -121,6 +123,23 @@ def _inside(population: pd.DataFrame, members: str | None) -> np.ndarray:
     if not column.any():
         raise TableError(f"nobody is in the data: {members!r} is False of everybody")
     return column.to_numpy(dtype=bool)
+
+
+def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.ndarray, sa: str) -> None:
+    """Refuse queries about values that only people have who are not in the data: they say nothing of those who are."""
+    for number, query in enumerate(answers.queries, 1):
+        for name, chosen in query.items():
+            if name == sa:
+                continue
+            values = pd.Index(population[name].unique())
+            asked = choose(chosen, name).mask(values, name)
+            held = asked & values.isin(population.loc[inside, name])
+            named = not isinstance(chosen, pd.Interval)
+            if (held != asked).any() if named else not held.any():
+                raise TableError(
+                    f"query {number} asks for {name}={listing(values[asked & ~held])}, which nobody in the data has, "
+                    "and others have: leave that out, and a query about nobody in the data altogether"
+                )
 
 
 def _people(table: pd.DataFrame, qi: tuple[str, ...], values: pd.Index) -> QITable:

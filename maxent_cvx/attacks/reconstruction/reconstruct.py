@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...errors import Inaccurate, Infeasible, NotDecided, arguments
 from ...sources import PublishedTable
+from ...system.progress import progress_bar
 from .integer_program import IntegerProgram
 from .record_types import RecordTypes
 from .result import Reconstruction, reconstruction_of
@@ -26,6 +27,7 @@ def reconstruct(
     limit: int = 10,
     *,
     time_limit: float = 60.0,
+    progress: bool | None = None,
 ) -> Reconstruction:
     """All n >= 0, integer, with low <= A n <= high: how many people have each record, given what tables say of them.
 
@@ -43,6 +45,8 @@ def reconstruct(
         How many solutions are listed. What is certain is of all of them, nevertheless.
     time_limit : float
         Seconds of wall time.
+    progress : bool, optional
+        Show how many integer programs were solved, as a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
@@ -85,11 +89,14 @@ def reconstruct(
     """
     limit = arguments.whole(limit, "limit", 1)
     seconds = arguments.seconds(time_limit, "time_limit")
+    arguments.optional_flag(progress, "progress")
     statistics, types = statistics_of(tables), RecordTypes.read(domain)
     program, until = program_of(statistics, types), time.perf_counter() + seconds
 
     def solve(narrower: IntegerProgram, towards: np.ndarray | None) -> np.ndarray | None:
-        if (point := narrower.solve(until, towards)) is None:
+        point = narrower.solve(until, towards)
+        bar.update()
+        if point is None:
             return None
         people = point[: len(types)]
         if (wrong := checked_against(statistics, types, people)) is not None:
@@ -97,7 +104,8 @@ def reconstruct(
         return people
 
     try:
-        found = search(program, len(types), limit, solve)
+        with progress_bar(None, "reconstruct", progress, unit=" programs") as bar:
+            found = search(program, len(types), limit, solve)
     except NotDecided as error:
         raise NotDecided(
             f"no records were found in {seconds:.3g} seconds, nor that there are none; give more, time_limit=..., or "

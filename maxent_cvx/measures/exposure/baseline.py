@@ -118,11 +118,10 @@ def _by_tuple(
 ) -> tuple[np.ndarray, np.ndarray]:
     """P0 of every row, and how far it may be off."""
     index = rows.index if isinstance(rows.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([rows.index])
-    involved, includes = judged.involved, judged.includes[judged.involved]
-    values = rows.columns[involved]
+    values, judged = rows.columns[judged.involved], judged.among_involved()
     if not isinstance(baseline, Posterior):
         given = baseline if isinstance(baseline, QIDistribution) else QIDistribution(baseline)
-        p = given.of_tuples(index, values) @ includes
+        p = judged.of(given.of_tuples(index, values))
         return p, np.zeros(p.shape)
     table, _, beliefs = inferred(baseline)
     key: tuple[str, ...] = baseline.space.view.qi
@@ -136,5 +135,4 @@ def _by_tuple(
         raise TableError(f"it says nothing about {listing(values[column < 0])}")
     at = positions(known, index, key)
     # What a certificate bounds is the error of any set of values, not of single ones only.
-    off = (beliefs.off[at][:, column, None] * includes).max(axis=1)
-    return beliefs.p[at][:, column] @ includes, off
+    return judged.of(beliefs.p[at][:, column]), judged.largest(beliefs.off[at][:, column])

@@ -96,13 +96,21 @@ class Exposure(Shown):
 
     @cached_property
     def statements(self) -> pd.DataFrame:
-        """Through which statements people are exposed: what is left without each, solved again when this is read first.
+        """Through which statements people are exposed: with less knowledge the model is solved again, on first reading.
 
-        A row a statement, that through which most people are exposed first; if the knowledge has more than 50 rows, a
-        row a source. `people` is how many of those exposed are not, once this statement alone is left out; `without`,
-        how many are exposed then, who may be others; `raises`, by how much it raises their P(s | q), mean over the
-        exposed people; `message`, why there is no answer, or "". Where two statements imply the same, neither exposes
-        anybody by this measure, and where two do so together, both do: the numbers need not add up.
+        A row a statement, that without which fewest people stay exposed first; if the knowledge has more than 50 rows,
+        a row a source:
+
+        * `people`: how many of those exposed are not, once this statement alone is left out: it is necessary;
+        * `alone`: how many of those exposed are so by what is published and this statement only, and not by what is
+          published: it is sufficient;
+        * `without`: how many are exposed without it, who may be others;
+        * `raises`: by how much it raises P(s | q) of the value that exposes them, mean over the exposed people;
+        * `message`: why there is no answer, or "".
+
+        Of two statements that imply the same, neither is necessary and both are sufficient; of two that expose somebody
+        together, the other way round. So neither column adds up to the exposed people. The multipliers of statements,
+        ``post.prices()``, say something else: what a small change of their values does to the entropy.
 
         Raises
         ------

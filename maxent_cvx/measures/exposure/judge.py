@@ -53,7 +53,8 @@ class Judge:
 
     def counted(self, p: np.ndarray) -> np.ndarray:
         """P of judged values that count, and -1 of others, shape (rows, judged values)."""
-        return np.where(self.counts, self.judged.of(p), -1.0)
+        asked = self.judged.of(p)
+        return asked if self.baseline is None else np.where(self.counts, asked, -1.0)
 
     def reaches(self, p: np.ndarray) -> np.ndarray:
         """Mark probabilities that reach the threshold, or cannot be told from such."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from ...errors import StatementError, shown, unknown_name
 from ...tables.selection import choose, written
@@ -22,21 +24,39 @@ class JudgedValues:
     ----------
     labels : Index
         What they are called, one a judged value; its names are those of the sensitive attributes that it is of.
-    includes : ndarray, shape (sensitive values, judged values)
+    includes : csr_array, shape (sensitive values, judged values)
         1 where a sensitive value, which of several attributes is a combination, is one of those judged together.
     """
 
     labels: pd.Index
-    includes: np.ndarray
+    includes: sp.csr_array
+
+    @cached_property
+    def columns(self) -> np.ndarray | None:
+        """The position of the one sensitive value that each judged value is; None if one is several together."""
+        by_judged = self.includes.tocsc()
+        return by_judged.indices if (np.diff(by_judged.indptr) == 1).all() else None
 
     def of(self, p: np.ndarray) -> np.ndarray:
-        """Add up probabilities, or people, of sensitive values: one column a judged value."""
-        return np.asarray(p @ self.includes)
+        """Add up probabilities, or people, of sensitive values, along the last axis: one column a judged value."""
+        if self.columns is None:
+            return np.asarray(p @ self.includes)
+        is_all = np.array_equal(self.columns, np.arange(p.shape[-1]))
+        return p if is_all else p[..., self.columns]
+
+    def largest(self, numbers: np.ndarray) -> np.ndarray:
+        """The largest number among the sensitive values of each judged value, a row each."""
+        by_judged = self.includes.tocsc()
+        return np.maximum.reduceat(numbers[:, by_judged.indices], by_judged.indptr[:-1], axis=1)
 
     @property
     def involved(self) -> np.ndarray:
         """Mark the sensitive values that are judged at all."""
-        return np.asarray(self.includes.any(axis=1))
+        return np.diff(self.includes.indptr) > 0
+
+    def among_involved(self) -> JudgedValues:
+        """The same, of the sensitive values that are judged at all, and no others."""
+        return JudgedValues(self.labels, sp.csr_array(self.includes[np.flatnonzero(self.involved)]))
 
 
 def judged_values(values: pd.Index, sensitive: object) -> JudgedValues:
@@ -82,7 +102,9 @@ def single_values(values: pd.Index) -> JudgedValues | None:
         return None
     codes = [pd.factorize(values.get_level_values(i), sort=False) for i in range(values.nlevels)]
     labels = [f"{name}={written(one)}" for name, (_, own) in zip(values.names, codes, strict=True) for one in own]
-    return JudgedValues(pd.Index(labels), np.hstack([np.eye(len(own))[code] for code, own in codes]))
+    starts = np.cumsum([0, *(len(own) for _, own in codes)])
+    member = np.concatenate([code + start for (code, _), start in zip(codes, starts, strict=False)])
+    return _grouped(pd.Index(labels), np.tile(np.arange(len(values)), len(codes)), member, len(values))
 
 
 def in_words(label: object) -> str:
@@ -92,7 +114,12 @@ def in_words(label: object) -> str:
 
 def _each(values: pd.Index, mask: np.ndarray) -> JudgedValues:
     """Each of some sensitive values on its own."""
-    return JudgedValues(values[mask], np.eye(len(values))[:, mask])
+    return _grouped(values[mask], np.flatnonzero(mask), np.arange(int(mask.sum())), len(values))
+
+
+def _grouped(labels: pd.Index, value: np.ndarray, judged: np.ndarray, n_values: int) -> JudgedValues:
+    """Judge values by their positions, and by those of what they are judged as."""
+    return JudgedValues(labels, sp.csr_array((np.ones(len(value)), (value, judged)), shape=(n_values, len(labels))))
 
 
 def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> JudgedValues:
@@ -110,5 +137,4 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> JudgedV
     labels = pd.MultiIndex.from_arrays([values.get_level_values(i) for i in kept])
     of_kept = labels if len(kept) > 1 else labels.get_level_values(0)
     distinct = of_kept[mask].unique()
-    member = distinct.get_indexer(of_kept)[:, None] == np.arange(len(distinct))
-    return JudgedValues(distinct, (member & mask[:, None]).astype(float))
+    return _grouped(distinct, np.flatnonzero(mask), distinct.get_indexer(of_kept[mask]), len(values))

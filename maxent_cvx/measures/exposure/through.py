@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ...errors import StatementError
-from ...model.explain.leaving_out import without_each, without_knowledge
+from ...model.explain.leaving_out import by_statement, without_knowledge
+from ...model.explain.solved import model_of
 from ...model.posterior import Posterior
+from ...sources import PriorZeros
 from ..disclosure import of_those_inside
 from .judge import Judge
 
@@ -61,27 +63,31 @@ class Through:
     @cached_property
     def published_alone(self) -> int:
         """How many of the exposed people are so without any knowledge."""
-        exposed = self._exposed[1]
-        if not exposed.any():
-            return 0
-        alone = self._judged(without_knowledge(self.post))[1]
-        return int(self.people[exposed & alone].sum())
+        return int(self.people[self._by_published].sum())
 
     @cached_property
     def statements(self) -> pd.DataFrame:
-        """What is left without each statement."""
-        found = without_each(self.post, self._left)
-        columns = ["people", "without", "raises", "message"]
-        table = pd.DataFrame(found, columns=["statement", *columns]).set_index("statement")
-        return table.sort_values(["people", "raises"], ascending=False, kind="stable")
+        """What is left without each statement, and what each one does alone."""
+        found = by_statement(self.post, self._left, self._alone)
+        columns = ["statement", "people", "alone", "without", "raises", "message"]
+        table = pd.DataFrame(found, columns=columns).set_index("statement")
+        return table.sort_values(["people", "alone", "raises"], ascending=False, kind="stable")
 
     def in_words(self, alone: int, people: int) -> str:
         """Say how many are exposed by what is published alone, and through how many statements the others are."""
+        model = model_of(self.post)
+        known = "what is published" if model.prior is None else "what is published and the prior"
         if alone == people:
-            return "What is published exposes them, whatever else is known."
-        names = list(self.post.model.knowledge) if self.post.model is not None else []
+            return f"They are exposed by {known} alone."
+        names = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
         what = names[0] if len(names) == 1 else f"the {len(names)} statements that are known besides"
-        return f"By what is published alone it would be {alone}; the others are exposed through {what}."
+        return f"By {known} alone it would be {alone}; the others are exposed through {what}."
+
+    @cached_property
+    def _by_published(self) -> np.ndarray:
+        """Mark who is exposed, and would be without any knowledge."""
+        exposed = self._exposed[1]
+        return exposed & self._judged(without_knowledge(self.post))[1] if exposed.any() else exposed
 
     @cached_property
     def _exposed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -107,3 +113,8 @@ class Through:
             "without": int(self.people[still].sum()),
             "raises": float(fall @ weights / weights.sum()) if weights.sum() else 0.0,
         }
+
+    def _alone(self, post: Posterior) -> dict[str, Any]:
+        """Whom a statement alone exposes, of those whom what is published does not."""
+        new = self._exposed[1] & ~self._by_published & self._judged(post)[1]
+        return {"alone": int(self.people[new].sum())}

@@ -7,9 +7,12 @@ from scipy.special import hyp2f1
 
 __all__ = ["individual_risk"]
 
+#: Up to this share of the population the recursion is stable; above it, the hypergeometric series converges quickly.
+HALF = 0.5
+
 
 def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
-    """E[1 / F | f] = (p / f) 2F1(1, 1; f + 1; 1 - p), with F given f negative binomial.
+    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial.
 
     Parameters
     ----------
@@ -28,6 +31,15 @@ def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
     P(F = h | f) = C(h - 1, f - 1) p^f (1 - p)^(h - f): every person is in the sample with the same probability,
     whoever else is, and before it is seen a class of h people is as likely as 1 / h (Benedetti and Franconi, 1998;
     Franconi and Polettini, 2004, the individual risk of mu-Argus and sdcMicro). Their (p^f / f) 2F1(f, f; f + 1; 1 - p)
-    is this by Euler's transformation, which keeps its digits where f is large.
+    is the same by Euler's transformation and his integral.
     """
-    return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
+    if share > HALF:
+        return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
+    # p I(1) + (1 - p) I(2) = 1, and so on: f (p I(f) + (1 - p) I(f + 1)) = 1. Errors are multiplied by p / (1 - p).
+    sizes = np.unique(records)
+    integral, at, found = -np.log(share) / (1 - share), 1, np.empty(len(sizes))
+    for i, size in enumerate(sizes.tolist()):
+        for f in range(at, size):
+            integral = (1 / f - share * integral) / (1 - share)
+        at, found[i] = size, share * integral
+    return found[np.searchsorted(sizes, records)]

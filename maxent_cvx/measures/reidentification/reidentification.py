@@ -122,7 +122,7 @@ def reidentification(
     else:
         risk = 1 / records
     marketer = float(records @ risk / records.sum())
-    rows.append(("marketer risk", marketer, "share", f"{marketer:.1%} of all records would be linked rightly"))
+    rows.append(("marketer risk", marketer, "share", f"{_percent(marketer)} of all records would be linked rightly"))
     index = pd.Index([name for name, *_ in rows], name="measure")
     measures = pd.DataFrame([row for _, *row in rows], index=index, columns=["value", "unit", "says"])
     return Reidentification(measures, classes.assign(risk=risk), k)
@@ -135,8 +135,8 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
     mean = len(records) / n
     yield "classes", len(records), "classes", f"{n} records have {len(records)} different quasi-identifiers"
     yield "k", least, "records", f"{least}-anonymous: the smallest class"
-    yield "records below k", below, "records", f"{below / n:.1%} of all are in classes of fewer than {k}"
-    yield "sample uniques", unique, "records", f"{unique / n:.1%} of all are like no other"
+    yield "records below k", below, "records", f"{_percent(below / n)} of all are in classes of fewer than {k}"
+    yield "sample uniques", unique, "records", f"{_percent(unique / n)} of all are like no other"
     yield "prosecutor risk", mean, "probability", "of a record that is known to be in the release, on average"
     yield "highest prosecutor risk", 1 / least, "probability", "of a record that is known to be in the release"
 
@@ -147,8 +147,13 @@ def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[
     below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
     mean = float(records @ (1 / people) / n)
     yield "population k", least, "people", "the fewest people of whom a record can be"
-    yield "records below k in the population", below, "records", f"{below / n:.1%} can be of fewer than {k} people"
-    yield "population uniques", unique, "records", f"{unique / n:.1%} can be of one person only"
+    yield (
+        "records below k in the population",
+        below,
+        "records",
+        f"{_percent(below / n)} can be of fewer than {k} people",
+    )
+    yield "population uniques", unique, "records", f"{_percent(unique / n)} can be of one person only"
     yield "journalist risk", mean, "probability", "of a record of anybody in the population, on average"
     yield "highest journalist risk", 1 / least, "probability", "of a record of anybody in the population"
 
@@ -166,7 +171,7 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
         pitman = unique * still_unique(alpha, theta, n, n_population)
         rows += _risks("Pitman", records, by_class)
     for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
-        says = f"{value / n:.1%} of all are expected to be unique among {n_population} people"
+        says = f"{_percent(value / n)} of all are expected to be unique among {n_population} people"
         nothing = "nothing can be learnt of it from one class, or from classes of one record each"
         rows.append((f"population uniques ({name})", value, "records", nothing if math.isnan(value) else says))
     return rows, by_class
@@ -177,3 +182,8 @@ def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
     mean, says = float(records @ risk / records.sum()), "of a record of anybody in the population, estimated"
     yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
     yield f"highest individual risk ({name})", float(risk.max()), "probability", says
+
+
+def _percent(share: float) -> str:
+    """Write a share with three digits, however small."""
+    return f"{100 * share:.3g}%"

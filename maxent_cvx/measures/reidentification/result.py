@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from ...display import FirstRows, Shown
+
 __all__ = ["Reidentification"]
+
+#: How many of the measures are of the records by themselves.
+OF_SAMPLE = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Reidentification:
+class Reidentification(Shown):
     """How likely it is that a record is taken for the person whose it is.
 
     Attributes
@@ -51,5 +57,10 @@ class Reidentification:
             f"{self.classes['risk'].max():.3g} at most"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self}</p>{self.measures.to_html(border=0)}"
+    def __repr__(self) -> str:
+        return f"<Reidentification: {self}>"
+
+    def _tables(self) -> Iterable[FirstRows]:
+        """What the records say by themselves, and what a population does."""
+        tables = self.measures.iloc[:OF_SAMPLE], self.measures.iloc[OF_SAMPLE:]
+        return [*(FirstRows(table, "measures") for table in tables), FirstRows(self.classes, "classes")]

@@ -1,23 +1,23 @@
-"""What would be inferred with less knowledge: without any of it, and without each statement."""
+"""What would be inferred with less knowledge: without any of it, without each statement, and with each one alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ...sources import PriorZeros
 from ..adversary import Adversary
 from ..solved_rows import solved_rows
 from .solved import Solvable, Solved, model_of
 
-__all__ = ["without_each", "without_knowledge"]
+__all__ = ["by_statement", "without_knowledge"]
 
 #: With more rows of knowledge than these, a source is left out as a whole, and not row by row.
 MOST_ROWS = 50
-#: What is left out, by its name, and the model without it.
-LeftOut = tuple[str, Callable[[], Adversary]]
 
 
 def without_knowledge(post: Solved) -> Any:
@@ -35,52 +35,74 @@ def without_knowledge(post: Solved) -> Any:
     return _solved(_without(model, labels), post) if labels else post
 
 
-def without_each(post: Solved, measure: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Solve the model of a posterior again without each statement in turn, and measure what is inferred then.
+def by_statement(
+    post: Solved, without: Callable[[Any], dict[str, Any]], alone: Callable[[Any], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers.
+
+    Parameters
+    ----------
+    post : Posterior
+    without, alone : callable
+        What to measure of an answer, by name.
 
     Returns
     -------
     list of dict
-        One a row of the knowledge, or a source if there are many rows: the `statement`, what was measured, the `status`
-        of the answer, and in `message` why there is none, or "".
+        One a row of the knowledge, or a source if there are many rows: the `statement`, what was measured, and in
+        `message` why something could not be, or "".
 
     Raises
     ------
     StatementError
         If the posterior was loaded from a file, which does not hold its knowledge.
     SolverError
-        The first one, if there is no answer without any statement.
+        The first one, if there is no answer without any statement, or with any alone.
     """
     model = model_of(post)
-    form, ruled_out = model.form, model.ruled_out
-    rows = [row for row in range(form.n_facts, form.shape[0]) if row not in ruled_out]
+    form, labels = model.form, _removable(model)
+    rows = [row for row in range(form.n_facts, form.shape[0]) if row not in model.ruled_out]
     if len(rows) <= MOST_ROWS and not model.convex:
-        left_out: list[LeftOut] = [(form.name(row), partial(model.without_row, row)) for row in rows]
+        names = [form.name(row) for row in rows]
+        models = [[partial(model.without_row, row) for row in rows], [partial(_row_alone, model, row) for row in rows]]
     else:
-        left_out = [(label, partial(_without, model, [label])) for label in _removable(model)]
-    cases = _Cases(post, left_out, measure)
-    return solved_rows(cases, [[i] for i in range(len(left_out))], "without")
+        names = labels
+        others = [[other for other in labels if other != label] for label in labels]
+        models = [[partial(_without, model, some) for some in left_out] for left_out in ([[x] for x in labels], others)]
+    chains = [[i] for i in range(len(names))]
+    tables = [
+        solved_rows(_Cases(post, names, some, measure), chains, what)
+        for some, measure, what in zip(models, (without, alone), ("without", "alone"), strict=True)
+    ]
+    return [{**two, **one, "message": one["message"] or two["message"]} for one, two in zip(*tables, strict=True)]
 
 
 @dataclass(frozen=True)
 class _Cases:
-    """What is solved again, by number."""
+    """What is solved again, by number: the names of statements, and the models."""
 
     post: Solved
-    left_out: list[LeftOut]
+    names: list[str]
+    models: Sequence[Callable[[], Adversary]]
     measure: Callable[[Any], dict[str, Any]]
 
     def about(self, i: int) -> dict[str, Any]:
         """The statement."""
-        return {"statement": self.left_out[i][0]}
+        return {"statement": self.names[i]}
 
     def solved(self, i: int, before: Any) -> Any:
-        """What is inferred without it, begun with what is inferred with it."""
-        return _solved(self.left_out[i][1](), self.post)
+        """What is inferred, begun with what is inferred of all knowledge."""
+        return _solved(self.models[i](), self.post)
 
     def measured(self, i: int, post: Any) -> dict[str, Any]:
         """Measure it."""
         return self.measure(post)
+
+
+def _row_alone(model: Adversary, row: int) -> Adversary:
+    """Copy a model with one row of its knowledge only."""
+    rows, place = model.blocks.find(row)
+    return _without(model, _removable(model)).add(rows.at(np.array([place])))
 
 
 def _removable(model: Adversary) -> list[str]:

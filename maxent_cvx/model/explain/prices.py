@@ -21,11 +21,16 @@ __all__ = ["largest_first", "price_table", "prices_of"]
 
 
 def price_table(
-    post: Solved, leave_one_out: bool, measure: Measure | None, time_limit: float = math.inf
+    post: Solved,
+    leave_one_out: bool,
+    measure: Measure | None,
+    time_limit: float = math.inf,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """List the statements with their prices, see :meth:`maxent_cvx.Posterior.prices`."""
     arguments.flag(leave_one_out, "leave_one_out")
     arguments.seconds(time_limit, "time_limit")
+    arguments.optional_flag(progress, "progress")
     entropy = Measures({"entropy": lambda posterior: posterior.entropy}, is_one=True)
     measures = entropy if measure is None else Measures.of(measure)
     model = model_of(post)
@@ -43,7 +48,7 @@ def price_table(
     table = prices_of(form, multipliers, post.space.n_records)
     if leave_one_out:
         known = np.arange(form.n_facts, form.shape[0])
-        table = table.assign(**_left_out(post, known, table.index.to_list(), measures, time_limit))
+        table = table.assign(**_left_out(post, known, table.index.to_list(), measures, time_limit, progress))
     return largest_first(table)
 
 
@@ -97,14 +102,19 @@ class _Without:
 
 
 def _left_out(
-    post: Solved, known: np.ndarray, names: list[str], measures: Measures, time_limit: float
+    post: Solved,
+    known: np.ndarray,
+    names: list[str],
+    measures: Measures,
+    time_limit: float,
+    progress: bool | None,
 ) -> dict[str, np.ndarray]:
     """Measure without each statement in turn, and how that differs from with it; say where it could not be solved."""
     held, ruled_out = measures(post, "of all that is known"), model_of(post).ruled_out
     of_row = dict(zip(known.tolist(), names, strict=True))
     asked = [row for row in of_row if row not in ruled_out]  # what a prior rules out cannot be left out
     cases = _Without(post, of_row, measures, time_limit)
-    solved = dict(zip(asked, solved_rows(cases, [[row] for row in asked], "without"), strict=True))
+    solved = dict(zip(asked, solved_rows(cases, [[row] for row in asked], "without", progress=progress), strict=True))
     left = [solved.get(row, {}).get("found", {}) for row in of_row]
     columns = {}
     for key in dict.fromkeys([*held, *itertools.chain(*left)]):

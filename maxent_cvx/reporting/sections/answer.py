@@ -7,23 +7,26 @@ from collections.abc import Callable, Sequence
 from ...errors import amount
 from ..blocks import Block, Cell, Column, Paragraph, Table, Verdict
 from ..case import Case
-from ..formats import count, number, percent, share
+from ..formats import count, number, percent, share, value_name
 from .exposed_rows import ExposedRows
 from .published import people_in
 
 __all__ = ["answer", "glance"]
 
+#: Values that are named.
+NAMED = 3
+
 
 def answer(case: Case) -> list[Block]:
     """Say whether anybody is exposed, what that means, and of whom the adversary is surest."""
-    found, n = case.exposure, people_in(case.view)
+    found, n = case.exposure, case.exposure.total
     people, holds = float(found.people), case.post.certificate.holds
     if people:
         headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
     else:
         headline = f"Nobody of {count(n).text} people is exposed"
     status = "bad" if people else "open" if found.warnings else "good"
-    sentences = [_meaning(case), *_surest(case), _adversary(case)]
+    sentences = [_meaning(case), *_surest(case), *_usual(case), _adversary(case)]
     warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
     if not holds:
         text = "The answer is not certified, so that nothing in this report is proved. See how exact the numbers are."
@@ -57,6 +60,18 @@ def _surest(case: Case) -> list[str]:
     ]
 
 
+def _usual(case: Case) -> list[str]:
+    """What is as likely and not counted, since it was to be expected."""
+    values = case.exposure.values
+    some = values[values["anyway"] > 0]
+    return [
+        f"Not counted: {value_name(case.view.sensitive, value)}, which is inferred as surely of "
+        f"{amount(int(row['anyway']), 'person', 'people')}, was to be expected of them anyway"
+        f"{f': {percent(row.baseline)} of all people have it' * (case.exposure.baseline == 'overall')}."
+        for value, row in some.head(NAMED).iterrows()
+    ]
+
+
 def _adversary(case: Case) -> str:
     """Who infers this."""
     n = None if case.model is None else case.model.form.shape[0] - case.model.form.n_facts + len(case.model.convex)
@@ -71,7 +86,7 @@ def glance(cases: Sequence[Case]) -> Table:
     figures: dict[str, Callable[[Case], Cell]] = {
         "people": lambda case: count(people_in(case.view)),
         "people exposed": _exposed,
-        "largest probability among them": _largest,
+        "largest probability that is inferred": _largest,
         "statements that the adversary knows": _statements,
         "certain inferences": _certain,
         "uncertainty that is left (entropy), nats": lambda case: number(case.post.entropy, 6),
@@ -87,9 +102,9 @@ def _exposed(case: Case) -> Cell:
 
 
 def _largest(case: Case) -> Cell:
-    if case.exposure.who.empty:
-        return Cell("none")
-    p = float(ExposedRows.of(case.exposure, case.view.sensitive).p.max())
+    if case.figures.value is None:
+        return Cell("not known")
+    p = float(case.figures.value["value"]["inference risk", "largest probability"])
     return Cell(percent(p, case.exact), p)
 
 

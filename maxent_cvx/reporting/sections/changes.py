@@ -14,7 +14,6 @@ from ..formats import count
 from ..merging import again, in_one_bucket, merged_once
 from ..tables import MOST_COLUMNS
 from .exposed_rows import ExposedRows
-from .published import people_in
 
 __all__ = ["changes"]
 
@@ -48,7 +47,7 @@ def changes(case: Case) -> list[Block]:
 def _groups(case: Case, found: Exposure) -> list[str]:
     """Whom to look at."""
     rows = ExposedRows.of(found, case.view.sensitive)
-    n, total = len(rows), people_in(case.view)
+    n, total = len(rows), found.total
     short = rows.index.nlevels <= MOST_COLUMNS + 1
     names = "; ".join(dict.fromkeys(rows.whom(at) for at in range(min(n, NAMED)))) if short else "the list below"
     which = f": {names}" if short and n <= NAMED else f", beginning with {names}" if short else f": see {names}"
@@ -60,8 +59,10 @@ def _groups(case: Case, found: Exposure) -> list[str]:
 
 def _statements(case: Case, found: Exposure) -> list[str]:
     """Whether it is the publication that exposes them, or what the adversary knows besides."""
-    if case.model is None or not case.model.knowledge:
+    if case.model is None:
         return []
+    if not case.model.knowledge:
+        return ["It is the publication that exposes them: the adversary is assumed to know nothing besides."]
     alone = Tried.of(lambda: found.published_alone)
     if alone.value is None:
         return [f"Whether what is published exposes them by itself could not be worked out: {alone.why}."]

@@ -7,13 +7,12 @@ import pandas as pd
 
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
-from ..formats import count, label, percent, probability, share
+from ..formats import count, label, percent, probability
 from ..pictures import heat_map, threshold_curve
 from ..tables import group_cells, group_columns
 from .exposed_records import exposed_records
 from .exposed_rows import ExposedRows
 from .measured import measured_table, of_kind
-from .published import people_in
 
 __all__ = ["exposed_people"]
 
@@ -30,7 +29,7 @@ def exposed_people(case: Case) -> list[Block]:
     rows = [
         [
             Cell(f"{percent(step.left)} to {percent(step.right)}", float(step.left)), count(float(people)),
-            Cell(share(float(people), float(tenths.sum())), float(people), 0.0, float(people / max(tenths.sum(), 1))),
+            _share(float(people), float(max(tenths.sum(), 1))),
         ]
         for step, people in zip(tenths.index.array, tenths, strict=True)
     ]  # fmt: skip
@@ -43,6 +42,11 @@ def exposed_people(case: Case) -> list[Block]:
         *_others(case),
         *exposed_records(case),
     ]
+
+
+def _share(people: float, total: float) -> Cell:
+    """A share of all people, drawn."""
+    return Cell(percent(people / total), people / total, 0.0, people / total)
 
 
 def _values(case: Case, values: pd.DataFrame) -> list[Block]:
@@ -61,7 +65,7 @@ def _values(case: Case, values: pd.DataFrame) -> list[Block]:
         ]
         for name, row in some.head(case.asked.rows).iterrows()
     ]  # fmt: skip
-    return [Table("Exposed people by what is inferred of them", columns, rows, len(some), "the most frequent")]
+    return [Table("What is inferred, by value", columns, rows, len(some), "the most frequent")]
 
 
 def _others(case: Case) -> list[Block]:
@@ -73,7 +77,7 @@ def _others(case: Case) -> list[Block]:
 def _groups(case: Case, exposed: ExposedRows, people: int) -> Block:
     """The groups."""
     if not len(exposed):
-        return Paragraph(f"None of {count(people_in(case.view)).text} people is exposed.")
+        return Paragraph(f"None of {count(case.exposure.total).text} people is exposed.")
     compared = not np.isnan(exposed.usual).all()
     columns = [*group_columns(exposed.index), Column(case.sa), Column("Probability", "number")]
     columns += [Column("Usual", "number")] * compared + [Column("People", "number")]

@@ -47,6 +47,8 @@ def intervals(case: Case) -> list[Block]:
 
 def _fixed(fixed: int, left: int) -> Paragraph:
     """Say of how many probabilities only one value is possible."""
+    if not fixed:
+        return Paragraph(f"Of each of the {left:,} probabilities more than one value is possible.")
     return Paragraph(
         f"Of {fixed:,} of {fixed + left:,} probabilities only one value is possible, mostly 0; the others are below."
     )

@@ -25,10 +25,10 @@ def published_in_words(view: Any) -> str:
     if isinstance(view, Release | PartitionedRelease):
         buckets = len(view.buckets) if isinstance(view, Release) else view.n_buckets
         coarse = ", coarsened," if isinstance(view, Release) and view.generalized else ""
+        held = "1 bucket" if buckets == 1 else f"{buckets:,} buckets"
         return (
-            f"A table of {n} people in {amount(buckets, 'bucket')}. Of each bucket it is published who is in it, by "
-            f"{qi}{coarse} and how often each value of {sa} occurs in it. Who of them has which value is not "
-            "published."
+            f"A table of {n} people in {held}. Of each bucket it is published who is in it, by {qi}{coarse} and how "
+            f"often each value of {sa} occurs in it. Who of them has which value is not published."
         )
     if isinstance(view, QITable):
         counted = "" if view.n_s is None else f", and how many people have each value of {sa}"

@@ -20,6 +20,16 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
+// In the frame of a notebook a link to a place in the page would lead to the notebook.
+if (location.protocol === "about:") {
+  for (const link of document.querySelectorAll("a[href^='#']")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      document.getElementById(link.getAttribute("href").slice(1)).scrollIntoView();
+    });
+  }
+}
+
 function read(text) {
   if (text === "inf") return Number.MAX_VALUE;
   return text === "-inf" ? -Number.MAX_VALUE : Number(text);
