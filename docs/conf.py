@@ -68,7 +68,9 @@ RETURNED = [  # by public functions; nobody imports them
 autosummary_context = {"titles": {path: path.rpartition(".")[2] for path in RETURNED}}
 WELL_KNOWN_ABBREVIATIONS = (*autosummary.WELL_KNOWN_ABBREVIATIONS, "Eq.", "Eqs.", "Fig.")  # they end no first sentence
 autosummary.WELL_KNOWN_ABBREVIATIONS = WELL_KNOWN_ABBREVIATIONS
-autosummary_filename_map = {"maxent_cvx.measures.Equivocation": "maxent_cvx.measures.Equivocation-class"}  # beside ...
+autosummary_filename_map = {  # beside the functions that are called so, but for the capital
+    f"maxent_cvx.measures.{name}": f"maxent_cvx.measures.{name}-class" for name in ("Equivocation", "Reidentification")
+}
 numpydoc_class_members_toctree = False
 numpydoc_show_inherited_class_members = {  # what they inherit from str and from CVXPY is explained elsewhere
     "maxent_cvx.solvers.DualNewton": False,

@@ -61,6 +61,7 @@ def answered(
             "people": [],
             "divergence_bits": None,
             "advice": [],
+            "risks": [],
             **more,
         },
     )

@@ -17,7 +17,7 @@ from ..model.posterior import Posterior
 from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed
 
-__all__ = ["Verdict", "asked_of", "judge", "print_exposure", "print_limit"]
+__all__ = ["Verdict", "asked_of", "beyond", "judge", "print_exposure", "print_limit"]
 
 #: Groups of exposed people that are printed.
 LISTED = 10
@@ -58,9 +58,12 @@ def judge(
     exposure = measures.exposed(post, options.threshold, original, **asked)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
-    # A probability of 1/l is not above 1/l: what is above is so by more than the certificate leaves open.
-    beyond = min(limit + 2 * min(post.certificate.bound, 1.0) + ROUNDING, 1.0)
-    return Verdict(exposure, limit, measures.exposed(post, beyond, **asked))
+    return Verdict(exposure, limit, measures.exposed(post, beyond(limit, post), **asked))
+
+
+def beyond(limit: float, post: Posterior | PartitionedPosterior) -> float:
+    """The threshold of what is above a limit; 1/l is not above 1/l: by more than what the certificate leaves open."""
+    return min(limit + 2 * min(post.certificate.bound, 1.0) + ROUNDING, 1.0)
 
 
 def asked_of(options: argparse.Namespace, view: Any) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from .partitions import is_in_partitions, quantify_partitions
 from .reading import read_people
 from .releases import one_source_of_buckets
 from .report_file import PAGES, write_report
+from .risks import print_risks, risks_beside
 from .statuses import EXPOSED
 from .wording import in_options
 
@@ -100,6 +101,7 @@ class Question:
         if (original := self.found.original) is not None:
             divergence = measures.overall_divergence(post, original)
             print(f"Divergence from the truth: {divergence:.6f} bits")
+        print_risks(risks := risks_beside(post, original, self.options))
         print_limit(verdict)
         advice = [in_options(line, self.options) for line in self.advice(verdict)] if verdict.fails else []
         for line in advice:
@@ -109,7 +111,7 @@ class Question:
             write_report({"": post}, {"": self.found.original}, self.options, self.options.report)
         status = EXPOSED if verdict.fails else 0
         if self.options.json:
-            more: dict[str, object] = {"advice": advice}
+            more: dict[str, object] = {"advice": advice, "risks": risks.to_dict("records")}
             if original is not None:
                 more["divergence_bits"] = divergence
             if len(model.space.people):

@@ -11,7 +11,7 @@ import pandas as pd
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..reporting.report import report
-from .judging import asked_of
+from .judging import asked_of, beyond
 
 __all__ = ["PAGES", "write_report"]
 
@@ -28,6 +28,8 @@ def write_report(
 ) -> None:
     """Write a report of answers, each judged as the options say, and by the original records of each, if there are any.
 
+    Where nobody may be exposed above a limit, that is the threshold, so that the page says what the command does.
+
     Parameters
     ----------
     posts, originals : dict
@@ -43,9 +45,13 @@ def write_report(
     about = {"table": ", ".join([options.table, *getattr(options, "more", ())]), **more.pop("about", {})}
     if options.l is not None:
         about |= {"buckets": f"made by Anatomy, l = {options.l}, exempt = {options.exempt or 0}", "seed": options.seed}
+    threshold = options.threshold
+    if (limit := options.fail_above) is not None:  # the page and the exit status say the same
+        threshold = max(beyond(limit, post) for post in posts.values())
+        about["limit"] = f"nobody may be exposed above P = {limit:g}"
     given: Any = first if len(posts) == 1 else posts
     known = {name: table for name, table in originals.items() if table is not None}
     original = next(iter(known.values()), None) if len(posts) == 1 else known or None
     asked = asked_of(options, view)
-    report(given, path, threshold=options.threshold, **asked, original=original, about=about, **more)
+    report(given, path, threshold=threshold, **asked, original=original, about=about, **more)
     print(f"wrote {path}")

@@ -19,12 +19,14 @@ from ..solvers.monitoring.deadline import within
 from ..solvers.monitoring.monitor import Callback, Monitor
 from ..solvers.solving.solve import solve
 from ..sources import published_sources
+from ..system.progress import progress_bar
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
 from ..views.partitioned.partitioned_release import PartitionedRelease
 from .certifying import certified
 from .explain.relaxation import Relaxation, least_relaxation
 from .intervals.bounded import BoundedAdversary
+from .iteration_bar import also_shown
 from .partitioned.partitioned_maxent import PartitionedMaxEnt
 from .posterior import Posterior
 from .time_limits import seconds_for
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = ["MaxEnt"]
+
+#: Seconds of a solve after which its progress is shown.
+SHORT = 1.0
 
 
 class MaxEnt(BoundedAdversary):
@@ -172,8 +177,10 @@ class MaxEnt(BoundedAdversary):
             returns True, the solve stops as if the time were over.
         **options
             ``verbose=True`` prints the solve: a line an iteration of all independent parts together or, of a solver
-            that takes them one after another, a line a part; the same lines are in the posterior's ``log``. All others
-            are passed to the solver: those of DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
+            that takes them one after another, a line a part; the same lines are in the posterior's ``log``.
+            ``progress`` says whether its iterations are shown as a progress bar: by default if it takes longer than a
+            second, on a terminal or in a notebook. All others are passed to the solver: those of
+            DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
 
         Returns
         -------
@@ -203,14 +210,20 @@ class MaxEnt(BoundedAdversary):
         arguments.flag(presolve, "presolve")
         arguments.flag(allow_inaccurate, "allow_inaccurate")
         arguments.flag(polish, "polish")
+        arguments.optional_flag(progress := options.pop("progress", None), "progress")
         monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
         backend = find(solver)
         backend.check(options)
         start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
-        solution = solve(
-            asked.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
-            monitor=monitor, **options,
-        )  # fmt: skip
+        with progress_bar(
+            None, "solve", False if monitor.verbose else progress, unit=" iterations", leave=False, delay=SHORT
+        ) as bar:
+            if bar.shown is not None and getattr(backend, "takes_callback", False):
+                monitor.callback = also_shown(bar, callback)
+            solution = solve(
+                asked.posed, backend, presolve=presolve, polish=polish, allow_inaccurate=allow_inaccurate, start=start,
+                monitor=monitor, **options,
+            )  # fmt: skip
         return Posterior.of(self.space, solution, asked.form, asked)
 
     def certify(

@@ -60,6 +60,12 @@ class Case:
         return isinstance(self.post, PartitionedPosterior)
 
     @property
+    def names_people(self) -> bool:
+        """Whether the adversary knows somebody by name."""
+        post = self.post
+        return post.names_people if isinstance(post, PartitionedPosterior) else len(post.space.people) > 0
+
+    @property
     def view(self) -> Any:
         """What is published."""
         return self.post.release if isinstance(self.post, PartitionedPosterior) else self.post.space.view

@@ -9,10 +9,23 @@ import pandas as pd
 from ..terms.people import OTHERS
 from .blocks import Cell
 
-__all__ = ["SPACE", "count", "group_name", "label", "number", "percent", "probability", "share", "value_name"]
+__all__ = [
+    "SPACE",
+    "count",
+    "from_on",
+    "group_name",
+    "label",
+    "number",
+    "percent",
+    "probability",
+    "share",
+    "value_name",
+]
 
 #: Probabilities this close to 0 or 1 are written as such: what solvers call exact.
 NEAR = 1e-9
+#: A threshold that is above a round number by less than this is meant to be above it.
+HAIR = 1e-6
 #: Keeps a number and its unit on one line.
 SPACE = "\u00a0"
 
@@ -34,6 +47,16 @@ def percent(p: float, exact: float = 0.0) -> str:
     if p < 0.0005:
         return f"below 0.1{SPACE}%"
     return f"{100 * p:.1f}".removesuffix(".0") + f"{SPACE}%"
+
+
+def from_on(threshold: float) -> str:
+    """Write from which probability on something counts; a hair above a round number is "more than" that.
+
+    >>> [from_on(p).replace(SPACE, " ") for p in (0.8, 0.5 + 1e-9)]
+    ['at least 80 %', 'more than 50 %']
+    """
+    round_number = round(threshold, 5)
+    return f"{'more than' if 0 < threshold - round_number < HAIR else 'at least'} {percent(round_number)}"
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:

@@ -23,7 +23,7 @@ __all__ = ["PROBABLE", "compare_solvers"]
 #: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
 PROBABLE = 1e-6
 #: Options that are not the solver's, but those of every solve.
-OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish")
+OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish", "progress")
 #: What is measured of an answer, in the order of the columns.
 NUMBERS = (
     "objective", "residual", "gap", "bound", "difference", "iterations", "compile_seconds", "solve_seconds",

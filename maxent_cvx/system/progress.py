@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 from weakref import WeakSet
@@ -10,6 +12,15 @@ from weakref import WeakSet
 from tqdm import tqdm
 
 __all__ = ["ProgressBar", "progress_bar"]
+
+
+class _Depth(threading.local):
+    """How many pieces of work of this thread are going on whose progress is shown, or was switched off."""
+
+    n = 0
+
+
+_depth = _Depth()
 
 
 class ProgressBar:
@@ -20,7 +31,11 @@ class ProgressBar:
         self.shown = shown
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.items)
+        _depth.n += 1
+        try:
+            yield from self.items
+        finally:
+            _depth.n -= 1
 
     def update(self, steps: int = 1) -> None:
         """Count steps that are done."""
@@ -30,13 +45,15 @@ class ProgressBar:
     def set_postfix_str(self, text: str) -> None:
         """Write a text behind the bar."""
         if self.shown is not None:
-            self.shown.set_postfix_str(text)
+            self.shown.set_postfix_str(text, refresh=not self.shown.delay)  # which would not wait
 
     def __enter__(self) -> ProgressBar:
+        _depth.n += 1
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close the bar, and leave it on the screen."""
+        _depth.n -= 1
         if self.shown is not None:
             self.shown.close()
 
@@ -49,6 +66,7 @@ def progress_bar(
     total: int | None = None,
     unit: str = "it",
     leave: bool = True,
+    delay: float = 0.0,
 ) -> ProgressBar:
     """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called.
 
@@ -69,10 +87,18 @@ def progress_bar(
         What is counted.
     leave : bool
         Whether the bar stays when the work is done.
+    delay : float
+        Seconds before the bar is shown, unless it was asked for: of work that mostly is done by then. Such a bar is
+        of a thread that a person waits for, and not of one worker among others: by default it is shown in the main
+        thread of the main process only, and not inside other work that has a bar.
     """
-    if not (_is_terminal() if progress is None else progress):
+    if progress is None:
+        progress = _is_terminal() and not (delay and _is_part_of_more())
+    elif progress:
+        delay = 0.0  # it was asked for
+    if not progress:
         return ProgressBar(() if items is None else items)
-    options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave}
+    options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave, "delay": delay}
     return ProgressBar((), _own_kind()(items, position=_bars_above(), **options))
 
 
@@ -82,6 +108,12 @@ def _is_terminal() -> bool:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):  # no stream at all, or a closed one
         return False
+
+
+def _is_part_of_more() -> bool:
+    """Whether this is a step of other work that has a bar, or the work of a thread or a process among others."""
+    in_main = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
+    return _depth.n > 0 or not in_main
 
 
 class _NoLock:

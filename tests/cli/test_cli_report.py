@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import maxent_cvx as mx
@@ -50,7 +52,12 @@ def test_it_ends_as_quantify_does(folder, capsys):
     """Whoever is exposed above the limit makes it end with 1, and the page is written."""
     assert main(["report", "three.csv", *ROLES, *MEDICINE, "--fail-above", "0.5", "--attack", "worst-case"]) == 1
     assert "Attacks" in headings(folder / "report.html", 2)
-    assert "FAIL" in capsys.readouterr().out
+    assert "FAIL: 1 of 10" in capsys.readouterr().out
+    assert main(["report", "three.csv", *ROLES, "--fail-above", "0.4"]) == 1
+    (failed,) = re.findall(r"FAIL: (\d+ of 10) people", capsys.readouterr().out)
+    assert f"{failed} people are exposed" in read((folder / "report.html").read_text(encoding="utf-8")).text
+    assert main(["report", "three.csv", *ROLES, "--fail-above", "0.5"]) == 0
+    assert "a probability of more than 50 %" in read((folder / "report.html").read_text(encoding="utf-8")).text
 
 
 def test_quantify_writes_it_too(folder, capsys):

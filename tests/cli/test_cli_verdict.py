@@ -243,3 +243,21 @@ def test_options_that_cannot_be_read(capsys, option, says):
         status = stopped.code
     assert status == 2
     assert says in capsys.readouterr().err
+
+
+def test_other_risks_stand_beside_the_verdict(capsys, hospital, post):
+    """Re-identification risk and utility, as the library measures them, in words and in the document."""
+    told = mx.measures.risk_utility(post, hospital, population=1000).drop("inference risk", level="kind")
+    arguments = ["quantify", "hospital.csv", *ROLES, "--bucket", "Bucket", *MEDICINE, "--population-size", "1000"]
+    listed = {(one["kind"], one["measure"]): one["value"] for one in document(capsys, *arguments)["risks"]}
+    assert listed == pytest.approx(told["value"].to_dict(), abs=1e-12)
+    shown = called(capsys, *arguments)
+    assert "1-anonymous" in shown
+    assert "median query error" in shown
+
+
+def test_a_population_has_everybody_in_it(capsys):
+    """Ten people are no sample of five."""
+    arguments = ["quantify", "hospital.csv", *ROLES, "--bucket", "Bucket", "--population-size", "5"]
+    assert main(arguments) == 2
+    assert "--population-size 5" in capsys.readouterr().err

@@ -63,8 +63,7 @@ WIDER = {
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",
     "mx.measures.Exposure(threshold, people, who, histogram, attack_success)": "mx.measures.Exposure(threshold, "
-    "people, who, histogram, attack_success, values=<factory>, uncounted=<factory>, warnings=(), baseline=None, "
-    "_verdict=(), _through=None)",
+    "people, who, histogram, attack_success, values=<factory>, uncounted=<factory>, warnings=(), baseline=None)",
     "mx.measures.exposed(post, threshold=0.8, original=None)": "mx.measures.exposed(post, threshold=0.8, "
     "original=None, *, sensitive=None, baseline=None)",
     "mx.measures.query_error(published, original, *, queries=1000, attributes=None, dimensions=None, "

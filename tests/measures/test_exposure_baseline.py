@@ -398,6 +398,15 @@ def test_a_prior_is_no_statement(hospital, release):
     assert list(found.statements.index) == ["P(HIV | Gender=female) = 0.25"]
 
 
+def test_made_by_hand(release):
+    """One that is put together of numbers alone says what it can, and knows no statements."""
+    found = exposed(mx.MaxEnt(release).solve(), 0.4)
+    made_so = mx.measures.Exposure(0.4, found.people, found.who, found.histogram, None)
+    assert str(made_so) == str(found) == "2 of 10 people exposed at P >= 0.4"
+    with refused(StatementError, "no statement is left out"):
+        _ = made_so.statements
+
+
 def test_in_html():
     """Whatever values are called, they are text on a page."""
     post = made([[0.9, 0.1]], [5], ["<b>no</b>", "yes"])[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -165,3 +166,40 @@ def test_long_work_shows_how_far_it_is(release, monkeypatch, progress):
         assert (f"{name}: " in stream.getvalue()) == (progress is not False), name
         with pytest.raises(mx.StatementError, match="progress"):
             call(progress="yes")
+
+
+@pytest.mark.parametrize(("progress", "shown"), [(None, False), (True, True), (False, False)])
+def test_a_solve_shows_its_iterations(release, monkeypatch, progress, shown):
+    """If it is asked to; by default only one that is not done at once, and the user's callback is called as before."""
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    model, told = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4"), []
+    post = model.solve(progress=progress, callback=lambda iteration: told.append(iteration.iteration))
+    assert ("solve: " in stream.getvalue()) == shown
+    assert len(told) == len(post.log)
+    assert model.solve("CLARABEL", progress=progress).certificate.holds  # which tells no iterations
+    with pytest.raises(mx.StatementError, match="progress"):
+        model.solve(progress="yes")
+
+
+def test_a_bar_with_a_delay_is_of_what_somebody_waits_for(monkeypatch):
+    """It comes after its delay; not inside other work with a bar, nor in another thread, unless it is asked for."""
+
+    def shown(progress: bool | None = None, delay: float = 1e-9) -> bool:
+        monkeypatch.setattr(sys, "stderr", stream := Terminal())
+        with progress_bar(None, "solve", progress, delay=delay) as bar:
+            for _ in range(3):
+                time.sleep(0.11)  # tqdm writes ten times a second
+                bar.update()
+        return "solve: " in stream.getvalue()
+
+    assert shown()
+    assert not shown(delay=100.0)
+    for _ in progress_bar([1], "outer"):
+        assert not shown()
+        assert shown(progress=True)
+    with progress_bar(None, "outer", False):
+        assert not shown()
+    assert shown()
+    found: list[bool] = []
+    assert elsewhere(lambda: found.append(shown()))
+    assert found == [False]

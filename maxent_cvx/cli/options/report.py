@@ -10,7 +10,8 @@ __all__ = ["add"]
 
 DESCRIPTION = """\
 Writes one page of HTML, with everything in it: how many people are exposed, what to change, who they are, what is \
-certain and why, what is published and known, how exact the numbers are, and a glossary.
+certain and why, what is published and known, how exact the numbers are, and a glossary. With --fail-above that is its \
+threshold.
 
 TABLE is what quantify takes. Several TABLEs with --id are a series of releases; without it they are shown side by \
 side."""

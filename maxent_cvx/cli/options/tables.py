@@ -76,3 +76,7 @@ def judging_options(command: argparse.ArgumentParser) -> None:
         "--fail-above", type=limit, metavar="P",
         help="end with exit status 1 if somebody is exposed with a probability above P; say what would help",
     )  # fmt: skip
+    group.add_argument(
+        "--population-size", type=int, metavar="N",
+        help="people of whom the records are a random sample, for the risk of re-identification",
+    )  # fmt: skip

@@ -177,6 +177,6 @@ def _told(
     said = tuple(verdict(judge, tally, int(histogram.sum()), values, whom))
     warnings = tuple(warnings_of(judge, tally, uncounted))
     called = None if judge.baseline is None else judge.baseline.called
-    return Exposure(
-        judge.threshold, tally.exposed, who, histogram, success, values, uncounted, warnings, called, said, through
-    )
+    found = Exposure(judge.threshold, tally.exposed, who, histogram, success, values, uncounted, warnings, called)
+    vars(found).update(_verdict=said, _through=through)  # what it says and knows by itself, and nobody hands over
+    return found

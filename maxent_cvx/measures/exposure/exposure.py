@@ -73,8 +73,8 @@ class Exposure(Shown):
     uncounted: pd.DataFrame = field(default_factory=pd.DataFrame)
     warnings: tuple[str, ...] = ()
     baseline: str | None = None
-    _verdict: tuple[str, ...] = field(default=(), repr=False)
-    _through: Through | None = field(default=None, repr=False)
+    _verdict: tuple[str, ...] = field(default=(), init=False)
+    _through: Through | None = field(default=None, init=False)
 
     @property
     def total(self) -> int:
@@ -132,7 +132,7 @@ class Exposure(Shown):
 
     def _sentences(self) -> list[str]:
         """The verdict; with a baseline also how much of it what is published says by itself."""
-        first, *others = self._verdict
+        first, *others = self._verdict or [f"{self.people} of {self.total} people exposed at P >= {self.threshold:g}"]
         if self.attack_success is not None:
             right = f"guessing the likeliest value is right for {self.attack_success:.1%}"
             if self.baseline is None:

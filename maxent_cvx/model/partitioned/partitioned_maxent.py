@@ -15,17 +15,17 @@ import pandas as pd
 from ...display import FirstRows, Shown
 from ...errors import Inaccurate, StatementError, amount, arguments, shown
 from ...solvers.backends.registry import find
-from ...solvers.monitoring.iteration import Iteration
 from ...solvers.monitoring.monitor import Callback, Monitor
 from ...solvers.partitioned.solve import solve_partitioned
 from ...sources import NamedPeople, Source, as_source, read_statement
 from ...system.executors import Executor, executor_for
 from ...system.out_of_core import OutOfCoreExecutor
-from ...system.progress import ProgressBar, progress_bar
+from ...system.progress import progress_bar
 from ...terms.partitioned.part_space import PartSpace
 from ...terms.rows import Rows
 from ...views.partitioned.partitioned_release import PartitionedRelease
 from ..emitted_rows import EmittedRows
+from ..iteration_bar import also_shown
 from ..knowledge_base import KnowledgeBase
 from ..labelling import new_label
 from .partitioned_posterior import PartitionedPosterior
@@ -313,7 +313,7 @@ class PartitionedMaxEnt(Shown):
             self._work_on(executor_for(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
-            told = callback if verbose or progress is False else _also_shown(bar, callback)
+            told = callback if verbose or progress is False else also_shown(bar, callback)
             monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=told)
             whole = copy.copy(self._whole)  # the model may move elsewhere, and the answer stays
             posed = posed_in_parts(whole, *self._sources)
@@ -362,14 +362,3 @@ class PartitionedMaxEnt(Shown):
             f"<PartitionedMaxEnt: {amount(n_rows, 'row')} of knowledge from {amount(len(self.knowledge), 'source')}, "
             f"over {amount(self.release.n_partitions, 'partition')}>"
         )
-
-
-def _also_shown(bar: ProgressBar, callback: Callback | None) -> Callback:
-    """A callback that moves a bar, before it does what the user's does."""
-
-    def shown(iteration: Iteration) -> bool | None:
-        bar.update()
-        bar.set_postfix_str(f"residual {iteration.residual:.1e}")
-        return None if callback is None else callback(iteration)
-
-    return shown

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from ...errors import amount
 from ..blocks import Block, Cell, Column, Paragraph, Table, Verdict
 from ..case import Case
-from ..formats import count, number, percent, share, value_name
+from ..formats import count, from_on, number, percent, share, value_name
 from .exposed_rows import ExposedRows
 from .published import people_in
 
 __all__ = ["answer", "glance"]
 
+#: A figure that not all answers can be compared by.
+ENTROPY = "uncertainty that is left (entropy), nats"
 #: Values that are named.
 NAMED = 3
 
@@ -24,7 +26,7 @@ def answer(case: Case) -> list[Block]:
     if people:
         headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
     else:
-        headline = f"Nobody of {count(n).text} people is exposed"
+        headline = f"Nobody of {count(n).text} people is exposed{', but see the warning' * bool(found.warnings)}"
     status = "bad" if people else "open" if found.warnings else "good"
     sentences = [_meaning(case), *_surest(case), *_usual(case), _adversary(case)]
     warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
@@ -36,9 +38,9 @@ def answer(case: Case) -> list[Block]:
 
 def _meaning(case: Case) -> str:
     """What being exposed means here."""
-    at, asked = percent(case.asked.threshold), case.asked
+    asked, at = case.asked, percent(case.asked.threshold)
     what = f"a value of {case.sa}" if asked.sensitive is None else f"a sensitive value of {case.sa}"
-    words = f"Exposed is a person of whom an adversary infers {what} with a probability of at least {at}"
+    words = f"Exposed is a person of whom an adversary infers {what} with a probability of {from_on(asked.threshold)}"
     if case.is_compared:
         among = "of all people have it" if isinstance(asked.baseline, str) else "was to be expected before"
         return f"{words}, although less than {at} {among}."
@@ -89,9 +91,11 @@ def glance(cases: Sequence[Case]) -> Table:
         "largest probability that is inferred": _largest,
         "statements that the adversary knows": _statements,
         "certain inferences": _certain,
-        "uncertainty that is left (entropy), nats": lambda case: number(case.post.entropy, 6),
+        ENTROPY: lambda case: number(case.post.entropy, 6),
         "every probability proved to be within": lambda case: number(case.post.certificate.bound, 2),
     }
+    if any(case.names_people for case in cases):  # named people are distinguishable, which alone is entropy
+        del figures[ENTROPY]
     columns = [Column("What"), *(Column(case.name, "number") for case in cases)]
     rows = [[Cell(name), *(figure(case) for case in cases)] for name, figure in figures.items()]
     return Table("Side by side", columns, rows, len(rows))

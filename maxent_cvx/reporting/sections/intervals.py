@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
-from ..formats import label, percent, probability, share
+from ..formats import from_on, label, percent, probability, share
 from ..tables import group_cells, group_columns
 from .values import counted_values
 
@@ -61,7 +61,7 @@ def _sentences(case: Case, low: np.ndarray, high: np.ndarray, q: np.ndarray) -> 
     total = int(n_q.sum())
     words = (
         "An estimate is the adversary's best guess; the interval is what everything that is known permits. For "
-        f"{share(sure, total)}, some value has a probability of at least {percent(at)} in any case; for "
+        f"{share(sure, total)}, some value has a probability of {from_on(at)} in any case; for "
         f"{share(could, total)}, one could have it in the eyes of somebody who knows more. How usual the value is, is "
         "not considered here."
     )

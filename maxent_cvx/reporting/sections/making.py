@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from ..blocks import Block, Cell, Column, Table
-from ..formats import percent
+from ..formats import from_on
 from ..settings import Settings
 
 __all__ = ["making"]
@@ -19,7 +19,7 @@ def making(asked: Settings, day: str) -> list[Block]:
     """List what somebody needs who wants to make the same report."""
     values = "all" if asked.sensitive is None else ", ".join(map(str, _several(asked.sensitive)))
     said = {
-        "threshold of exposure": percent(asked.threshold),
+        "threshold of exposure": from_on(asked.threshold),
         "sensitive values": values,
         "compared with": _compared(asked.baseline),
         "original records": "given, to measure by" if asked.original is not None else "not given",

@@ -95,8 +95,9 @@ def downcoding(
     record. Where a group of 2 k records and more was not cut, or an attribute was not cut that is wider than the one
     that was, fewer than k records are below its median, and fewer than k above: all others have the same value. And a
     cut that leaves more on one side than on the other tells how many have the value at the border. The counts that
-    satisfy all of this are summed over by dynamic programming, independently in groups that no condition links. Where
-    that is too much work, some of the conditions decide which of n sampled tables are kept.
+    satisfy all of this are summed over by dynamic programming, independently in groups that no condition links; where
+    that is too much work, alternative by alternative. Where that is, too, some of the conditions decide which of n
+    sampled tables are kept.
 
     That a release is minimal is a condition on each group alone, if its groups do not overlap; it is exact, too.
     Children of a node that are equally probable beforehand remain so: what is learnt is then of several records

@@ -57,7 +57,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Some:
-    """One of several holds."""
+    """One of several holds; they exclude each other."""
 
     parts: tuple[Formula, ...]
 

@@ -12,12 +12,14 @@ from ....errors import GroupTooLarge, Inaccurate, Infeasible, amount
 from ..refusing.group_ways import check_steps, numbered
 from ..refusing.transitions import Layer, backwards, drawn, forwards
 from .column import Column, Law
-from .formula import AtMost, Formula
+from .formula import AtMost, Every, Formula, Some
 
 __all__ = ["Unit", "filled"]
 
 #: A group, and the number of an attribute.
 Unit = tuple[int, int]
+#: How often a condition is split into its alternatives, one inside another.
+MOST_SPLITS = 6
 #: Tables that must be kept, so that standard errors are reliable.
 FEWEST = 100
 
@@ -88,17 +90,22 @@ class Linked:
         state = np.zeros((1, len(asked)), dtype=np.int64)
         layers = []
         for i, (law, added) in enumerate(zip(self.laws, self.adds, strict=True)):
-            check_steps(len(state) * len(added) * max(1, len(asked)))
-            source, option = map(np.ravel, np.indices((len(state), len(added))))
+            options = np.flatnonzero(_allowed(added[:, asked], most, list(until), formulas))
+            check_steps(len(state) * len(options) * max(1, len(asked)))
+            source, option = map(np.ravel, np.indices((len(state), len(options))))
+            option = options[option]
             grown = np.minimum(state[source] + added[option][:, asked], most + 1)
-            within = dict(zip(until, (grown <= most).T, strict=True))
-            kept = np.ones(len(grown), dtype=bool)
-            for formula in formulas:  # what some records violate is not mended by others
-                kept &= formula.holds(within)
+            kept = _allowed(grown, most, list(until), formulas)
             grown[:, last <= i] = 0  # no later column has part in what these are asked for
             target, state = numbered(grown[kept])
             layers.append(Layer(source[kept], option[kept], target, law.weight, len(state)))
         return layers
+
+
+def _allowed(count: np.ndarray, most: np.ndarray, asked: list[AtMost], formulas: list[Formula]) -> np.ndarray:
+    """Where all formulas hold of the records so far: what some records violate is not mended by others."""
+    within = dict(zip(asked, (count <= most).T, strict=True))
+    return np.all([np.ones(len(count), dtype=bool), *(formula.holds(within) for formula in formulas)], axis=0)
 
 
 def filled(
@@ -123,17 +130,59 @@ def filled(
     Inaccurate
         If too few sampled ones do.
     """
-    linked = Linked(columns, list(dict.fromkeys(leaf for formula in formulas for leaf in formula.leaves())))
     try:
-        layers = linked.layers(formulas)
+        log_total, found = _summed(columns, formulas)
     except GroupTooLarge:
-        return _sampled(linked, formulas, n, rng)
-    sums, log_total = forwards(layers)
+        return _sampled(_counting(columns, formulas), formulas, n, rng)
     if np.isinf(log_total):
         raise Infeasible("the algorithm makes this release of no table; are its parameters, and the domain, others?")
-    shares = backwards(layers, sums, np.ones(1))
-    found = [share @ law.expected for share, law in zip(shares, linked.laws, strict=True)]
     return {unit: (one, np.zeros_like(one)) for unit, one in zip(columns, found, strict=True)}
+
+
+def _counting(columns: Mapping[Unit, Column], formulas: list[Formula]) -> Linked:
+    """Count what formulas ask for."""
+    return Linked(columns, list(dict.fromkeys(leaf for formula in formulas for leaf in formula.leaves())))
+
+
+def _summed(columns: Mapping[Unit, Column], formulas: list[Formula], splits: int = 0) -> tuple[float, list[np.ndarray]]:
+    """Sum over all ways to fill the columns; where that is too much work, over those of each alternative.
+
+    The alternatives of a formula exclude each other, as different things that the algorithm would do.
+
+    Returns
+    -------
+    log_total : float
+        The logarithm of the probability that all formulas hold; minus infinity if they cannot.
+    expected : list of ndarray
+        How many records of each column have each value.
+
+    Raises
+    ------
+    GroupTooLarge
+        If there is no alternative that is less work.
+    """
+    try:
+        linked = _counting(columns, formulas)
+        layers = linked.layers(formulas)
+    except GroupTooLarge:
+        choice = next((formula for formula in formulas if isinstance(formula, Some)), None)
+        if choice is None or splits >= MOST_SPLITS:
+            raise
+        rest = [formula for formula in formulas if formula is not choice]
+        parts = [part.parts if isinstance(part, Every) else (part,) for part in choice.parts]
+        found = [_summed(columns, [*rest, *part], splits + 1) for part in parts]
+        log_totals = np.array([log_total for log_total, _ in found])
+        if np.isinf(largest := log_totals.max()):
+            return -np.inf, []
+        share = np.exp(log_totals - largest)
+        possible = [(one, expected) for one, (_, expected) in zip(share, found, strict=True) if one > 0]
+        of_columns = zip(*([one * each for each in expected] for one, expected in possible), strict=True)
+        return float(largest + np.log(share.sum())), [np.asarray(sum(one)) / share.sum() for one in of_columns]
+    sums, log_total = forwards(layers)
+    if np.isinf(log_total):
+        return log_total, []
+    shares = backwards(layers, sums, np.ones(1))
+    return log_total, [share @ law.expected for share, law in zip(shares, linked.laws, strict=True)]
 
 
 def _sampled(

@@ -1,0 +1,47 @@
+"""What stands beside the inference risk: re-identification risk, uniques of the population, utility."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from .. import measures
+from ..errors import TableError
+from ..model.posterior import Posterior
+from ..views import ReleaseSeries
+
+__all__ = ["print_risks", "risks_beside"]
+
+#: The kind of measures that are printed as the verdict already.
+TOLD = "inference risk"
+#: Measures that are printed; --json has all.
+PRINTED = (
+    "k", "records below k", "sample uniques", "prosecutor risk", "journalist risk", "population uniques",
+    "population uniques (Pitman)", "marketer risk", "median query error", "total variation, attribute",
+    "total variation, attribute with the sensitive values",
+)  # fmt: skip
+#: What is smaller is zero but for rounding of sums of shares.
+ROUNDING = 1e-12
+
+
+def risks_beside(post: Posterior, original: pd.DataFrame | None, options: argparse.Namespace) -> pd.DataFrame:
+    """Find them: of a series of releases none, without the original records no utility."""
+    if isinstance(post.space.view, ReleaseSeries):
+        return pd.DataFrame(columns=["kind", "measure", "value", "unit", "says"])
+    size, n = options.population_size, post.space.view.n_records
+    if size is not None and size < n:
+        raise TableError(f"--population-size {size}: the {n} people of the release, and whoever else, are expected")
+    found = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
+    return found.drop(TOLD, level="kind").reset_index()
+
+
+def print_risks(found: pd.DataFrame) -> None:
+    """Print the ones that users of other tools look for first."""
+    shown = found[found["measure"].isin(PRINTED)]
+    if len(shown):
+        print("\nBeside it (all of them with --json):")
+        names = max(map(len, shown["measure"]))
+        for measure, value, unit, says in shown.drop(columns="kind").itertuples(index=False, name=None):
+            seen = 0.0 if abs(value) < ROUNDING else value
+            print(f"  {measure:<{names}}  {seen:>9.4g} {unit:<11}  {says}")
