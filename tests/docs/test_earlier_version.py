@@ -13,6 +13,8 @@ from support import public_api
 from support.stored_views import KINDS
 
 SUPPORT = Path(public_api.__file__).parent
+#: Versions whose public names and saved posteriors are kept.
+VERSIONS = ("0.1.0", "0.2.0")
 #: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
 WIDER = {
     "mx.Rows(matrix, low, high, label, index=None, view=None, typed=None, remedy='', exact=False)": "mx.Rows(matrix, "
@@ -78,18 +80,20 @@ WIDER = {
 }
 
 
-def test_no_public_name_is_lost():
-    """Every name, signature and attribute of 0.1.0 is there, with the same parameters (C14)."""
-    before = (SUPPORT / "public_api_0.1.0.txt").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_public_name_is_lost(version: str):
+    """Every name, signature and attribute of an earlier version is there, with the same parameters (C14)."""
+    before = (SUPPORT / f"public_api_{version}.txt").read_text(encoding="utf-8").splitlines()
     assert len(before) > 500
     lost = {WIDER.get(line, line) for line in before} - set(public_api.lines())
     assert not lost
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_an_earlier_version_saved_is_read(kind: str):
-    """Posteriors of every kind of view, saved by 0.1.0, are those that are solved for now."""
-    earlier = mx.load_posterior(SUPPORT / "saved" / "0.1.0" / f"{kind}.parquet")
+def test_what_an_earlier_version_saved_is_read(kind: str, version: str):
+    """Posteriors of every kind of view, saved by an earlier version, are those that are solved for now."""
+    earlier = mx.load_posterior(SUPPORT / "saved" / version / f"{kind}.parquet")
     now = KINDS[kind]().solve()
     assert type(earlier.space.view) is type(now.space.view)
     pd.testing.assert_index_equal(earlier.joint().index, now.joint().index)

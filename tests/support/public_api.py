@@ -1,6 +1,6 @@
 """Everything public, a line each: names, signatures and attributes. ``python tests/support/public_api.py`` prints it.
 
-``public_api_0.1.0.txt`` is what it printed before the package was divided into rooms.
+``public_api_VERSION.txt`` is what it printed of a version.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A posterior of every kind of view, as saved by 0.1.0: ``python tests/support/stored_views.py FOLDER`` saves them."""
+"""A posterior of every kind of view, as a version saves it; ``python tests/support/stored_views.py FOLDER`` does so."""
 
 from __future__ import annotations
 
