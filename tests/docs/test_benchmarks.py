@@ -281,7 +281,7 @@ def test_honesty_of_many(capsys, monkeypatch):
 
     monkeypatch.setattr(honesty, "ANSWERED", 0.0)  # then every answer is printed
     asked = ["--kinds", "tame", "infeasible", "--number", "6", "--refused"]
-    kind = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    kind = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with dask.config.set(PATIENT_DASK), LocalCluster(**kind) as cluster:
         ways = [[], ["--jobs", "2"], ["--cluster", cluster.scheduler_address]]
         tables = [honesty.main([*asked, *way]).drop(columns="seconds") for way in ways]

@@ -92,7 +92,7 @@ def test_on_a_dask_cluster(table, found):
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     import dask
 
-    kind = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None, "memory_limit": 0}
+    kind = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0", "memory_limit": 0}
     with (
         dask.config.set(PATIENT_DASK),
         distributed.LocalCluster(**kind, silence_logs=logging.CRITICAL) as cluster,

@@ -28,7 +28,7 @@ def client() -> Iterator[object]:
 
     with (
         dask.config.set(PATIENT_DASK),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as found,
     ):
         yield found

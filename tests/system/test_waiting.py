@@ -25,7 +25,7 @@ def cluster(n_workers: int = 1, settings: Mapping[str, Any] = MappingProxyType({
     """A cluster in threads of this process."""
     import dask
 
-    kind = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "memory_limit": "1GiB"}
+    kind = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0", "memory_limit": "1GiB"}
     with (
         dask.config.set({**PATIENT_DASK, **settings}),
         distributed.LocalCluster(n_workers=n_workers, silence_logs=logging.CRITICAL, **kind) as found,

@@ -30,7 +30,7 @@ def connected(n_workers: int, memory_limit: str, **settings: Any) -> Iterator[An
     import dask
 
     every = {f"distributed.worker.memory.{name}": fraction for name, fraction in settings.items()}
-    kind = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    kind = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with (
         dask.config.set({**every, "distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=n_workers, memory_limit=memory_limit, **kind) as cluster,

@@ -21,7 +21,7 @@ PEOPLE = some_people(RECORDS)
 @pytest.fixture(scope="module")
 def client() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
         yield found
 
