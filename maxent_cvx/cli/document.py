@@ -108,13 +108,13 @@ def _write(options: argparse.Namespace, status: int, found: Mapping[str, object]
         "tables": _tables(options),
         "left_out": getattr(options, "dropped", []),
     }
-    text = json.dumps(_plain({**first, **found, "versions": versions}), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain({**first, **found, "versions": versions}), indent=2, allow_nan=False)
     print(text, file=data_stream())
 
 
 def _tables(options: argparse.Namespace) -> list[str]:
     """What was read, of a series and of partitions all of it."""
-    given = getattr(options, "table", None) or options.tables
+    given = options.table if hasattr(options, "table") else options.tables
     return [*(given if isinstance(given, list) else [given]), *(getattr(options, "more", None) or [])]
 
 

@@ -58,7 +58,11 @@ def judge(
     exposure = measures.exposed(post, options.threshold, original, **asked)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
-    return Verdict(exposure, limit, measures.exposed(post, beyond(limit, post), **asked))
+    above = measures.exposed(post, beyond(limit, post), **asked)
+    # What is exposed from the threshold on is exposed above a lower limit, also where its baseline is between the two.
+    if options.threshold > limit and exposure.people > above.people:
+        above = exposure
+    return Verdict(exposure, limit, above)
 
 
 def beyond(limit: float, post: Posterior | PartitionedPosterior) -> float:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import pkgutil
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 
 from ..errors import Infeasible, MaxEntError
 from .options import attack, compare, demo, publish, quantify, report, solvers
 from .parsing import Parser, Version
-from .statuses import CONTRADICTORY, INTERRUPTED, NO_READER, UNUSABLE
+from .statuses import CONTRADICTORY, DEFECT, INTERRUPTED, NO_READER, UNUSABLE
 from .streams import check_streams, no_reader_left, talking
 from .wording import in_options
 
@@ -62,6 +63,9 @@ def _run(options: argparse.Namespace) -> int:
             failure(options, error, message, status)
         _say("error", message)
         return status
+    except Exception:  # a defect of this program; its status must not be that of somebody who is exposed
+        traceback.print_exc()
+        return DEFECT
 
 
 def _say(what: str, message: str) -> None:

@@ -84,6 +84,8 @@ def limit(text: str) -> float:
     """Read a probability that something can be above."""
     if (found := share(text)) == 1:
         raise argparse.ArgumentTypeError("nothing is above a probability of 1; give less")
+    if found == 0:
+        raise argparse.ArgumentTypeError("every value that somebody has is above 0 anyway; give more")
     return found
 
 

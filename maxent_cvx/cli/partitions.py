@@ -29,7 +29,8 @@ IN_MEMORY = {
     "top": "score associations of a CSV file", "l": "write the buckets into a column, and give --bucket",
     "exempt": "write the buckets into a column, and give --bucket", "sa_table": "write values into the same files",
     "generalized": "write the groups into a column, and give --bucket", "id": "read the releases of a series from CSV",
-    "qi_table": "rules are about one table of people", "rows": "write the rows wanted into files of their own",
+    "qi_table": "rules are about one table of people", "population_size": "leave it out",
+    "rows": "write the rows wanted into files of their own",
     "plot": "plot what --out writes",
 }  # fmt: skip
 

@@ -97,15 +97,30 @@ def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
     source = io.StringIO(read_text(path)) if path == DASH else path
     try:
         table = pd.read_csv(source, dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        if codes := _codes(source, table):
+            table = pd.read_csv(_again(source), dtype=dict.fromkeys(codes, str))
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
         raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
     if len(table.columns) == 1 and (signs := [sign for sign in ";\t" if sign in table.columns[0]]):
         raise TableError(
             f"{source_name(path)}: its cells are parted by {signs[0]!r}, and commas are expected; write it so"
         )
-    if len(table) and not isinstance(table.index, pd.RangeIndex):  # what pandas makes of the first columns then
+    if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # what pandas makes of the first columns then
         raise TableError(f"{source_name(path)}: its lines have more cells than the header; quote cells with commas")
     return table
+
+
+def _codes(source: str | io.StringIO, table: pd.DataFrame) -> list[str]:
+    """Find columns of numbers of which some begin with zeros: 01234 is a code, and another one than 1234."""
+    if not (numbers := [*table.select_dtypes("number").columns]):
+        return []
+    cells = pd.read_csv(_again(source), dtype=str, usecols=numbers)
+    return [name for name in numbers if cells[name].str.fullmatch(r"0\d+").any()]
+
+
+def _again(source: str | io.StringIO) -> str | io.StringIO:
+    """What was read, to be read once more."""
+    return io.StringIO(source.getvalue()) if isinstance(source, io.StringIO) else source
 
 
 def people_of(records: pd.DataFrame, count: str) -> pd.DataFrame:

@@ -50,7 +50,10 @@ def _questions(options: argparse.Namespace) -> Iterator[tuple[str, Question]]:
     if not options.more or options.id is not None:
         yield "", question(options, statements)
         return
-    for name in [options.table, *options.more]:
+    names = [options.table, *options.more]
+    if len({*names}) < len(names):
+        raise TableError("a TABLE is given twice; in a report each has a name of its own")
+    for name in names:
         own = copy.copy(options)
         own.table, own.more = name, []
         yield name, question(own, statements)

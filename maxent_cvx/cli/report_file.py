@@ -11,7 +11,8 @@ import pandas as pd
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..reporting.report import report
-from .judging import asked_of, beyond
+from .judging import asked_of, beyond, judge
+from .risks import check_population
 
 __all__ = ["PAGES", "write_report"]
 
@@ -47,11 +48,16 @@ def write_report(
         about |= {"buckets": f"made by Anatomy, l = {options.l}, exempt = {options.exempt or 0}", "seed": options.seed}
     threshold = options.threshold
     if (limit := options.fail_above) is not None:  # the page and the exit status say the same
-        threshold = max(beyond(limit, post) for post in posts.values())
+        verdicts = [judge(post, options, None) for post in posts.values()]
+        failing = [verdict.above.threshold for verdict in verdicts if verdict.above is not None and verdict.fails]
+        threshold = max(failing) if failing else max(beyond(limit, post) for post in posts.values())
         about["limit"] = f"nobody may be exposed above P = {limit:g}"
     given: Any = first if len(posts) == 1 else posts
     known = {name: table for name, table in originals.items() if table is not None}
     original = next(iter(known.values()), None) if len(posts) == 1 else known or None
     asked = asked_of(options, view)
-    report(given, path, threshold=threshold, **asked, original=original, about=about, **more)
+    for post in posts.values():
+        check_population(post, options)
+    population = options.population_size
+    report(given, path, threshold=threshold, **asked, original=original, about=about, population=population, **more)
     print(f"wrote {path}")

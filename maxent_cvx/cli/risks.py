@@ -8,10 +8,11 @@ import pandas as pd
 
 from .. import measures
 from ..errors import TableError
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views import ReleaseSeries
 
-__all__ = ["print_risks", "risks_beside"]
+__all__ = ["check_population", "print_risks", "risks_beside"]
 
 #: The kind of measures that are printed as the verdict already.
 TOLD = "inference risk"
@@ -28,12 +29,23 @@ ROUNDING = 1e-12
 def risks_beside(post: Posterior, original: pd.DataFrame | None, options: argparse.Namespace) -> pd.DataFrame:
     """Find them: of a series of releases none, without the original records no utility."""
     if isinstance(post.space.view, ReleaseSeries):
+        check_population(post, options)
         return pd.DataFrame(columns=["kind", "measure", "value", "unit", "says"])
-    size, n = options.population_size, post.space.view.n_records
-    if size is not None and size < n:
-        raise TableError(f"--population-size {size}: the {n} people of the release, and whoever else, are expected")
+    size = check_population(post, options)
     found = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
     return found.drop(TOLD, level="kind").reset_index()
+
+
+def check_population(post: Posterior | PartitionedPosterior, options: argparse.Namespace) -> int | None:
+    """Refuse a population that is smaller than the release, and of releases whose records are no sample of one."""
+    size: int | None = options.population_size
+    if size is None:
+        return None
+    if isinstance(post, PartitionedPosterior) or isinstance(post.space.view, ReleaseSeries):
+        raise TableError("--population-size is for one release in memory")
+    if size < (n := post.space.view.n_records):
+        raise TableError(f"--population-size {size}: the {n} people of the release, and whoever else, are expected")
+    return size
 
 
 def print_risks(found: pd.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CONTRADICTORY", "EXPOSED", "INTERRUPTED", "NO_READER", "UNUSABLE"]
+__all__ = ["CONTRADICTORY", "DEFECT", "EXPOSED", "INTERRUPTED", "NO_READER", "UNUSABLE"]
 
 #: Somebody is exposed above what --fail-above allows.
 EXPOSED = 1
@@ -10,6 +10,8 @@ EXPOSED = 1
 UNUSABLE = 2
 #: What is known contradicts what is published.
 CONTRADICTORY = 3
+#: A defect of this program: EX_SOFTWARE of sysexits.h. Python's own status would be that of somebody who is exposed.
+DEFECT = 70
 #: The user has stopped it: 128 and SIGINT's 2, as shells give.
 INTERRUPTED = 130
 #: Who read standard output is gone: 128 and SIGPIPE's 13, as shells give for a program that this has ended.

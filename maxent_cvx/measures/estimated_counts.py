@@ -14,10 +14,13 @@ __all__ = ["estimated_counts", "shares_covered"]
 
 
 def estimated_counts(published: Release | Posterior) -> np.ndarray:
-    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets."""
+    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets.
+
+    n(b) is how many values the bucket holds, which counterfeits make more than its people.
+    """
     if isinstance(published, Posterior):
         return published.table
-    n_b = np.asarray(published.n_qb.sum(axis=0))
+    n_b = np.asarray(published.n_sb.sum(axis=0))
     return np.asarray((published.n_qb @ sp.diags_array(1 / n_b) @ published.n_sb.T).todense())
 
 

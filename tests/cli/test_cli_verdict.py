@@ -256,6 +256,39 @@ def test_other_risks_stand_beside_the_verdict(capsys, hospital, post):
     assert "median query error" in shown
 
 
+def test_a_lower_limit_is_not_met_where_a_higher_one_is_not(capsys):
+    """Two thirds have it overall, and two are certain: they are exposed from 0.8 on, and so above 0.4 as well."""
+    people = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40], "ill": ["yes", "yes", "no", "no", "yes", "no"]})
+    people.assign(b=[1, 1, 2, 2, 3, 3]).to_csv("six.csv", index=False)
+    arguments = ["quantify", "six.csv", "--qi", "age", "--sa", "ill", "--bucket", "b", "--fail-above"]
+    for limit in ("0.8", "0.6", "0.4", "0.2"):
+        assert main([*arguments, limit]) == 1
+    assert "FAIL" in capsys.readouterr().out
+
+
+def test_codes_keep_their_zeros(capsys):
+    """01234 is another postal code than 1234."""
+    codes = pd.DataFrame({"zip": ["01234", "1234", "00012", "12"], "ill": list("abab"), "b": [1, 1, 2, 2]})
+    codes.to_csv("zip.csv", index=False)
+    found = document(capsys, "quantify", "zip.csv", "--qi", "zip", "--sa", "ill", "--bucket", "b")
+    assert found["release"]["qi_tuples"] == 4
+
+
+def test_lines_longer_than_the_header(capsys):
+    """A comma in a cell without quotes shifts all cells: an error, also where the first column counts 1, 2, 3."""
+    with open("long.csv", "w", encoding="utf-8") as file:
+        file.write("age,ill,b\n1,flu, mild,1\n2,hiv, bad,1\n3,cold,x,2\n4,gout,y,2\n")
+    assert main(["quantify", "long.csv", "--qi", "age", "--sa", "ill", "--bucket", "b"]) == 2
+    assert "more cells than the header" in capsys.readouterr().err
+
+
+def test_a_defect_is_no_verdict(capsys, monkeypatch):
+    """Whatever goes wrong inside, the exit status is not that of somebody who is exposed."""
+    monkeypatch.setattr("maxent_cvx.measures.exposed", lambda *_, **__: 1 / 0)
+    assert main(["quantify", "hospital.csv", *ROLES, "--bucket", "Bucket"]) == 70
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
 def test_a_population_has_everybody_in_it(capsys):
     """Ten people are no sample of five."""
     arguments = ["quantify", "hospital.csv", *ROLES, "--bucket", "Bucket", "--population-size", "5"]

@@ -57,7 +57,9 @@ def test_knowledge_that_exposes(survey):
     assert found.statements["without"].to_list() == [0, 50]
     before = mx.MaxEnt(survey).add("P(yes | age=31) <= 0.5").solve().prob("yes", {"age": 30})
     assert found.statements["raises"].iloc[0] == pytest.approx(0.9 - before, abs=1e-6)
-    assert "By what is published alone it would be 0; the others are exposed through the 2 statements" in str(found)
+    assert "By what is published alone 0 of them would be; the others are exposed through the 2 statements" in str(
+        found
+    )
 
 
 @st.composite
@@ -80,7 +82,7 @@ def test_the_rule(case):
     post = made(p, people, bound=1e-9)[0]
     values = [f"s{j}" for j in range(len(before))]
     found = exposed(post, threshold, sensitive=some, baseline=pd.Series(before, values))
-    expected, tenths, anyway = {}, [0] * 10, dict.fromkeys(some, 0)
+    expected, tenths, anyway, by_value = {}, [0] * 10, dict.fromkeys(some, 0), dict.fromkeys(some, 0)
     for i, (row, n) in enumerate(zip(p, people, strict=True)):
         count = {s: x for s, x, b in zip(values, row, before, strict=True) if s in some and b < threshold - 1e-6}
         largest = max(count.values(), default=0.0)
@@ -88,13 +90,13 @@ def test_the_rule(case):
             expected[f"q{i}"] = n
         tenths[min(math.floor(largest * 10 + 1e-6), 9)] += n
         for s, x in zip(values, row, strict=True):
-            if s in some and s not in count and x >= threshold - 1e-6:
-                anyway[s] += n
+            if s in some and x >= threshold - 1e-6:
+                (by_value if s in count else anyway)[s] += n
     assert found.people == sum(expected.values())
     assert found.who["people"].to_dict() == expected
     assert found.histogram.to_list() == tenths
     assert found.values["anyway"].to_dict() == anyway
-    assert found.values["exposed"].sum() == found.people
+    assert found.values["exposed"].to_dict() == by_value
     for q, s in found.who["S"].items():
         assert p[int(q[1:])][values.index(s)] >= threshold - 1e-6
         assert before[values.index(s)] < threshold
@@ -368,7 +370,7 @@ def test_necessary_and_sufficient(release):
     both = exposed(mx.MaxEnt(release).add(one, other).solve(), 0.8, baseline="overall")
     assert both.who.index.to_list() == [("female", "junior")]  # HIV in her bucket can be hers only
     assert both.statements[["people", "alone", "without"]].to_numpy().tolist() == [[1, 0, 0]] * 2
-    assert "alone it would be 0; the others are exposed through the 2 statements" in str(both)
+    assert "alone 0 of them would be; the others are exposed through the 2 statements" in str(both)
 
 
 def test_rows_of_a_source(release):
@@ -413,3 +415,47 @@ def test_in_html():
     page = exposed(post, baseline=pd.Series({"<b>no</b>": 0.1, "yes": 0.9}))._repr_html_()
     assert "<b>" not in page
     assert "&lt;b&gt;no" in page
+
+
+def two_attributes(names):
+    """Ten people, nine of whom have A=y, B=n: the release with its sensitive attributes in an order."""
+    table = pd.DataFrame({"q": ["a"] * 10, "A": ["y"] * 9 + ["n"], "B": ["n"] * 9 + ["y"], "b": [0] * 10})
+    return table, mx.MaxEnt(mx.Release.from_buckets(table, qi=["q"], sa=names, bucket="b")).solve()
+
+
+def test_labels_of_a_baseline_are_read_by_their_names():
+    """The same baseline with its attributes in another order is the same; one of another attribute is refused."""
+    table, post = two_attributes(["A", "B"])
+    other = two_attributes(["B", "A"])[1]
+    for baseline in (
+        table[["A", "B"]].value_counts(normalize=True),
+        table[["B", "A"]].value_counts(normalize=True),
+        table.groupby("q")[["B", "A"]].value_counts(normalize=True).unstack([1, 2], fill_value=0.0),
+        other,
+    ):
+        assert exposed(post, 0.8, baseline=baseline).people == 0
+    with pytest.raises(TableError, match="the baseline is of 'B'"):
+        exposed(post, 0.8, sensitive={"A": ["y"]}, baseline=table["B"].value_counts(normalize=True))
+
+
+def test_another_value_is_not_the_same_exposure():
+    """Who is exposed by F through what is published, and by H through a statement, is exposed through the statement."""
+    table = pd.DataFrame({"q": list("aabbbc"), "S": list("FFFFHH"), "b": [0] * 6})
+    release = mx.Release.from_buckets(table, qi=["q"], sa="S", bucket="b")
+    base = pd.Series({"F": 0.1, "H": 0.1})
+    post = mx.MaxEnt(release).add("P(H | q=a) = 1").solve()
+    assert ("a",) in exposed(post, 0.6, baseline=base).who.index or "a" in exposed(post, 0.6, baseline=base).who.index
+    assert exposed(post, 0.6, sensitive=["H"], baseline=base).published_alone == 0
+    assert exposed(post, 0.6, baseline=base).statements.loc["P(H | q=a) = 1", "people"] >= 2
+
+
+@pytest.mark.parametrize("name", ["P", "people", "baseline"])
+def test_attributes_that_are_called_as_a_column(name):
+    """An attribute with the name of a column of those exposed would be lost, and is refused."""
+    table = pd.DataFrame({"q": list("aab"), "S": list("FFH"), "b": [0, 0, 0]})
+    for old in ("q", "S"):
+        renamed = table.rename(columns={old: name})
+        qi, sa = (name, "S") if old == "q" else ("q", name)
+        post = mx.MaxEnt(mx.Release.from_buckets(renamed, qi=[qi], sa=sa, bucket="b")).solve()
+        with pytest.raises(TableError, match=f"called '{name}'"):
+            exposed(post, 0.5)

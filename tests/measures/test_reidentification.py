@@ -277,9 +277,9 @@ def test_of_a_census():
         assert value[name] == pytest.approx(value["prosecutor risk"])
 
 
-@pytest.mark.parametrize("people", [[("a", 1)] * 5, [("a", i) for i in range(5)], [("a", 1)]])
+@pytest.mark.parametrize("people", [[("a", i) for i in range(5)], [("a", 1)]])
 def test_what_nothing_is_learnt_of(people):
-    """One class, or none but of one record, leave Pitman's parameters open: NaN, and in words why."""
+    """Classes of one record each leave Pitman's parameters open: NaN, and in words why."""
     found = reidentification(table(people), ["sex", "age"], population=100)
     row = found.measures.loc["population uniques (Pitman)"]
     assert math.isnan(row["value"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,14 +104,27 @@ def _of_series(given: pd.Series, judged: JudgedValues, values: pd.Index) -> np.n
             f"the baseline, a Series, must hold probabilities, which are at most 1 together, and is from {p.min():g} "
             f"to {p.max():g} with the sum {p.sum():g}; of counts give baseline / baseline.sum()"
         )
-    if (at := given.index.get_indexer(judged.labels)).min() >= 0:
+    own = {*given.index.names}
+    if None not in own and own not in ({*judged.labels.names}, {*values.names}):
+        raise TableError(
+            f"the baseline is of {listing(given.index.names)}, and {listing(values.names)} is judged; rename its index"
+        )
+    if (at := _in_order(given.index, judged.labels.names).get_indexer(judged.labels)).min() >= 0:
         return p[at]
-    at = given.index.get_indexer(values)
+    at = _in_order(given.index, values.names).get_indexer(values)
     if (lacking := judged.involved & (at < 0)).any():
         raise TableError(
             f"the baseline says nothing about {listing(values[lacking])}; write 0 for what nobody would have"
         )
     return judged.of(np.where(at >= 0, p[at], 0.0))
+
+
+def _in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
+    """Put the levels of labels in the order of some names, where all have these names."""
+    wanted = list(names)
+    if index.nlevels > 1 and None not in index.names and {*index.names} == {*wanted}:
+        return index.reorder_levels(wanted)  # type: ignore[attr-defined]
+    return index
 
 
 def _by_tuple(
@@ -120,6 +134,8 @@ def _by_tuple(
     index = rows.index if isinstance(rows.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([rows.index])
     values, judged = rows.columns[judged.involved], judged.among_involved()
     if not isinstance(baseline, Posterior):
+        if isinstance(baseline, pd.DataFrame):
+            baseline = baseline.set_axis(_in_order(baseline.columns, values.names), axis=1)
         given = baseline if isinstance(baseline, QIDistribution) else QIDistribution(baseline)
         p = judged.of(given.of_tuples(index, values))
         return p, np.zeros(p.shape)
@@ -130,7 +146,9 @@ def _by_tuple(
             raise StatementError("it names people, and what is judged does not; give its conditional()")
         key = ("who", *key)
     known = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
-    column = table.columns.get_indexer(values)
+    if {*table.columns.names} != {*values.names}:
+        raise TableError(f"it is of {listing(table.columns.names)}, and {listing(values.names)} is judged")
+    column = _in_order(table.columns, values.names).get_indexer(values)
     if (column < 0).any():
         raise TableError(f"it says nothing about {listing(values[column < 0])}")
     at = positions(known, index, key)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
-from ...errors import StatementError, arguments
+from ...errors import StatementError, TableError, arguments
 from ...model.partitioned.partitioned_posterior import PartitionedPosterior
 from ...model.partitioned.surest import surest_of
 from ...model.posterior import Posterior
@@ -24,6 +26,8 @@ __all__ = ["exposed"]
 
 #: QI tuples that are listed of a release in partitions.
 LISTED = 1000
+#: Columns of `who` besides the sensitive attributes.
+OWN = frozenset({"P", "baseline", "people"})
 
 
 def exposed(
@@ -70,8 +74,9 @@ def exposed(
     BadProbability
         If the threshold is not between 0 and 1, or the baseline does not hold probabilities.
     UnknownName, TableError
-        If `sensitive` or the baseline do not fit the sensitive values, or the baseline the people; if the original
-        records lack a column, or are not the people of the release.
+        If `sensitive` or the baseline do not fit the sensitive values, or the baseline the people; if an attribute is
+        called P, baseline or people, as a column of `who` is; if the original records lack a column, or are not the
+        people of the release.
 
     Notes
     -----
@@ -96,13 +101,14 @@ def exposed(
     >>> print(mx.measures.exposed(knows, threshold=0.8, sensitive=["Breast Cancer", "HIV"], baseline="overall"))
     1 of 10 people (10.0%) exposed: a value that has P < 0.8 overall is inferred with P >= 0.8.
     'Breast Cancer', P = 0.2 overall, is inferred of 1 person, of 1 for certain.
-    By what is published alone it would be 0; the others are exposed through P(Breast Cancer | Gender=male) = 0.
+    By what is published alone 0 of them would be; the others are exposed through P(Breast Cancer | Gender=male) = 0.
     """
     arguments.real(threshold, "threshold", 0.0, 1.0)
     if isinstance(post, PartitionedPosterior):
         return _of_parts(post, threshold, original, sensitive, baseline)
     arguments.instance(post, Posterior, "post")
     rows, people = of_those_inside(post)
+    _names_are_free(rows.columns.names, rows.index.names)
     judged = judged_values(rows.columns, sensitive)
     before = None if baseline is None else baseline_of(baseline, post, rows, judged)
     judge = Judge(threshold, min(post.certificate.bound, 1.0), rows.columns, judged, before)
@@ -112,10 +118,19 @@ def exposed(
     who = judged.labels[which].to_frame(index=False).set_index(rows.index).assign(P=largest)
     if before is not None:
         who["baseline"] = np.broadcast_to(before.p, counted.shape)[np.arange(len(which)), which]
-    found = who.assign(people=people)[judge.reaches(largest)].sort_values(["P", "people"], ascending=False)
+    surest_first = np.lexsort((-people, -largest))
+    found = who.assign(people=people).iloc[surest_first[judge.reaches(largest)[surest_first]]]
     tally = Tally.of(judge, judge(p, people, np.arange(len(people))))
     success = None if original is None else _success(post, original, judge.slack)
     return _told(judge, tally, people, found, success, Through(post, judge, rows, people))
+
+
+def _names_are_free(*names: Iterable[object]) -> None:
+    """Refuse attributes that are called as a column of ``Exposure.who`` is: one of the two would be lost."""
+    if taken := [name for some in names for name in some if name in OWN]:
+        raise TableError(
+            f"an attribute is called {taken[0]!r}, as a column of those who are exposed is; rename it in the table"
+        )
 
 
 def _success(post: Posterior, original: pd.DataFrame, slack: float) -> float:
@@ -133,6 +148,7 @@ def _of_parts(
     if original is not None:
         raise StatementError("an attack is scored in memory: of a release in partitions, leave original= out")
     values = post.release.sensitive_values
+    _names_are_free(values.names, post.release.qi)
     judged = judged_values(values, sensitive)
     if baseline is not None and not isinstance(baseline, str | pd.Series):
         raise StatementError(

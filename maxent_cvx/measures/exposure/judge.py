@@ -73,15 +73,15 @@ class Judge:
         """Count people of some rows: the entries of a :class:`Tally`, one after another."""
         if not len(p):
             return np.zeros(sum(self.sizes()))
-        n, ones = len(self.judged.labels), people.astype(float)
+        ones = people.astype(float)
         asked, counted = self.judged.of(p), self.counted(p)
-        largest, which = counted.max(axis=1), counted.argmax(axis=1)
+        largest = counted.max(axis=1)
         exposed = self.reaches(largest)
         # As the certificate's bound decides for exposure, it decides for the next tenth.
         tenth = np.clip((largest * 10 + 10 * self.slack).astype(int), 0, 9)
         anyway = self.reaches(asked) & ~self.counts
         unsure = exposed & (largest < self.threshold - NEGLIGIBLE)
-        is_certain = self.certain(p)
+        is_certain, reached = self.certain(p), self.reaches(counted)
         single, of_one = single_values(self.values), np.zeros(0)
         if single is not None:
             of_one = ones @ (self.certain(single.of(p)) & ~is_certain.any(axis=1, keepdims=True) & ~exposed[:, None])
@@ -89,8 +89,8 @@ class Judge:
             [
                 [ones[exposed].sum(), ones[unsure].sum()],
                 np.bincount(tenth, ones, 10),
-                np.bincount(which[exposed], ones[exposed], n),
-                np.bincount(which[exposed], ones[exposed] * self.certain(largest[exposed]), n),
+                ones @ reached,
+                ones @ (reached & self.certain(counted)),
                 ones @ anyway,
                 ones @ np.broadcast_to(~self.counts, asked.shape),
                 ones @ (is_certain & ~exposed[:, None]),
@@ -109,7 +109,7 @@ class Tally(NamedTuple):
     tenths : ndarray of int
         By the largest probability of a value that counts.
     by_value, certain : ndarray of int
-        Those exposed by each judged value, the likeliest that counts, and those of them for whom it is certain.
+        Those exposed by each judged value, somebody perhaps by several, and those of them for whom it is certain.
     anyway, not_counted : ndarray of int
         By judged value: for whom it reaches the threshold, and does not count; and for whom it does not count.
     uncounted, of_one : ndarray of int

@@ -81,13 +81,13 @@ class Through:
             return f"They are exposed by {known} alone."
         names = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
         what = names[0] if len(names) == 1 else f"the {len(names)} statements that are known besides"
-        return f"By {known} alone it would be {alone}; the others are exposed through {what}."
+        return f"By {known} alone {alone} of them would be; the others are exposed through {what}."
 
     @cached_property
     def _by_published(self) -> np.ndarray:
         """Mark who is exposed, and would be without any knowledge."""
         exposed = self._exposed[1]
-        return exposed & self._judged(without_knowledge(self.post))[1] if exposed.any() else exposed
+        return exposed & self._likewise(self._judged(without_knowledge(self.post))[0]) if exposed.any() else exposed
 
     @cached_property
     def _exposed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -101,6 +101,11 @@ class Through:
         counted = judge.counted(table.to_numpy())
         return counted, judge.reaches(counted.max(axis=1))
 
+    def _likewise(self, counted: np.ndarray) -> np.ndarray:
+        """Mark who would be exposed by other probabilities of the same value."""
+        which = self._exposed[0].argmax(axis=1)
+        return self.judge.reaches(counted[np.arange(len(which)), which])
+
     def _left(self, post: Posterior) -> dict[str, Any]:
         """What an answer without a statement leaves."""
         counted, exposed = self._exposed
@@ -109,12 +114,12 @@ class Through:
         fall = (counted[exposed] - without[exposed])[np.arange(len(which)), which]
         weights = self.people[exposed]
         return {
-            "people": int(self.people[exposed & ~still].sum()),
+            "people": int(self.people[exposed & ~self._likewise(without)].sum()),
             "without": int(self.people[still].sum()),
             "raises": float(fall @ weights / weights.sum()) if weights.sum() else 0.0,
         }
 
     def _alone(self, post: Posterior) -> dict[str, Any]:
         """Whom a statement alone exposes, of those whom what is published does not."""
-        new = self._exposed[1] & ~self._by_published & self._judged(post)[1]
+        new = self._exposed[1] & ~self._by_published & self._likewise(self._judged(post)[0])
         return {"alone": int(self.people[new].sum())}

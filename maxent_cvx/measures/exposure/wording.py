@@ -56,7 +56,7 @@ def uncounted_table(judge: Judge, tally: Tally) -> pd.DataFrame:
     ]
     if single is not None:
         rows += [
-            (label, int(n), "combinations of values are judged, and none of these is likely enough")
+            (label, int(n), "it is not judged by itself, or its baseline reaches the threshold")
             for label, n in zip(single.labels, tally.of_one, strict=True)
             if n
         ]

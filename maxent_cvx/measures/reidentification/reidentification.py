@@ -109,7 +109,8 @@ def reidentification(
     """
     whole(k, "k", 1)
     is_number = not isinstance(population, pd.DataFrame | QITable) and population is not None
-    classes = classes_of(published, qi, population).sort_values("records", kind="stable")
+    classes = classes_of(published, qi, population)
+    classes = classes.iloc[np.argsort(classes["records"].to_numpy(), kind="stable")]
     records = classes["records"].to_numpy()
     rows = list(_of_sample(records, k))
     if "people" in classes:
@@ -163,7 +164,8 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
     n, unique = int(records.sum()), int((records == 1).sum())
     by_class = individual_risk(records, n / n_population)
     rows = list(_risks("Benedetti-Franconi", records, by_class))
-    pitman, zayatz = math.nan, unique * share_unique(records, n_population) if unique else 0.0
+    zayatz = unique * share_unique(records, n_population) if unique else 0.0
+    pitman = float(unique) if n == n_population or not unique else math.nan
     if 1 < len(records) < n:
         alpha, theta = fitted(records)
         sizes, at = np.unique(records, return_inverse=True)
