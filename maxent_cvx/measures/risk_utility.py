@@ -124,7 +124,7 @@ def _inference(
     value = "a value" if verdict.baseline is None else f"a value that has {below} {verdict.baseline}"
     share = verdict.people / max(verdict.total, 1)
     yield INFERENCE, "exposed people", verdict.people, "people", f"{share:.1%} of all: {value} is inferred with {at}"
-    uncounted = int(verdict.uncounted["people"].sum())
+    uncounted = int(verdict.uncounted.attrs["people"])  # each once, of several attributes too
     which = ", ".join(map(str, verdict.uncounted.index[:3]))
     says = (
         f"of whom a value is certain that does not count: {which}"

@@ -116,3 +116,11 @@ def test_of_a_population():
     frame = pd.DataFrame({"q": [*"aabb"]})
     says = measures.reidentification(frame, "q", population=10**6).measures["says"]["marketer risk"]
     assert says.startswith("0.000")
+
+
+def test_somebody_of_whom_much_is_certain_is_one_person():
+    """Two attributes of four people are certain, and not their combination with a third: four people, not eight."""
+    table = pd.DataFrame({"q": ["a"] * 4, "D": ["Flu"] * 4, "I": ["high"] * 4, "J": list("abcd"), "b": [0] * 4})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["q"], sa=["D", "I", "J"], bucket="b")).solve()
+    found = mx.measures.risk_utility(post)
+    assert found.loc[("inference risk", "certain, not counted"), "value"] == 4

@@ -17,7 +17,7 @@ from ..accuracy import original_counts
 from ..disclosure import of_those_inside
 from .baseline import baseline_of, baseline_of_all
 from .exposure import Exposure
-from .judge import Judge, Tally, summed
+from .judge import Judge, Tally, slack_of, summed
 from .judged_values import judged_values
 from .through import Through
 from .wording import uncounted_table, verdict, warnings_of
@@ -111,7 +111,7 @@ def exposed(
     _names_are_free(rows.columns.names, rows.index.names)
     judged = judged_values(rows.columns, sensitive)
     before = None if baseline is None else baseline_of(baseline, post, rows, judged)
-    judge = Judge(threshold, min(post.certificate.bound, 1.0), rows.columns, judged, before)
+    judge = Judge(threshold, slack_of(post), rows.columns, judged, before)
     p = rows.to_numpy()
     counted = judge.counted(p)
     largest, which = counted.max(axis=1), counted.argmax(axis=1)

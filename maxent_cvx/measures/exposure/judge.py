@@ -9,15 +9,25 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from ...model.posterior import Posterior
 from ...solvers import ACCURACY
+from ...views import OUTSIDE
 from ..disclosure import NEGLIGIBLE
+from ..leakage.beliefs import inferred
 from .baseline import Baseline
 from .judged_values import JudgedValues, single_values
 
-__all__ = ["Judge", "Tally", "summed"]
+__all__ = ["Judge", "Tally", "slack_of", "summed"]
 
 #: How many numbers can be added up, one array a partition, of the same judge.
 summed = partial(np.sum, axis=0)
+
+
+def slack_of(post: Posterior) -> float:
+    """How far a P(s | q) may be from the maximum-entropy one; of a population P(s | q, in the release)."""
+    if OUTSIDE not in post.space.view.sensitive_values.to_flat_index():
+        return min(post.certificate.bound, 1.0)
+    return float(inferred(post)[2].off.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +77,7 @@ class Judge:
     def sizes(self) -> list[int]:
         """How many numbers each entry of a tally has."""
         n, single = len(self.judged.labels), single_values(self.values)
-        return [1, 1, 10, n, n, n, n, len(self.values), 0 if single is None else len(single.labels)]
+        return [1, 1, 10, n, n, n, n, len(self.values), 0 if single is None else len(single.labels), 1]
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Count people of some rows: the entries of a :class:`Tally`, one after another."""
@@ -83,8 +93,10 @@ class Judge:
         unsure = exposed & (largest < self.threshold - NEGLIGIBLE)
         is_certain, reached = self.certain(p), self.reaches(counted)
         single, of_one = single_values(self.values), np.zeros(0)
+        uncounted = is_certain.any(axis=1) & ~exposed
         if single is not None:
-            of_one = ones @ (self.certain(single.of(p)) & ~is_certain.any(axis=1, keepdims=True) & ~exposed[:, None])
+            one = self.certain(single.of(p)) & ~is_certain.any(axis=1, keepdims=True) & ~exposed[:, None]
+            of_one, uncounted = ones @ one, uncounted | one.any(axis=1)
         return np.concatenate(
             [
                 [ones[exposed].sum(), ones[unsure].sum()],
@@ -95,6 +107,7 @@ class Judge:
                 ones @ np.broadcast_to(~self.counts, asked.shape),
                 ones @ (is_certain & ~exposed[:, None]),
                 of_one,
+                [ones[uncounted].sum()],
             ]
         )
 
@@ -114,6 +127,8 @@ class Tally(NamedTuple):
         By judged value: for whom it reaches the threshold, and does not count; and for whom it does not count.
     uncounted, of_one : ndarray of int
         By sensitive value, and by value of one of several attributes: who is not exposed, and for whom it is certain.
+    certain_uncounted : int
+        Of how many people, each counted once, one of these is certain.
     """
 
     exposed: int
@@ -125,9 +140,13 @@ class Tally(NamedTuple):
     not_counted: np.ndarray
     uncounted: np.ndarray
     of_one: np.ndarray
+    certain_uncounted: int
 
     @classmethod
     def of(cls, judge: Judge, counted: np.ndarray) -> Self:
         """Take apart what a judge has counted."""
         found = np.split(np.rint(counted).astype(int), np.cumsum(judge.sizes())[:-1])
-        return cls(int(found[0][0]), int(found[1][0]), *found[2:])
+        (exposed,), (unsure,), tenths, by_value, certain, anyway, not_counted, uncounted, of_one, (people,) = found
+        return cls(
+            int(exposed), int(unsure), tenths, by_value, certain, anyway, not_counted, uncounted, of_one, int(people)
+        )

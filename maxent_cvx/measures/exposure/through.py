@@ -15,7 +15,7 @@ from ...model.explain.solved import model_of
 from ...model.posterior import Posterior
 from ...sources import PriorZeros
 from ..disclosure import of_those_inside
-from .judge import Judge
+from .judge import Judge, slack_of
 
 __all__ = ["Through"]
 
@@ -97,7 +97,7 @@ class Through:
     def _judged(self, post: Posterior) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities that count, and who is exposed, by another answer about the same people."""
         table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0)
-        judge = replace(self.judge, slack=min(post.certificate.bound, 1.0))
+        judge = replace(self.judge, slack=slack_of(post))
         counted = judge.counted(table.to_numpy())
         return counted, judge.reaches(counted.max(axis=1))
 

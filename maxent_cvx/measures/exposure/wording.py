@@ -60,8 +60,9 @@ def uncounted_table(judge: Judge, tally: Tally) -> pd.DataFrame:
             for label, n in zip(single.labels, tally.of_one, strict=True)
             if n
         ]
-    table = pd.DataFrame(rows, columns=["value", "people", "because"])
-    return table.set_index("value")
+    table = pd.DataFrame(rows, columns=["value", "people", "because"]).set_index("value")
+    table.attrs["people"] = tally.certain_uncounted  # of whom several values may be certain
+    return table
 
 
 def warnings_of(judge: Judge, tally: Tally, uncounted: pd.DataFrame) -> Iterator[str]:

@@ -30,7 +30,10 @@ def changes(case: Case) -> list[Block]:
     found = case.exposure
     if not found.people:
         return [
-            Paragraph("Nothing has to change for this adversary and this threshold."),
+            Paragraph(
+                "Nothing has to change for this adversary and this threshold"
+                + (", if what the warnings above name may be known." if found.warnings else ".")
+            ),
             Bullets(
                 [
                     "Ask what else somebody could know of these people. Add it as statements, and make this report "

@@ -34,7 +34,7 @@ def exposed_people(case: Case) -> list[Block]:
         for step, people in zip(tenths.index.array, tenths, strict=True)
     ]  # fmt: skip
     columns = [Column("Surest inference", "number"), Column("People", "number"), Column("Of all", "bar")]
-    blocks.append(Table("Everybody, by the probability of the likeliest value", columns, rows, len(rows)))
+    blocks.append(Table("Everybody, by the probability of the likeliest value that counts", columns, rows, len(rows)))
     return [
         *blocks,
         *([] if case.name else threshold_curve([case])),
