@@ -1,4 +1,4 @@
-"""The command line: ``maxent-cvx demo | quantify | compare | publish | solvers``."""
+"""The command line: ``maxent-cvx demo | quantify | report | publish | attack | compare | solvers``."""
 
 from __future__ import annotations
 

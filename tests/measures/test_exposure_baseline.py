@@ -277,7 +277,7 @@ def test_a_population():
     found = exposed(post, 0.7, baseline="overall")
     assert found.values["baseline"].to_dict() == {"Flu": pytest.approx(1 / 3), "HIV": pytest.approx(2 / 3)}
     assert (found.people, found.total) == (5, 5)
-    assert "5 of 5 people who may be in the release, (100.0%) exposed" in str(found)
+    assert "5 of 5 people who may be in the release (100.0%) exposed" in str(found)
     assert exposed(post, 0.6, baseline="overall").people == 2  # two thirds of those in the release have HIV anyway
 
 

@@ -32,7 +32,9 @@ def add(commands: Commands) -> None:
         usage="%(prog)s [options] TABLE [MORE ...]",
     )  # fmt: skip
     table_options(command)
-    command.add_argument("more", nargs="*", metavar="MORE", help="further releases of a series, or Parquet files")
+    command.add_argument(
+        "more", nargs="*", default=[], metavar="MORE", help="further releases of a series, or Parquet files"
+    )
     release_options(command)
     known = knowledge_options(command)
     known.add_argument(

@@ -189,7 +189,7 @@ def _told(
     )  # fmt: skip
     uncounted = uncounted_table(judge, tally)
     is_population = through is not None and OUTSIDE in through.post.space.view.sensitive_values.to_flat_index()
-    whom = "people who may be in the release," if is_population else "people"
+    whom = "people who may be in the release" if is_population else "people"
     said = tuple(verdict(judge, tally, int(histogram.sum()), values, whom))
     warnings = tuple(warnings_of(judge, tally, uncounted))
     called = None if judge.baseline is None else judge.baseline.called
