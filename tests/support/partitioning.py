@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxent_cvx.solvers.certificate.existence_proofs.dependence import residues, residues_of_fraction
 from maxent_cvx.solvers.partitioned.part import Part
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.program.problem import ClosedForm, Groups, Problem
@@ -25,6 +26,28 @@ class NamesOfSome:
 
     def remedy(self, row: int) -> str:
         return self.form.remedy(int(self.numbers[row]))
+
+
+class RowsAsTyped:
+    """The rows of knowledge of some terms, modulo a prime, from what the whole problem knows of them."""
+
+    def __init__(self, form: LinearForm, terms: np.ndarray) -> None:
+        self.form, self.terms = form, terms
+
+    def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
+        numbers = rows + self.form.n_published
+        parts = []
+        for place, row in enumerate(numbers.tolist()):
+            if self.form.origin is None or not self.form.coefficient_error[row]:
+                own = self.form.rows(np.array([row]))
+                parts.append((np.full(own.nnz, place), own.indices, residues(own.data, prime)))
+                continue
+            for a, at in self.form.origin.coefficients(row):
+                parts.append((np.full(len(at), place), at, np.full(len(at), residues_of_fraction(a, prime))))
+        row, term, value = (np.concatenate(some) for some in zip(*parts, strict=True))
+        found = sp.csr_array((value, (row, term)), shape=(len(rows), self.form.shape[1]))
+        found.data %= prime
+        return sp.csr_array(found[:, self.terms])
 
 
 def parted(problem: Problem, of_bucket: np.ndarray) -> tuple[list[Part], LinearForm, list[np.ndarray]]:
@@ -48,7 +71,7 @@ def parted(problem: Problem, of_bucket: np.ndarray) -> tuple[list[Part], LinearF
         parts.append(
             Part(
                 replace(own, penalties=None, origin=None), ClosedForm(counts[terms], multipliers[rows]),
-                Groups(numbers, groups.records[q]), q,
+                Groups(numbers, groups.records[q]), q, RowsAsTyped(form, terms),
             )
         )  # fmt: skip
         places.append(terms)

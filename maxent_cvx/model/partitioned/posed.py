@@ -130,4 +130,4 @@ def part_of_problem(
         penalties=shared.penalties,
     )
     groups, numbers = groups_of(part, space, n_tuples)
-    return Part(form, closed_form(part, space), groups, numbers)
+    return Part(form, closed_form(part, space), groups, numbers, raw)

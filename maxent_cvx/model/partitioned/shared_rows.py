@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ...solvers.certificate.existence_proofs.dependence import residues, residues_of_fraction
 from ...solvers.program.shared_columns import SharedColumns
 from ...solvers.rows.sparse import canonical, compact, entry_rows, least_by_row, most_by_row
 from ...terms.partitioned.part_space import PartSpace
@@ -69,6 +70,20 @@ class RawColumns:
             data[entries] = quotients[np.searchsorted(as_typed[order], distinct.data[entries])]
         found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
         return SharedColumns(found, self.of_term)
+
+    def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
+        """Some rows as they were typed, modulo a prime, over the terms."""
+        distinct = sp.csr_array(self.distinct[rows])
+        data = residues(distinct.data, prime)
+        for place, row in enumerate(rows.tolist()):
+            if row in self.typed:
+                entries = slice(distinct.indptr[place], distinct.indptr[place + 1])
+                as_typed = np.array([float(a) for a in self.typed[row]])
+                order = np.argsort(as_typed)
+                of_fraction = np.array([residues_of_fraction(a, prime) for a in self.typed[row]])[order]
+                data[entries] = of_fraction[np.searchsorted(as_typed[order], distinct.data[entries])]
+        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
+        return sp.csr_array(found[:, self.of_term])
 
 
 @dataclass(frozen=True, eq=False)

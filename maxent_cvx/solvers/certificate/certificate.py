@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from ...display import Shown
 from ..linear_algebra.schur_preconditioner import SchurComplement
@@ -48,7 +49,7 @@ from ..program.linear_form import LinearForm
 from ..program.problem import Groups, Settled
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 from .convex_terms import ConvexTerms, Point
-from .existence_proofs.exact_point import exact_point
+from .existence_proofs.exact_point import ExactPoint, exact_point
 from .group_gaps import GroupGaps
 from .projection import project
 from .soft_rows import Restriction, fenchel_gaps, restrictions, rows_without_terms_hold, within_slopes
@@ -180,10 +181,13 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     claim = _Claim(x, multipliers, Settled(fixed, width))
-    for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
+    ways = itertools.product(restrictions(form, x, multipliers, fixed), CERTIFICATION.vanished, (False, True))
+    for restriction, vanished, is_movable in ways:
         if is_movable and not convex.allowances:
             continue
-        found = _bounded(form, restriction, groups, claim, schur, convex, is_movable=is_movable)
+        if vanished > CERTIFICATION.vanished[0] and not ((x < vanished) & (x > 0) & ~fixed).any():
+            continue
+        found = _bounded(form, restriction, groups, claim, schur, convex, vanished, is_movable=is_movable)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds:  # a bound for the limits as typed is worth more than a smaller one for limits that are moved
@@ -207,39 +211,42 @@ def _bounded(
     claim: _Claim,
     schur: SchurComplement | None,
     convex: ConvexTerms,
+    vanished: float,
     *,
     is_movable: bool,
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
     near = project(restriction.form, restriction.near, ~restriction.held, schur)
+    near = None if near is None else np.where(near < vanished, 0.0, near)
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
     own = np.where(restriction.is_soft, 0.0, multipliers)
-    exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components, schur)
+    exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)
     slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():
         soft, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
         slack, doubt = slack + soft, form.absolute_rmatvec(of_row)
     with np.errstate(invalid="ignore", over="ignore"):
-        moves = np.where(free, near * exact.moves, 0.0)
+        moves = np.where(free & (near > 0), near * exact.moves, 0.0)
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
         log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
-        apart = divergence(form, near, multipliers)
-        distance = np.where(free, np.where(near == 0, apart, apart + moves * (log_ratio + exact.moves)), 0.0)
+        distance = np.where(free, divergence(form, near, multipliers), 0.0)
+        first, added = _of_moving(restriction.components.of_term, near, moves, log_ratio, exact)
+        distance[first] += added
         if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
             y = np.exp(form.exponent(multipliers))
             distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
     slack, distance, off = convex.temperature * slack, convex.temperature * distance, moves + width
-    gaps, beyond = convex.charge(
+    gaps, moved_limits = convex.charge(
         Point(near, off, ~restriction.is_soft), convex.temperature * np.abs(multipliers) * form.scale, slack, distance,
         GroupGaps(*(restriction.components if form.penalties is None else form.components(free))[:2], groups),
         is_movable=is_movable,
     )  # fmt: skip
-    backward = max(exact.backward, beyond)
-    gap_q = gaps.of_groups(slack, distance)
-    moved_q = np.bincount(q, np.abs(near - x) + off, len(n_q))
+    gap_q, backward = gaps.of_groups(slack, distance), max(exact.backward, moved_limits)
+    moved_q = np.bincount(q, np.abs(near - x) + width, len(n_q))
+    moved_q += _moved_by_group(groups, restriction.components.of_term, near, moves, exact.spread)
     bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
     moved = float(np.abs(near - x).max(initial=0.0))
     return (
@@ -248,6 +255,29 @@ def _bounded(
         bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
         backward,
     )
+
+
+def _of_moving(
+    component: np.ndarray, near: np.ndarray, moves: np.ndarray, log_ratio: np.ndarray, exact: ExactPoint
+) -> tuple[np.ndarray, np.ndarray]:
+    """What moving to x'' adds to the gap of each component: by its first term, records."""
+    size, first = len(exact.spread), np.unique(component, return_index=True)[1]
+    with np.errstate(invalid="ignore"):
+        term_by_term = np.bincount(component, moves * (log_ratio + exact.moves), size)
+        together = exact.spread * (np.sqrt(np.bincount(component, near * log_ratio**2, size)) + exact.spread)
+        added = np.fmin(term_by_term, together)[component[first]]
+    return first, np.where(np.isnan(added), np.inf, added)
+
+
+def _moved_by_group(
+    groups: Groups, component: np.ndarray, near: np.ndarray, moves: np.ndarray, spread: np.ndarray
+) -> np.ndarray:
+    """Bound sum |d| over the terms of each group, records, by sum |d| or by Cauchy and Schwarz; d are the moves."""
+    size = len(spread)
+    number, pairs = pd.factorize(groups.of_term * np.int64(size) + component)
+    with np.errstate(invalid="ignore"):  # fmin takes the other where one is not a number
+        together = spread[pairs % size] * np.sqrt(np.bincount(number, near))
+    return np.bincount(pairs // size, np.fmin(np.bincount(number, moves), together), len(groups.records))
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

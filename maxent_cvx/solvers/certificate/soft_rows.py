@@ -100,7 +100,7 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         restricted = replace(
             form, low=np.where(missable, -np.inf, low), high=np.where(missable, np.inf, high), penalties=None
         )  # fmt: skip
-        near, components = np.where(zero, 0.0, x), Components(component, of_term, bool(zero.any()))
+        near, components = np.where(zero, 0.0, x), Components(component, of_term)
         yield Restriction(restricted, missable, near, held, components)
 
 

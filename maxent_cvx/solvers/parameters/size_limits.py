@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "ATTEMPT_SIZES", "BLOCK_DETECTION", "COMPENSATION_SIZES", "EXISTENCE_PROOF_SIZES", "LINEAR_PROGRAM_SIZES",
+    "ATTEMPT_SIZES", "BLOCK_DETECTION", "COMPENSATION_SIZES", "LINEAR_PROGRAM_SIZES",
     "NEWTON_COSTS", "PRESOLVE_SIZES", "SEPARABLE_SIZES",
 ]  # fmt: skip
 
@@ -108,20 +108,6 @@ class CompensationSizes:
 
 
 @dataclass(frozen=True)
-class ExistenceProofSizes:
-    """For which components the certificate proves that rows hold exactly at a point nearby."""
-
-    largest_component: int = 600
-    """Rows of an independent component up to which a dense inverse is verified."""
-    most_components: int = 600
-    """Components for which that is done."""
-    most_work: float = 2e9
-    """Multiplications for all of them together: about a second."""
-    batch: int = 2**20
-    """Numbers computed at a time, 8 MB, where each term has one for each row."""
-
-
-@dataclass(frozen=True)
 class AttemptSizes:
     """Which ways to an answer are tried."""
 
@@ -161,6 +147,5 @@ PRESOLVE_SIZES = PresolveSizes()
 NEWTON_COSTS = NewtonCosts()
 COMPENSATION_SIZES = CompensationSizes()
 LINEAR_PROGRAM_SIZES = LinearProgramSizes()
-EXISTENCE_PROOF_SIZES = ExistenceProofSizes()
 ATTEMPT_SIZES = AttemptSizes()
 SEPARABLE_SIZES = SeparableSizes()

@@ -147,18 +147,15 @@ class Certification:
     """A probability: an answer counts as optimal if no P(s | q) can be further from the maximum-entropy one."""
     most_moved: float = 0.5
     """Share of itself by which a count may change on the way to a point where rows hold exactly."""
-    most_kappa: float = 0.5
-    """An approximate inverse Y of S is taken if the norm of I - Y S is no larger: Neumann's series then converges."""
     growth: float = 1.5
     """By what factor counts, and with them the rounding of a row, may grow on that way: 1 + `most_moved`."""
+    vanished: tuple[float, float] = (1e-18, 1e-12)
+    """Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap; the
+    second where nothing is proved with the first, as an edge of a forest cannot hold less than roundoff."""
     active_places: float = 16 * EPS
     """Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise."""
     most_backward: float = 1e-7
     """Relative: the largest change of a row's values for which it is still the same problem (backward error)."""
-    estimate_precision: float = 0.03
-    """Relative precision of the first-order estimate where components are too large for a proof."""
-    estimate_ridge: float = 1e-10
-    """Its relative ridge."""
 
 
 @dataclass(frozen=True)

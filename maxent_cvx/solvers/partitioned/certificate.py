@@ -1,13 +1,15 @@
 r"""The certificate of a partitioned answer; the theorem is that of :mod:`..certificate.certificate`.
 
 All buckets that knowledge is about, in whatever partition, count as one connected component: its gap is a bound on
-those of its connected components. As in any large component, the distance from a point where the rows hold up to their
-last places to one where they hold exactly is estimated to first order, and the certificate says by how much rows are
-moved (`backward`). Buckets without knowledge are compared with the closed form.
+those of its connected components. That a point satisfies all rows exactly is proved as it is in memory
+(:mod:`..certificate.existence_proofs.correction`): each partition contributes its share of the Schur complement of the
+rows of knowledge, of their values, and of the residues that decide linear dependence. Buckets without knowledge are
+compared with the closed form.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,18 +18,19 @@ import numpy as np
 
 from ..certificate.certificate import Certificate
 from ..certificate.existence_proofs.closed_components import closed_components
-from ..certificate.existence_proofs.exact_point import magnitude
+from ..certificate.existence_proofs.correction import Correction, LocalRows, Moved, Sums, correct
+from ..certificate.existence_proofs.dependence import PRIMES
 from ..certificate.group_gaps import GroupGaps
 from ..certificate.soft_rows import within_slopes
 from ..parameters.tolerances import CERTIFICATION, EPS
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
+from .executing import Executor
 from .minimising import Minimum
 from .part import Part
 from .projection import PointPart, Projected, projected, restored
 from .reduction import ReducedPart
-from .schur_systems import PartitionedSystems
 from .zero_search import Whole
 
 __all__ = ["certified"]
@@ -41,14 +44,11 @@ class Moves(NamedTuple):
     change, widths : ndarray, one a row of knowledge
         |K| times the moves of the counts, and times the widths of fixed terms, records.
     entries : ndarray of int, one a row of knowledge
-    backward : float
-        The largest relative change of the side of a published row.
     """
 
     change: np.ndarray
     widths: np.ndarray
     entries: np.ndarray
-    backward: float
 
     @staticmethod
     def added(some: Sequence[Moves]) -> Moves:
@@ -57,7 +57,6 @@ class Moves(NamedTuple):
             np.sum([one.change for one in some], axis=0),
             np.sum([one.widths for one in some], axis=0),
             np.sum([one.entries for one in some], axis=0),
-            max(one.backward for one in some),
         )
 
 
@@ -69,8 +68,11 @@ class Share:
     ----------
     gap : float
         Of the terms that were solved for, records.
-    closed_gap, moved : ndarray, one a QI tuple of its own
-        The gaps of buckets without knowledge, and the sum of the changes of counts, records.
+    log_ratio : float
+        sum x log(x / y)^2 over these terms, records.
+    closed_gap, moved, corrected : ndarray, one a QI tuple of its own
+        The gaps of buckets without knowledge, the sum of the changes of counts by the projection and in these buckets,
+        and a bound on the sum of all further changes, records.
     is_open : ndarray of bool, one a QI tuple of its own
         Whether some of its terms were solved for.
     largest_move : float
@@ -78,16 +80,41 @@ class Share:
     q_numbers : ndarray of int
     records : ndarray
         Of these QI tuples in the whole.
+    own : float
+        sum d^2 / x of the correction of the published rows by themselves.
+    stretch : float
+        See :class:`..certificate.existence_proofs.correction.Moved`.
     """
 
     gap: float
+    log_ratio: float
     closed_gap: np.ndarray
     moved: np.ndarray
+    corrected: np.ndarray
     is_open: np.ndarray
     largest_move: float
     n_fixed: int
     q_numbers: np.ndarray
     records: np.ndarray
+    own: float
+    stretch: float
+
+
+@dataclass(frozen=True, eq=False)
+class Exactly:
+    """The rows of knowledge as typed, in all partitions."""
+
+    executor: Executor
+    local: Sequence[Any]
+
+    def residues(self, rows: np.ndarray, n: int) -> list[np.ndarray]:
+        """Random combinations of the columns, modulo each prime: sums over partitions."""
+        seeds = list(range(len(self.local)))
+        return self.executor.reduce(added_residues, self.executor.map(residues_of, self.local, seeds, common=(rows, n)))
+
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray]) -> bool:
+        """Whether rows with these factors add up to a combination of published rows in every partition."""
+        return bool(self.executor.reduce(all, self.executor.map(LocalRows.vanish, self.local, common=(rows, factors))))
 
 
 def certified(whole: Whole, found: Minimum) -> Certificate:
@@ -101,11 +128,14 @@ def certified(whole: Whole, found: Minimum) -> Certificate:
         The answer.
     """
     (parts, shared), left, states, m, systems = whole, found.parts, found.point.states, found.point.m, found.systems
-    near = projected(parts, left, states, shared, systems)
-    certificate, unproved = _bounded(parts, left, states, m, shared, systems, near)
-    if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
-        near = projected(parts, left, states, shared, systems, unproved)
-        certificate, _ = _bounded(parts, left, states, m, shared, systems, near)
+    for vanished in CERTIFICATION.vanished:
+        near = projected(parts, left, states, shared, systems, vanished=vanished)
+        certificate, unproved = _bounded(parts, left, states, m, shared, systems.executor, near)
+        if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
+            near = projected(parts, left, states, shared, systems, unproved, vanished)
+            certificate, _ = _bounded(parts, left, states, m, shared, systems.executor, near)
+        if certificate.holds:
+            break
     return certificate
 
 
@@ -115,18 +145,24 @@ def _bounded(
     states: Sequence[Any],
     m: np.ndarray,
     shared: LinearForm,
-    systems: PartitionedSystems,
+    executor: Executor,
     near: Projected,
 ) -> tuple[Certificate, np.ndarray]:
     """The certificate, and the inequalities that an exact solution near the projection may violate."""
-    executor = systems.executor
-    moves = executor.reduce(Moves.added, executor.map(moves_of, parts, left, near.points, near.moves))
-    rows = _RowsOfKnowledge.at(shared, near, moves, m)
+    local, correction, known = _corrected(parts, left, shared, executor, near)
+    moved = executor.map(
+        LocalRows.moved, local, common=(np.where(np.isfinite(correction.length), correction.length, 0.0),)
+    )
+    moves = executor.reduce(Moves.added, executor.map(moves_of, parts, left, near.points, moved))
+    rows = _RowsOfKnowledge.at(shared, near, moves, m, known, correction)
     common = rows.multipliers, rows.doubt
-    shares = executor.gather(executor.map(share_of, parts, left, states, near.points, near.moves, common=common))
-    solved = sum(one.gap for one in shares) + float(rows.slack.sum())
-    bound = _largest_error(shares, solved, rows.strain)
-    backward = max(moves.backward, rows.backward)
+    shares = executor.gather(executor.map(share_of, parts, left, states, near.points, moved, local, common=common))
+    length = float(correction.length.max(initial=0.0))
+    stretch = max((one.stretch for one in shares), default=0.0)
+    spread = math.sqrt(sum(one.own for one in shares)) + length * math.sqrt(1 + stretch**2)
+    log_ratio = sum(one.log_ratio for one in shares)
+    solved = sum(one.gap for one in shares) + float(rows.slack.sum()) + spread * (math.sqrt(log_ratio) + spread)
+    bound = _largest_error(shares, solved, spread)
     first = near.first
     missed = np.maximum(shared.low - first.value, first.value - shared.high)[: shared.n_hard]
     certificate = Certificate(
@@ -134,14 +170,86 @@ def _bounded(
         0.0,
         max((one.largest_move for one in shares), default=0.0),
         solved + sum(float(one.closed_gap.sum()) for one in shares),
-        bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
+        bound if np.isfinite(bound) and rows.backward <= CERTIFICATION.most_backward else np.inf,
         sum(one.n_fixed for one in shares),
-        backward,
+        rows.backward,
     )
     return certificate, rows.unproved
 
 
-def _largest_error(shares: Sequence[Share], solved: float, strain: float) -> float:
+def _corrected(
+    parts: Sequence[Any], left: Sequence[Any], shared: LinearForm, executor: Executor, near: Projected
+) -> tuple[Sequence[Any], Correction, np.ndarray]:
+    """Prove that rows hold exactly at a point nearby; return what partitions know, and the rows of knowledge."""
+    touched = executor.reduce(any_of, executor.map(rows_touched, left))
+    known = np.flatnonzero(near.active & touched)
+    side, side_error = _sides(shared, near), CERTIFICATION.growth * shared.side_error
+    inward = np.where(shared.is_equation, 0.0, np.where(side == shared.low, 1.0, -1.0))
+    local = executor.map(local_rows, parts, left, near.points, common=(known, 1 / max(len(parts), 1)))
+    exactly = executor.reduce(all_of, executor.map(LocalRows.known_exactly, local))
+    of_known = side[known], side_error[known], inward[known], np.zeros(len(known), dtype=np.int64), exactly
+    found = correct(
+        executor.reduce(Sums.added, executor.map(LocalRows.sums, local)), *of_known, Exactly(executor, local)
+    )
+    if found.seems_implied:
+        local = executor.map(LocalRows.with_all_cycles, local)
+        sums = executor.reduce(Sums.added, executor.map(LocalRows.sums, local))
+        found = correct(sums, *of_known, Exactly(executor, local))
+    return local, found, known
+
+
+def _sides(shared: LinearForm, near: Projected) -> np.ndarray:
+    """The active side of every row of knowledge."""
+    above, below = near.last.value - shared.low, shared.high - near.last.value
+    return np.where(near.active & ~(np.abs(below) < np.abs(above)), shared.low, shared.high)
+
+
+def rows_touched(left: ReducedPart) -> np.ndarray:
+    """Which rows of knowledge involve terms that are solved for."""
+    known = left.form.known
+    return np.asarray(known.pattern @ np.bincount(known.of_term, minlength=known.distinct.shape[1]) > 0)
+
+
+def any_of(some: Sequence[np.ndarray]) -> np.ndarray:
+    """Which are true in some partition."""
+    return np.logical_or.reduce(some)
+
+
+def all_of(some: Sequence[np.ndarray]) -> np.ndarray:
+    """Which are true in all partitions."""
+    return np.logical_and.reduce(some)
+
+
+def local_rows(part: Part, left: ReducedPart, point: PointPart, known: np.ndarray, share: float) -> LocalRows:
+    """The active rows over the terms of one partition that are solved for."""
+    form, n = part.form, part.form.n_published
+    positive, active = np.zeros(form.shape[1], dtype=bool), np.zeros(form.shape[0], dtype=bool)
+    positive[left.terms] = True
+    active[left.rows] = active[n + known] = True
+    side_error = CERTIFICATION.growth * form.side_error
+    positive &= point.counts > 0
+    return LocalRows(
+        form, point.counts, positive, active, form.low, side_error, left.width, exact=part.exact, share=share
+    )
+
+
+def residues_of(local: LocalRows, seed: int, rows: np.ndarray, n: int) -> list[np.ndarray]:
+    """The share of one partition in random combinations of the columns."""
+    return local.residues(rows, n, seed)
+
+
+def added_residues(some: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
+    """Add up residues, modulo each prime."""
+    found = []
+    for prime, parts in zip(PRIMES, zip(*some, strict=True), strict=True):
+        total = parts[0]
+        for part in parts[1:]:
+            total = (total + part) % prime
+        found.append(total)
+    return found
+
+
+def _largest_error(shares: Sequence[Share], solved: float, spread: float) -> float:
     """The largest bound of a QI tuple, whose terms may lie in several partitions.
 
     Parameters
@@ -149,8 +257,8 @@ def _largest_error(shares: Sequence[Share], solved: float, strain: float) -> flo
     shares : sequence of Share
     solved : float
         The gap of all terms that were solved for, records.
-    strain : float
-        The square root of sum d^2 / x, where the sides of rows are moved so much that the counts x are by d.
+    spread : float
+        A bound on the square root of sum d^2 / x, d being the changes of counts to an exact solution.
     """
     if not shares:
         return 0.0
@@ -158,24 +266,25 @@ def _largest_error(shares: Sequence[Share], solved: float, strain: float) -> flo
     q, place = np.unique(numbers, return_inverse=True)
     records = np.empty(len(q))
     records[place] = np.concatenate([one.records for one in shares])
-    closed, moved, is_open = (
+    closed, moved, corrected, is_open = (
         np.bincount(place, np.concatenate([getattr(one, name) for one in shares]), len(q))
-        for name in ("closed_gap", "moved", "is_open")
+        for name in ("closed_gap", "moved", "corrected", "is_open")
     )
     gap = closed + np.where(is_open > 0, solved, 0.0)
-    off = np.where(is_open > 0, strain * np.sqrt(records), 0.0)  # sum |d| of a QI tuple, by Cauchy and Schwarz
+    # sum |d| of a QI tuple, term by term, or by Cauchy and Schwarz
+    off = np.where(is_open > 0, np.minimum(corrected, spread * np.sqrt(records)), 0.0)
     return float(((moved + off) / records + np.sqrt(gap / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
 
 
 class _RowsOfKnowledge(NamedTuple):
-    """What the rows of knowledge add to the gap, and by how much those that hold are moved.
+    """What the rows of knowledge add to the gap.
 
     Attributes
     ----------
     multipliers, slack, doubt : ndarray, one a row
         `doubt` is how far a multiplier may be from the slope of a cost that the row has.
-    backward, strain : float
-        The largest relative change of the side of a row, and what these changes amount to, see :func:`_largest_error`.
+    backward : float
+        The largest relative change of the side of a row whose value the published rows determine.
     unproved : ndarray of bool, one a row
         Inequalities that are not active, and that an exact solution may violate.
     """
@@ -184,29 +293,31 @@ class _RowsOfKnowledge(NamedTuple):
     slack: np.ndarray
     doubt: np.ndarray
     backward: float
-    strain: float
     unproved: np.ndarray
 
     @classmethod
-    def at(cls, shared: LinearForm, near: Projected, moves: Moves, m: np.ndarray) -> _RowsOfKnowledge:
+    def at(
+        cls,
+        shared: LinearForm,
+        near: Projected,
+        moves: Moves,
+        m: np.ndarray,
+        known: np.ndarray,
+        correction: Correction,
+    ) -> _RowsOfKnowledge:
         m, value, mass, hard = within_slopes(shared, m), near.last.value, near.last.mass, shared.n_hard
         is_hard, side_error = np.arange(len(m)) < hard, CERTIFICATION.growth * shared.side_error + moves.widths
         above, below = value - shared.low, shared.high - value
-        side = np.where(near.active & ~(np.abs(below) < np.abs(above)), shared.low, shared.high)
-        residual = np.where(near.active, np.abs(value - side), 0.0)
-        off = residual + side_error + EPS * mass
-        backward = float((off / magnitude(side))[near.active].max(initial=0.0))
-        implied = near.active.copy()  # rows that others imply: what they are off by, is what the others may be off by
-        implied[near.rows.numbers] = False
-        strain = float(near.rows.sensitivity @ (off[near.rows.numbers] + residual[implied].max(initial=0.0)))
+        side, distance = _sides(shared, near), np.zeros(len(m))
+        distance[known] = correction.distance
         change = moves.change + side_error + EPS * (moves.entries + 4) * mass
         at_low, at_high = near.active & (side == shared.low), near.active & (side == shared.high)
         with np.errstate(invalid="ignore"):
             slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
             slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)
-            slack = np.where(is_hard & ~shared.is_equation, slack, 0.0)
+            slack = np.where(is_hard & ~shared.is_equation, slack + np.abs(m) * distance, 0.0)
             unproved = is_hard & (moves.entries > 0) & ~near.active & ~((above >= change) & (below >= change))
-        slack[unproved] = np.inf
+        slack[unproved | (~shared.is_equation & (shared.high - shared.low < distance))] = np.inf
         doubt = np.zeros(len(m))
         if shared.penalties is not None:
             beyond = (-above[hard:], -below[hard:])
@@ -214,25 +325,19 @@ class _RowsOfKnowledge(NamedTuple):
             doubt[hard:] = shared.penalties.doubt(beyond, change[hard:], m[hard:])
             slack[hard:] = np.where((doubt[hard:] == 0) & (moves.entries[hard:] > 0), slack[hard:], 0.0)
         slack[np.isnan(slack)] = np.inf
-        return cls(m, slack, doubt, backward, strain, unproved)
+        size = np.maximum(np.abs(np.where(np.isfinite(side), side, 0.0)), 1.0)
+        violation = np.where(is_hard & (moves.entries == 0), np.maximum(-above, -below) - change, 0.0)
+        backward = max(float((violation / size).max(initial=0.0)), float(correction.moved.max(initial=0.0)))
+        return cls(m, slack, doubt, backward, unproved)
 
 
-def moves_of(part: Part, left: ReducedPart, point: PointPart, change: np.ndarray) -> Moves:
+def moves_of(part: Part, left: ReducedPart, point: PointPart, moved: Moved) -> Moves:
     """What the moves of one partition change in the rows."""
-    form, n = part.form, part.form.n_published
-    moves, size = _moves(part, left, point, change), abs(form.known.distinct)
+    form = part.form
+    moves, size = _moves(part, left, point, moved), abs(form.known.distinct)
     entries = form.known.pattern @ np.bincount(form.known.of_term, minlength=size.shape[1])
-    published = form.select(np.arange(n))
-    value, mass = published.exact_matvec(point.counts), published.absolute_matvec(point.counts)
-    off = np.abs(form.low[:n] - value) + CERTIFICATION.growth * form.side_error[:n] + EPS * mass
-    off += published.absolute_matvec(left.width)
-    is_open = np.zeros(n, dtype=bool)
-    is_open[left.rows] = True
-    backward = float((off / magnitude(form.low[:n]))[is_open].max(initial=0.0))
     collect = form.known.collect
-    return Moves(
-        size @ collect(np.where(np.isfinite(moves), moves, 0.0)), size @ collect(left.width), entries, backward
-    )
+    return Moves(size @ collect(np.where(np.isfinite(moves), moves, 0.0)), size @ collect(left.width), entries)
 
 
 def share_of(
@@ -240,7 +345,8 @@ def share_of(
     left: ReducedPart,
     state: Any,
     point: PointPart,
-    change: np.ndarray,
+    moved: Moved,
+    local: LocalRows,
     m: np.ndarray,
     doubt: np.ndarray,
 ) -> Share:
@@ -249,37 +355,50 @@ def share_of(
     multipliers, of_rows = np.concatenate([point.multipliers, m]), np.concatenate([np.zeros(form.n_published), doubt])
     solved, free = np.zeros(len(q), dtype=bool), ~left.fixed
     solved[left.terms] = True
-    moves = _moves(part, left, point, change)
+    moves = _moves(part, left, point, moved)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(near > 0, moves / np.where(near > 0, near, 1.0), 0.0)
         unsure = form.absolute_rmatvec(of_rows) if doubt.any() else np.zeros(len(q))
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
         log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + unsure
         apart = divergence(form, near, multipliers)
-        distance = np.where(free, np.where(near == 0, apart, apart + moves * (log_ratio + relative)), 0.0)
+        of_moving = np.where(solved | (near == 0), 0.0, moves * (log_ratio + relative))
+        distance = np.where(free, apart + of_moving, 0.0)
         if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
             y = np.exp(form.exponent(multipliers))
             distance += np.where(free, np.abs(y - near) * unsure + y * np.where(unsure < 1, unsure**2, np.inf), 0.0)
+        own = np.where(solved & (moved.own > 0), moved.own**2 / near, 0.0)
     gaps = GroupGaps(*form.bucket, part.groups)
     closed = gaps.of_groups(np.zeros(form.n_published), np.where(solved, 0.0, distance))
     before = restored(part, left, state).counts
-    moved = np.bincount(q, np.abs(near - before) + moves + left.width, len(n_q))
-    largest = float(np.abs(near - before).max(initial=0.0))
+    fixed = np.abs(near - before) + left.width
     is_open = np.bincount(q, solved, len(n_q)) > 0
-    gap = float(distance[solved].sum())
-    return Share(gap, closed, moved, is_open, largest, int(left.fixed.sum()), part.q_numbers, n_q)
+    failed = bool(local.failed.any() or not (relative[solved] <= CERTIFICATION.most_moved).all())
+    return Share(
+        np.inf if failed else float(distance[solved].sum()),
+        float((near * log_ratio**2)[solved].sum()),
+        closed,
+        np.bincount(q, fixed + np.where(solved, 0.0, moves), len(n_q)),
+        np.bincount(q, np.where(solved, moves, 0.0), len(n_q)),
+        is_open,
+        float(np.abs(near - before).max(initial=0.0)),
+        int(left.fixed.sum()),
+        part.q_numbers,
+        n_q,
+        float(own.sum()),
+        moved.stretch,
+    )
 
 
-def _moves(part: Part, left: ReducedPart, point: PointPart, change: np.ndarray) -> np.ndarray:
+def _moves(part: Part, left: ReducedPart, point: PointPart, moved: Moved) -> np.ndarray:
     """A bound on the distance of each count from an exact solution, records; infinite without a proof."""
     form = part.form
-    relative = np.zeros(form.shape[1])
-    relative[left.terms] = np.abs(change)
-    closed = ~left.fixed
+    moves, closed = np.zeros(form.shape[1]), ~left.fixed
+    moves[left.terms] = (moved.own + moved.through)[left.terms]
     closed[left.terms] = False
     if closed.any():
         published = form.select(np.arange(form.n_published))
         found = closed_components(published, point.counts, closed, *published.bucket)
-        relative[closed] = np.inf
-        relative[found.terms] = found.moves
-    return np.where(relative == 0, 0.0, point.counts * relative)
+        moves[closed] = np.where(point.counts[closed] > 0, np.inf, 0.0)
+        moves[found.terms] = point.counts[found.terms] * found.moves
+    return moves

@@ -47,15 +47,3 @@ class IndependentRows(NamedTuple):
         if not len(self.numbers):
             return right
         return np.asarray(scipy.linalg.cho_solve((self.factor, False), right * self.scale)) * self.scale
-
-    @property
-    def sensitivity(self) -> np.ndarray:
-        """The square roots of the diagonal of S^-1, one a row.
-
-        Where the side of row i is off by e_i, counts are off by d with sum d^2 / x = e' S^-1 e to first order, which is
-        at most (sum of sensitivity e)^2.
-        """
-        if not len(self.numbers):
-            return self.scale
-        inverse = scipy.linalg.solve_triangular(self.factor, np.eye(len(self.numbers)))
-        return np.asarray(np.sqrt((inverse**2).sum(axis=1)) * self.scale)

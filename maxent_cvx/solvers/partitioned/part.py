@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..certificate.existence_proofs.correction import ExactRows
 from ..program.linear_form import LinearForm
 from ..program.problem import ClosedForm, Groups
-from .size import Sized
+from ..rows.sized import Sized
 
 __all__ = ["Part"]
 
@@ -30,9 +31,12 @@ class Part(Sized):
         The QI tuples of its own terms, with their records in the whole.
     q_numbers : ndarray of int
         The number in the whole of each of these.
+    exact : ExactRows, optional
+        The rows of knowledge as they were typed.
     """
 
     form: LinearForm
     closed_form: ClosedForm
     groups: Groups
     q_numbers: np.ndarray
+    exact: ExactRows | None = None

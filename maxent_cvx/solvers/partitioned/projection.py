@@ -9,7 +9,7 @@ import numpy as np
 
 from ..linear_algebra.block_factor import BlockFactor
 from ..parameters.dual_methods import NEWTON
-from ..parameters.tolerances import PROJECTION
+from ..parameters.tolerances import CERTIFICATION, PROJECTION
 from ..program.linear_form import LinearForm
 from .bucket_multipliers import BucketState
 from .executing import Executor
@@ -90,22 +90,16 @@ class Projected(NamedTuple):
     Attributes
     ----------
     points : sequence of handles of PointPart
-    moves : sequence of handles of ndarray
-        To first order, by which share of itself each count that is solved for is from an exact solution.
     first, last : Sums
         At the answer that was given, and at the projection.
     active : ndarray of bool, one a row of knowledge
         Rows that were taken for equations.
-    rows : IndependentRows
-        Those of them that were corrected.
     """
 
     points: Sequence[Any]
-    moves: Sequence[Any]
     first: Sums
     last: Sums
     active: np.ndarray
-    rows: IndependentRows
 
 
 def projected(
@@ -115,6 +109,7 @@ def projected(
     shared: LinearForm,
     systems: PartitionedSystems,
     also_active: np.ndarray | None = None,
+    vanished: float = CERTIFICATION.vanished[0],
 ) -> Projected:
     """Correct counts in rounds, as long as each at least halves the largest violation.
 
@@ -129,6 +124,8 @@ def projected(
     systems : PartitionedSystems
     also_active : ndarray of bool, optional
         Inequalities to take for equations at their nearest side.
+    vanished : float
+        Records: smaller counts are 0 at the projection.
     """
     executor: Executor = systems.executor
     factor = systems.at(Weights(states, 0.0), NEWTON.ridges[0])
@@ -147,7 +144,17 @@ def projected(
             break
         before, points = worst, executor.map(corrected, left, points, changes)
         sums, found = _eliminated(executor, parts, left, factor, points)
-    return Projected(points, changes, first, sums, active, rows)
+    points = executor.map(without_vanished, left, points, common=(vanished,))
+    sums, _ = _eliminated(executor, parts, left, factor, points)
+    return Projected(points, first, sums, active)
+
+
+def without_vanished(left: ReducedPart, point: PointPart, vanished: float) -> PointPart:
+    """The point with the smallest counts 0, of the terms that are solved for."""
+    counts = point.counts.copy()
+    own = counts[left.terms]
+    counts[left.terms] = np.where(own < vanished, 0.0, own)
+    return PointPart(counts, point.multipliers)
 
 
 def _eliminated(

@@ -18,7 +18,7 @@ from ..program.split_matrix import SplitMatrix
 from ..rows.sparse import with_shared_ones
 from .part import Part
 from .propagation import Bounds
-from .size import Sized
+from ..rows.sized import Sized
 
 __all__ = ["ReducedPart", "largest_of", "largest_open", "reduced", "without"]
 

@@ -15,7 +15,7 @@ from ..linear_algebra.schur_preconditioner import SchurComplement
 from .bucket_multipliers import BucketState
 from .partial_dual import PartialDual, Weights
 from .reduction import ReducedPart
-from .size import Sized
+from ..rows.sized import Sized
 
 __all__ = ["PartitionedFactor", "PartitionedSystems"]
 

@@ -15,13 +15,7 @@ import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.certificate.existence_proofs.existence import Component, relative_moves
-from maxent_cvx.solvers.certificate.existence_proofs.modular import (
-    PRIMES,
-    dependent_rows,
-    residues,
-    residues_of_fraction,
-)
+from maxent_cvx.solvers.certificate.existence_proofs.dependence import PRIMES, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 from support.random_models import random_model
@@ -133,41 +127,11 @@ def test_the_last_digits_of_what_is_fixed(off: float):
 # -- the steps of the proof ------------------------------------------------------------------------------------------
 
 
-def test_dependent_rows_are_exact():
-    """Linear dependence is decided in rational numbers: thirds add up to one, and the doubles 0.1 + 0.2 are not 0.3."""
-    third = Fraction(1, 3)
-    rows = [[third, third, third], [1, 1, 1], [1, 2, 3], [Fraction(0.1), Fraction(0.2), Fraction(0.3)]]
-    by_prime = [
-        sp.csr_array(np.array([[residues_of_fraction(Fraction(a), p) for a in row] for row in rows])) for p in PRIMES
-    ]
-    depends, by_first = dependent_rows(by_prime, 1)
-    assert depends.tolist() == [False, True, False, False]
-    assert by_first.tolist() == [False, True, False, False]
-
-
 @pytest.mark.parametrize("number", [0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0])
 def test_residues(number: float):
     """The residue of a double is that of the rational number that it is."""
     for prime in PRIMES:
         assert residues(np.array([number, 1.0]), prime)[0] == residues_of_fraction(Fraction(number), prime)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_there_is_an_exact_point(seed: int):
-    """The change to a point where the rows hold, for residuals up to the given ones, is within the bounds."""
-    rng = np.random.default_rng(seed)
-    matrix = rng.integers(-2, 3, (3, 7)).astype(float)
-    x, off = rng.uniform(0.5, 2, 7), 10 ** rng.uniform(-12, -3, 3)
-    component = Component(sp.csr_array(matrix), x, off, 3, np.zeros(3), [None] * 3)
-    found = relative_moves(component)
-    if np.isinf(found.moves).any():
-        assert np.linalg.matrix_rank(matrix) < 3 or off.max() > 1e-6
-        return
-    for signs in np.vstack([np.eye(3), -np.eye(3), np.ones((1, 3)), rng.choice([-1, 1], (4, 3))]):
-        missing = signs * off
-        kept = np.flatnonzero(~dependent_rows([sp.csr_array(residues(matrix, p)) for p in PRIMES], 3)[0])
-        step = (matrix[kept] * x).T @ np.linalg.solve((matrix[kept] * x) @ matrix[kept].T, missing[kept])
-        assert (np.abs(step) <= found.moves * x * (1 + 1e-9)).all()
 
 
 # -- cases that were once wrong ---------------------------------------------------------------------------------------

@@ -1,0 +1,734 @@
+r"""A point that satisfies rows exactly, near one that satisfies them approximately, and a bound on the distance.
+
+Let P be the published rows and K the active rows of knowledge, x > 0 a point, and r its residuals. The published rows
+are corrected by themselves along a forest (:mod:`.cycle_space`). What the rows of knowledge are off by then, rho, is
+corrected by changes that no published row sees, t = sqrt(W) y on the cycles Z. Of all y with
+
+    M sqrt(W) y = -rho,    M = K Z',    W >= 0 diagonal,
+
+the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', one row and column for each row of knowledge, however many
+buckets there are. W are the counts of the terms outside of the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
+bounded by a *verified* lower bound of the eigenvalues of S: S, scaled to a unit diagonal, is known up to roundoff,
+which is bounded, and R'R = S + E with R upper triangular, where \|E\| is bounded (Rump, 2010, section 10) and so is the
+inverse of R.
+
+Rows of knowledge that nearly depend on others have tiny pivots in R. Those below what roundoff can explain are left
+out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.dependence`). If so, they hold where
+the others do, up to what the sides contradict each other by; that must be explained by the rounding of the sides. If
+not, they say something that floating point does not see, and nothing is proved.
+
+The rows as typed differ from the stored ones by rounding errors whose effect depends on the point itself. Then rho is a
+continuous function of y, and Brouwer's fixed-point theorem gives a y.
+
+References
+----------
+Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.linalg.lapack import dpstrf
+
+from ...parameters.size_limits import NEWTON_COSTS
+from ...parameters.tolerances import CERTIFICATION, EPS
+from ...program.linear_form import LinearForm
+from ...rows.sparse import absolute, entry_rows
+from ...rows.sized import Sized
+from ..residuals import two_product
+from .cycle_space import CycleSpace
+from .dependence import PRIMES, SPARE, combination, combined, residues, residues_of_fraction
+
+__all__ = ["Correction", "LocalRows", "Moved", "Sums", "correct"]
+
+#: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
+LEAST_CYCLES = 5_000
+CYCLES_OF_A_ROW = 10
+
+#: Cycles whose products are added up at a time.
+BATCH = 1_024
+
+#: How much faster a product of dense matrices multiplies than one of sparse ones.
+DENSE_SPEED = 60
+
+#: Units that counts are split into multiples of, records: their sums are exact below 2^53 of them.
+UNITS = (2.0**-20, 2.0**-52)
+
+
+class Sums(NamedTuple):
+    """What one partition knows of the active rows of knowledge; all of it adds up.
+
+    Attributes
+    ----------
+    gram : ndarray or csr_array, shape (rows, rows)
+        S.
+    size : ndarray, one a row
+        The same of absolute values, its diagonal only: |S_ij| is computed up to `length` EPS sqrt(size_i size_j).
+    high, low : ndarray, one a row
+        K (x + d), records, unevaluated: d corrects the published rows.
+    error : ndarray, one a row
+        A bound on the error of that.
+    wide : csr_array, shape (fixed terms, rows)
+        What the values of fixed terms may change in each row, for terms whose true values are not known.
+    length : float
+        The longest sum.
+    """
+
+    gram: np.ndarray | sp.csr_array
+    size: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+    error: np.ndarray
+    wide: sp.csr_array
+    length: float
+
+    @staticmethod
+    def added(some: Sequence[Sums]) -> Sums:
+        """Those of some partitions together."""
+        if len(some) == 1:
+            return some[0]
+        high = np.stack([one.high for one in some])
+        total = high.sum(axis=0)
+        rest = [math.fsum([*column, -t]) for column, t in zip(high.T.tolist(), total.tolist(), strict=True)]
+        return Sums(
+            sum((one.gram for one in some[1:]), some[0].gram),
+            np.sum([one.size for one in some], axis=0),
+            total,
+            np.array(rest) + np.sum([one.low for one in some], axis=0),
+            np.sum([one.error for one in some], axis=0),
+            sp.csr_array(sp.vstack([one.wide for one in some])),
+            max(one.length for one in some) + len(some),
+        )
+
+
+class ExactRows(Protocol):
+    """The rows of knowledge of one partition as they were typed."""
+
+    def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
+        """Some rows, numbered without the published ones, modulo a prime; shape (rows, terms)."""
+        ...
+
+
+class LocalRows(Sized):
+    """The active rows over the terms of one partition, and the forest of its published rows.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray, one a term
+        Counts, records.
+    positive : ndarray of bool, one a term
+        Terms that may move; their counts are positive.
+    active : ndarray of bool, one a row
+        Rows that are to hold exactly.
+    side, side_error : ndarray, one a row
+        The active side, and a bound on its error, records.
+    width : ndarray, one a term
+        A bound on the distance of the true value of each fixed term from its count, records.
+    exact : ExactRows, optional
+        The rows of knowledge as they were typed, where the form does not have their origin.
+    share : float
+        The share of the cycles to which one partition contributes that are enough; all others may not change.
+
+    Attributes
+    ----------
+    known : ndarray of int
+        The active rows that are no vertices of the forest.
+    some : ndarray of int
+        The places in `space.outside` of the terms whose cycles may change.
+    fixed : ndarray of int
+        The fixed terms whose true values are known up to a width only.
+    wide : csr_array, shape (fixed terms, terms)
+        The cycles that these close.
+    width : ndarray, one a fixed term
+        These widths, records.
+    change, off : ndarray, one a term
+        The correction of the published rows, and a bound on its error, records.
+    failed : ndarray of bool, one a term
+        Terms of trees whose published counts contradict each other.
+    """
+
+    def __init__(
+        self,
+        form: LinearForm,
+        x: np.ndarray,
+        positive: np.ndarray,
+        active: np.ndarray,
+        side: np.ndarray,
+        side_error: np.ndarray,
+        width: np.ndarray,
+        *,
+        exact: ExactRows | None = None,
+        share: float = 1.0,
+    ) -> None:
+        n = form.n_published
+        self.form, self.x, self.exact = form, x, exact
+        self.space = CycleSpace.of(form, x, positive, active[:n])
+        is_known = active.copy()
+        is_known[:n] &= ~self.space.is_vertex
+        self.known = np.flatnonzero(is_known)
+        vertex = self.space.is_vertex
+        residual, error = _published_residuals(form, x, side[:n])
+        residual = np.where(vertex, residual, 0.0)
+        error = np.where(vertex, error + side_error[:n] + EPS * np.abs(residual), 0.0)
+        self.change, left = self.space.routed(residual)
+        height = int(self.space.depth.max(initial=0)) + 1
+        off = self.space.of_trees(error + height * EPS * np.abs(residual))
+        self.fixed = np.flatnonzero(width > 0)
+        self.wide = self.space.closed_by(self.fixed, *self.space.vertices_of(form, self.fixed))
+        self.width = width[self.fixed]
+        sure = off + self.space.of_trees(form.published @ width) + 16 * EPS * self.space.of_trees(np.abs(side[:n]))
+        contradicts = ~(np.abs(left) <= sure)
+        self.off = self.space.on_forest(off)
+        self.failed = np.zeros(len(x), dtype=bool)
+        if contradicts.any():
+            terms, tree = self.space.trees_of_terms()
+            self.failed[terms[(tree >= 0) & contradicts[tree]]] = True
+        self.some = self._sample(share)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some cycles may not change."""
+        return len(self.some) < len(self.space.outside)
+
+    def with_all_cycles(self) -> LocalRows:
+        """The same where all cycles may change."""
+        found = copy.copy(self)
+        found.some = np.arange(len(self.space.outside))
+        return found
+
+    def _sample(self, share: float) -> np.ndarray:
+        """Choose trees at random, and some more that rows of knowledge are about of which few have been chosen."""
+        space, known, n = self.space, self.form.known, self.form.n_published
+        wanted, of_row = share * max(LEAST_CYCLES, CYCLES_OF_A_ROW * len(self.known)), CYCLES_OF_A_ROW * share
+        every = np.arange(len(space.outside))
+        if len(every) <= 2 * wanted or (self.known < n).any():
+            return every
+        generator, terms, tree = np.random.default_rng(0), *space.trees_of_terms()
+        chosen = generator.random(int(tree.max()) + 2) < wanted / len(every)  # the last: terms without a tree
+        of_class = known.of_term[terms]
+        reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
+        few = np.zeros(len(reached))
+        few[self.known - n] = reached[self.known - n] < of_row
+        lacking = (known.pattern.T @ few > 0)[of_class] & ~chosen[tree]
+        places = generator.permutation(np.flatnonzero(lacking))
+        places = places[np.argsort(of_class[places], kind="stable")]
+        starts = np.flatnonzero(np.diff(of_class[places], prepend=-1))
+        rank = np.arange(len(places)) - np.repeat(starts, np.diff(np.append(starts, len(places))))
+        chosen[tree[places[rank < of_row]]] = True
+        return np.flatnonzero(chosen[tree[: len(every)]])
+
+    def sums(self) -> Sums:
+        """What the driver needs to know of these rows."""
+        k = len(self.known)
+        high, low, error = self._values()
+        total: np.ndarray | sp.csr_array = sp.csr_array((k, k))
+        size, longest, batches = np.zeros(k), 0.0, 0
+        wide = self._rows(self.wide) if k else sp.csr_array((0, 0))
+        wide = sp.csr_array(sp.diags_array(self.width) @ wide) if wide.nnz else wide
+        for terms, cycles, rows, sizes in self._on_cycles() if k else ():
+            weight = self.x[terms]
+            longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
+            size += np.bincount(sizes.indices, sizes.data**2 * weight[entry_rows(sizes)], k)
+            rooted = sp.csr_array(
+                (rows.data * np.sqrt(weight)[entry_rows(rows)], rows.indices, rows.indptr), rows.shape
+            )
+            for start in range(0, len(terms), BATCH):  # short sums have little roundoff
+                batch = rooted[start : start + BATCH]
+                entries = np.diff(batch.indptr).astype(float)
+                if k <= NEWTON_COSTS.most_dense and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries):
+                    dense = batch.toarray()
+                    total = total + dense.T @ dense
+                else:
+                    product = sp.csr_array(batch.T) @ batch
+                    total = total + (product.toarray() if isinstance(total, np.ndarray) else product)
+                    if sp.issparse(total) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
+                        total = total.toarray()
+                batches += 1
+        return Sums(total, size, high, low, error, wide, longest + batches + BATCH)
+
+    def moved(self, of_row: np.ndarray) -> Moved:
+        """Bound the change of every count, given the bound on |y| for the rows of knowledge, one each."""
+        own, through = np.abs(self.change) + self.off, np.zeros(len(self.x))
+        own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
+        own[self.fixed] = 0.0
+        most_of_cycle, of_edge = 0.0, np.zeros(len(self.x))
+        for terms, cycles in self.space.cycles(self.some) if len(self.known) else ():
+            rows = self._rows(cycles)
+            touched = np.diff(rows.indptr) > 0
+            y = np.zeros(len(terms))
+            y[touched] = of_row[rows.indices[rows.indptr[:-1][touched]]]  # all rows of a cycle are of one component
+            root = np.sqrt(self.x[terms])
+            size = absolute(cycles)
+            through += size.T @ (root * y)
+            of_edge += size.T @ root
+            most_of_cycle = max(most_of_cycle, float((root * (size @ (1 / np.sqrt(self._safe)))).max(initial=0.0)))
+        stretch = math.sqrt(most_of_cycle * float((of_edge / np.sqrt(self._safe)).max(initial=0.0)))
+        rounding = 1 + 64 * EPS
+        return Moved(own * rounding, through * rounding, stretch * (1 + 4 * len(self.x) * EPS))
+
+    @property
+    def _safe(self) -> np.ndarray:
+        """The counts, 1 where they are 0; terms without a positive count are in no cycle."""
+        return np.where(self.x > 0, self.x, 1.0)
+
+    def residues(self, rows: np.ndarray, n: int, seed: int = 0) -> list[np.ndarray]:
+        """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Places in `known`.
+        n : int
+            The number of combinations.
+        seed : int
+            A different one for each partition.
+        """
+        total = []
+        for prime in PRIMES:
+            generator, found = np.random.default_rng(seed), np.zeros((len(rows), n), dtype=np.int64)
+            by_class, by_term = self._typed_columns(rows, prime)
+            for _, cycles in self.space.cycles(self.some):
+                signs = cycles.astype(np.int64)
+                product = self._by_class(signs) @ by_class + signs @ by_term
+                product.data %= prime
+                found = (found + combined(product, n, prime, generator)) % prime
+            total.append(found)
+        return total
+
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray]) -> bool:
+        """Whether rows with these factors, modulo each prime, add up to a combination of published rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Places in `known`.
+        factors : sequence of ndarray of int64
+            One of the rows, for each prime.
+        """
+        for factor, prime in zip(factors, PRIMES, strict=True):
+            by_class, by_term = self._typed_columns(rows, prime)
+            of_term = _product(by_class, factor, prime)[self.form.known.of_term] + _product(by_term, factor, prime)
+            if not self.space.vanishes(of_term, prime):
+                return False
+        return True
+
+    def known_exactly(self) -> np.ndarray:
+        """Which rows of knowledge have coefficients that are known as they were typed."""
+        form, origin = self.form, self.form.origin
+        if self.exact is not None:
+            return np.ones(len(self.known), dtype=bool)
+        exact = (form.coefficient_error[self.known] == 0) | (self.known < form.n_facts)
+        if origin is not None:
+            exact |= (self.known >= form.n_facts) & (self.known < origin.starts[-1])
+        return exact
+
+    def _typed_columns(self, rows: np.ndarray, prime: int) -> tuple[sp.csr_array, sp.csr_array]:
+        """Some rows as typed, modulo a prime, transposed: a part by classes of columns, and the rest by terms."""
+        form, n, numbers = self.form, self.form.n_published, self.known[rows]
+        stored = (form.coefficient_error[numbers] == 0) | (numbers < form.n_facts)
+        stored |= (form.origin is None) & (self.exact is None)
+        stored &= numbers >= n
+        own = sp.csr_array(form.known.distinct[numbers[stored] - n])
+        shape = form.known.distinct.shape[1], len(rows)
+        places = np.flatnonzero(stored)[entry_rows(own)]
+        by_class = sp.csr_array((residues(own.data, prime), (own.indices, places)), shape=shape)
+        parts = [(np.empty(0, dtype=np.int64),) * 3]
+        for place in np.flatnonzero(~stored):
+            number = int(numbers[place])
+            if self.exact is not None and number >= n:
+                own = self.exact.residues(np.array([number - n]), prime)
+                parts.append((np.full(own.nnz, place), own.indices, own.data))
+                continue
+            as_doubles = None if form.origin is None or number < n else form.origin.doubles(number)
+            if number < n:
+                published = form.rows(np.array([number]))
+                as_doubles = published.data, published.indices
+            if as_doubles is not None:
+                a, at = as_doubles
+                parts.append((np.full(len(at), place), at, residues(a, prime)))
+                continue
+            assert form.origin is not None
+            for fraction, at in form.origin.coefficients(number):
+                value = np.full(len(at), residues_of_fraction(fraction, prime), dtype=np.int64)
+                parts.append((np.full(len(at), place), at, value))
+        row, term, value = (np.concatenate(some) for some in zip(*parts, strict=True))
+        by_term = sp.csr_array((value, (term, row)), shape=(form.shape[1], len(rows)))
+        by_term.data %= prime  # of a term with several coefficients, the sum
+        return by_class, by_term
+
+    def _by_class(self, cycles: sp.csr_array) -> sp.csr_array:
+        """The cycles summed over the terms of each class of columns of the knowledge."""
+        columns, shape = self.form.known.of_term[cycles.indices], (cycles.shape[0], self.form.known.distinct.shape[1])
+        return sp.csr_array((cycles.data, columns, cycles.indptr), shape=shape)
+
+    def _rows(self, cycles: sp.csr_array) -> sp.csr_array:
+        """M' for some cycles: shape (cycles, rows of knowledge)."""
+        form, n = self.form, self.form.n_published
+        known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
+        transposed = form.known.transposed
+        transposed = transposed if len(known) == transposed.shape[1] else sp.csr_array(transposed[:, known])
+        found = self._by_class(cycles) @ transposed
+        if len(extra):
+            found = sp.hstack([cycles @ sp.csr_array(form.published_by_term[:, extra]), found], format="csr")
+        found = sp.csr_array(found)
+        found.eliminate_zeros()
+        return found
+
+    def _on_cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array, sp.csr_array]]:
+        """Yield some terms outside of the forest, M' for their cycles, and what bounds the roundoff of M'."""
+        form = self.form
+        is_unit = bool((np.abs(form.known.distinct.data) == 1).all())
+        for terms, cycles in self.space.cycles(self.some):
+            rows = self._rows(cycles)
+            yield terms, cycles, rows, absolute(rows) if is_unit else self._sizes(cycles)
+
+    def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
+        """|Z| |K|' for some cycles."""
+        form, n = self.form, self.form.n_published
+        size = sp.csr_array(absolute(form.rows(self.known[self.known >= n])).T)
+        found = absolute(cycles) @ size
+        if (extra := self.known[self.known < n]).size:
+            more = absolute(cycles) @ absolute(sp.csr_array(form.published_by_term[:, extra]))
+            found = sp.hstack([more, found], format="csr")
+        return sp.csr_array(found)
+
+    def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """K (x + d) in two parts, and a bound on the error: sums of multiples of units are exact."""
+        form, n = self.form, self.form.n_published
+        known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
+        rest, collected = self.x, []
+        for unit in UNITS:
+            multiples = np.rint(rest / unit) * unit
+            rest = rest - multiples
+            collected.append(form.known.collect(multiples))
+        collected.append(form.known.collect(rest + self.change))
+        distinct = sp.csr_array(form.known.distinct[known])
+        parts = [two_product(distinct.data, column[distinct.indices]) for column in collected]
+        flat = np.array([piece for pair in parts for piece in pair])
+        high, low = np.zeros(len(self.known)), np.zeros(len(self.known))
+        for i, (start, end) in enumerate(zip(distinct.indptr[:-1], distinct.indptr[1:], strict=True), len(extra)):
+            pieces = flat[:, start:end].ravel().tolist()
+            high[i] = math.fsum(pieces)
+            low[i] = math.fsum([*pieces, -high[i]])
+        size = absolute(distinct)
+        slack = np.abs(rest) + np.abs(self.change)
+        error = (len(rest) + 8) * EPS * (size @ form.known.collect(slack)) + size @ form.known.collect(self.off)
+        # Multiples that are too many for exact sums are rounded like any others.
+        for unit, column in zip(UNITS, collected, strict=False):
+            if not (np.abs(column) < 2.0**52 * unit).all():
+                error += (len(rest) + 8) * EPS * (size @ np.abs(column))
+        whole = np.zeros(len(self.known))
+        whole[len(extra) :] = error
+        if len(extra):
+            own = form.rows(extra)
+            for i, row in enumerate(extra):
+                at = own.indices[own.indptr[i] : own.indptr[i + 1]]
+                a = own.data[own.indptr[i] : own.indptr[i + 1]]
+                pieces = np.concatenate([*two_product(a, self.x[at]), *two_product(a, self.change[at])]).tolist()
+                high[i] = math.fsum(pieces)
+                low[i] = math.fsum([*pieces, -high[i]])
+                whole[i] = np.abs(a) @ self.off[at]
+        return high, low, whole
+
+
+class Moved(NamedTuple):
+    r"""Bounds on the change of counts.
+
+    Attributes
+    ----------
+    own, through : ndarray, one a term
+        Records: of the correction of the published rows by themselves, and of that of the rows of knowledge.
+    stretch : float
+        sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2.
+    """
+
+    own: np.ndarray
+    through: np.ndarray
+    stretch: float
+
+
+def _product(columns: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
+    """Columns of residues times residues, modulo a prime; products of 31 and 16 bits add up without overflow."""
+    high, low = np.divmod(factor, 2**16)
+    return ((columns @ high) % prime * 2**16 + columns @ low) % prime
+
+
+def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """P x - side, and a bound on its roundoff, records, for rows with coefficients 1.
+
+    Sums of multiples of a unit are exact, and so is the difference of such a sum and a side that is close (Sterbenz).
+    """
+    multiples = np.rint(x / UNITS[0]) * UNITS[0]
+    rest, total = x - multiples, form.published @ multiples
+    with np.errstate(invalid="ignore"):
+        apart, more = total - side, form.published @ rest
+        error = EPS * (np.abs(apart) + (np.diff(form.published.indptr) + 2) * (form.published @ np.abs(rest)))
+        too_many = ~(total < 2.0**52 * UNITS[0])
+        error += np.where(too_many, EPS * (np.diff(form.published.indptr) + 2) * np.abs(total), 0.0)
+        return apart + more, error
+
+
+class Correction(NamedTuple):
+    r"""A point that satisfies the rows of knowledge exactly; one number a row each.
+
+    Attributes
+    ----------
+    length : ndarray
+        A bound on \|y\| of the component that the row is in; infinite where nothing is proved.
+    distance : ndarray
+        A bound on the distance of the value of the row from its side at that point, records: 0 of independent
+        equations.
+    moved : ndarray
+        By how much the side of a row is moved that the published rows determine, relative.
+    seems_implied : bool
+        Whether something is not proved that might be if more cycles may change.
+    """
+
+    length: np.ndarray
+    distance: np.ndarray
+    moved: np.ndarray
+    seems_implied: bool
+
+
+class Exact(Protocol):
+    """What is known of the rows of knowledge as they were typed; see :class:`LocalRows`."""
+
+    def residues(self, rows: np.ndarray, n: int) -> list[np.ndarray]:
+        """Random combinations of the columns of M for some rows, modulo each prime."""
+        ...
+
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray]) -> bool:
+        """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
+        ...
+
+
+def correct(
+    sums: Sums,
+    side: np.ndarray,
+    side_error: np.ndarray,
+    inward: np.ndarray,
+    component: np.ndarray,
+    known_exactly: np.ndarray,
+    exact: Exact,
+) -> Correction:
+    """Bound the correction of all rows of knowledge, and decide which of them others imply.
+
+    Parameters
+    ----------
+    sums : Sums
+        Of all partitions.
+    side, side_error : ndarray, one a row
+        Records.
+    inward : ndarray, one a row
+        1 for an inequality at its low side, -1 at its high side, 0 for an equation.
+    component : ndarray of int, one a row
+        Rows of different components have no terms in common.
+    known_exactly : ndarray of bool, one a row
+        Whether the coefficients are available as they were typed.
+    exact : Exact
+    """
+    k = len(side)
+    length, distance, moved = np.zeros(k), np.zeros(k), np.zeros(k)
+    if not k:
+        return Correction(length, distance, moved, False)
+    rho = np.array([math.fsum(three) for three in zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist())])
+    error = side_error + sums.error + EPS * np.abs(rho)
+    magnitude = np.maximum(np.abs(side), 1.0)
+    dependent: list[tuple[int, np.ndarray]] = []
+    for rows, gram in _components(sums.gram, component):
+        found = _corrected(
+            gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
+            magnitude[rows], _columns(sums.wide, rows),
+        )  # fmt: skip
+        length[rows], distance[rows], moved[rows] = found.length, found.distance, found.moved / magnitude[rows]
+        dependent += [(int(rows[j]), rows[support]) for j, support in found.dependent]
+    different, seems_implied = _not_implied(dependent, known_exactly, exact)
+    for j in different:
+        length[component == component[j]] = distance[j] = np.inf
+    return Correction(length, distance, moved, seems_implied)
+
+
+def _components(gram: np.ndarray | sp.csr_array, component: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the rows of each connected component, and S for these."""
+    order = np.argsort(component, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(component[order])) + 1, len(order))
+    if not sp.issparse(gram):
+        for rows in np.split(order, ends[:-1]):
+            yield rows, np.asarray(gram)[np.ix_(rows, rows)]
+        return
+    blocks = sp.csr_array(gram)[order][:, order]
+    start = 0
+    for end in ends.tolist():
+        entries = slice(blocks.indptr[start], blocks.indptr[end])
+        row = np.repeat(np.arange(end - start), np.diff(blocks.indptr[start : end + 1]))
+        dense = np.zeros((end - start, end - start))
+        dense[row, blocks.indices[entries] - start] = blocks.data[entries]
+        yield order[start:end], dense
+        start = end
+
+
+def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
+    """The changes by fixed terms of some rows, those that are not 0: shape (rows, fixed terms)."""
+    own = sp.csr_array(wide.T)[rows] if wide.nnz else sp.csr_array((len(rows), 0))
+    return np.asarray(own[:, np.unique(own.indices)].toarray())
+
+
+class _Corrected(NamedTuple):
+    """One component: a bound on |y|, the distance of every row from its side, and the rows left out.
+
+    `moved` is by how much a row may not hold that the published rows determine. `dependent` has each row that was left out, with the rows that it is a combination of, as far as one can see.
+    """
+
+    length: float
+    distance: np.ndarray
+    moved: np.ndarray
+    dependent: list[tuple[int, np.ndarray]]
+
+
+#: Relative to the largest: a coefficient of a combination of rows that is taken for roundoff.
+NO_COEFFICIENT = 1e-7
+
+
+def _corrected(
+    gram: np.ndarray,
+    size: np.ndarray,
+    terms: float,
+    rho: np.ndarray,
+    error: np.ndarray,
+    inward: np.ndarray,
+    magnitude: np.ndarray,
+    wide: np.ndarray,
+) -> _Corrected:
+    """Correct the rows of one component."""
+    diagonal = np.diag(gram)
+    some = np.flatnonzero(diagonal > 0)
+    chosen, inverse, least, trust = _factored(gram[np.ix_(some, some)], size[some], terms)
+    rows, scale = some[chosen], np.sqrt(diagonal[some[chosen]])
+    left = np.setdiff1d(np.arange(len(rho)), rows)
+    # Rows that were left out as combinations of the others, both scaled.
+    own = np.sqrt(size[left])
+    own[own == 0] = 1.0
+    across = gram[np.ix_(rows, left)] / scale[:, None] / own
+    factors = inverse @ (inverse.T @ across)
+    values = rho[rows] / scale
+    uncertain = error[rows] / scale
+    with np.errstate(invalid="ignore", divide="ignore"):
+        blur = np.linalg.norm(across - (gram[np.ix_(rows, rows)] / scale / scale[:, None]) @ factors, axis=0)
+        blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
+        beyond = own * (rho[left] / own - factors.T @ values)
+        doubt = error[left] + own * (np.abs(factors).T @ uncertain + blur * np.linalg.norm(values))
+        fixed = wide[rows] / scale[:, None]
+        doubt += own * np.abs(wide[left] / own[:, None] - factors.T @ fixed).sum(axis=1)
+    distance = np.zeros(len(rho))
+    distance[left] = np.abs(beyond) + doubt
+    violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
+    # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
+    determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
+    roundoff = 32 * EPS * (magnitude[left] + own * (np.abs(factors).T @ (magnitude[rows] / scale)))
+    allowed = np.where(determined, CERTIFICATION.most_backward * magnitude[left], roundoff)
+    moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
+    doubt += moved
+    missing, margin = ~(violation <= doubt), 0.0
+    if missing.any():  # inequalities that others imply hold strictly if the others do
+        gain = inward[left] * own * (factors.T @ (inward[rows] / scale))
+        strict = missing & (gain > 0)
+        margin = float(((violation + doubt)[strict] / gain[strict]).max(initial=0.0))
+        inside = inward[left] * beyond + margin * gain
+        missing = ~(np.where(inward[left] == 0, violation, -inside) <= doubt)
+        missing |= (inward[left] == 0) & (np.abs(own * (factors.T @ (inward[rows] / scale))) * margin > doubt)
+        distance[rows] = margin * np.abs(inward[rows])
+        distance[left] += margin * np.abs(gain)
+        values = values - margin * inward[rows] / scale
+    length = _longest(inverse, values, uncertain, fixed, least, trust) if len(rows) else 0.0
+    if missing.any():
+        length, distance[left[missing]] = np.inf, np.inf
+    size_of = np.abs(factors)
+    support = size_of > NO_COEFFICIENT * size_of.max(axis=0, initial=0.0)
+    of_row = np.zeros(len(rho))
+    of_row[left] = moved
+    return _Corrected(length, distance, of_row, [(int(j), rows[support[:, i]]) for i, j in enumerate(left.tolist())])
+
+
+def _longest(
+    inverse: np.ndarray, values: np.ndarray, uncertain: np.ndarray, fixed: np.ndarray, least: float, trust: float
+) -> float:
+    """Bound |y| = sqrt(rho' S^-1 rho) for |rho - values - fixed @ v| <= uncertain and all |v| <= 1."""
+    if trust <= 0:
+        return math.inf
+    known = float(np.linalg.norm(inverse.T @ values))
+    by_row = float(np.sqrt((inverse**2).sum(axis=1)) @ uncertain)
+    together = float(np.linalg.norm(uncertain)) / math.sqrt(least)
+    by_term = float(np.linalg.norm(inverse.T @ fixed, axis=0).sum())
+    return (known + by_term + min(by_row, together)) / math.sqrt(trust) * (1 + 4 * len(values) * EPS)
+
+
+def _factored(gram: np.ndarray, size: np.ndarray, terms: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Choose rows whose Schur complement S is verified to be positive definite.
+
+    Returns
+    -------
+    chosen : ndarray of int
+    inverse : ndarray
+        R^-1, where R'R is about S, scaled to a unit diagonal.
+    least : float
+        A lower bound of the eigenvalues of R'R.
+    trust : float
+        A share: S >= trust R'R, in the order of positive semidefinite matrices.
+    """
+    diagonal = np.diag(gram)
+    if not len(diagonal):
+        return np.empty(0, dtype=np.int64), np.zeros((0, 0)), 1.0, 1.0
+    scaled = gram / np.sqrt(diagonal) / np.sqrt(diagonal)[:, None]
+    relative = size / diagonal  # at least 1: what cancels in M enlarges roundoff
+    tolerance = max(4 * terms * EPS * float(relative.sum()), 16 * len(diagonal) * EPS)
+    while True:
+        factor, order, rank, _ = dpstrf(scaled, tol=tolerance)
+        chosen = order[:rank] - 1
+        upper = np.triu(factor[:rank, :rank])
+        inverse = scipy.linalg.solve_triangular(upper, np.eye(rank)) if rank else np.zeros((0, 0))
+        # |I - R R^-1|, as computed and with the roundoff of the product.
+        off = float(np.linalg.norm(np.eye(rank) - upper @ inverse))
+        off += (rank + 2) * EPS * float(np.linalg.norm(np.abs(upper) @ np.abs(inverse)))
+        least = (max(1 - off, 0.0) / max(float(np.linalg.norm(inverse)), 1.0)) ** 2
+        noise = (terms + 8) * EPS * float(relative[chosen].sum()) + (rank + 4) * EPS * rank
+        trust = (1 - noise / least) * max(1 - off, 0.0) ** 2 if least > 0 else 0.0
+        if trust >= 0.5 or rank <= 1:
+            return chosen, inverse, least, trust
+        tolerance = max(10 * tolerance, 1e-12)
+
+
+def _not_implied(
+    dependent: Sequence[tuple[int, np.ndarray]], known_exactly: np.ndarray, exact: Exact
+) -> tuple[list[int], bool]:
+    """The rows that are not, as typed, combinations of others; and whether they are so on the cycles looked at."""
+    decidable = [(j, support) for j, support in dependent if known_exactly[j] and known_exactly[support].all()]
+    if len(decidable) < len(dependent) or not decidable:
+        return [j for j, support in dependent if not (known_exactly[j] and known_exactly[support].all())], False
+    rows = np.unique(np.concatenate([np.append(support, j) for j, support in decidable]))
+    by_prime = exact.residues(rows, max(len(support) for _, support in decidable) + SPARE)
+    weights, total = np.random.default_rng(1).integers(1, min(PRIMES), len(decidable)), np.zeros((2, len(rows)), int)
+    different = []
+    for weight, (j, support) in zip(weights, decidable, strict=True):
+        row, others, n = np.searchsorted(rows, j), np.searchsorted(rows, support), len(support) + SPARE
+        found = [
+            combination(residue[row, :n], residue[others, :n], prime)
+            for residue, prime in zip(by_prime, PRIMES, strict=True)
+        ]
+        if any(one is None for one in found):
+            different.append(j)
+            continue
+        for i, (prime, factors) in enumerate(zip(PRIMES, found, strict=True)):
+            total[i, row] = (total[i, row] + weight) % prime
+            total[i, others] = (total[i, others] - weight * factors) % prime
+    # The combinations were found on some cycles: a random combination of them vanishes on all others, or some do not.
+    if not different and not exact.vanish(rows, list(total)):
+        return [j for j, _ in decidable], True
+    return different, False
