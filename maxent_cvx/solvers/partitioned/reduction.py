@@ -15,10 +15,10 @@ from ..presolve.reduce import largest_coefficients, negligible
 from ..presolve.required import require_feasible
 from ..program.linear_form import LinearForm
 from ..program.split_matrix import SplitMatrix
+from ..rows.sized import Sized
 from ..rows.sparse import with_shared_ones
 from .part import Part
 from .propagation import Bounds
-from ..rows.sized import Sized
 
 __all__ = ["ReducedPart", "largest_of", "largest_open", "reduced", "without"]
 

@@ -12,10 +12,10 @@ from ..linear_algebra.block_factor import BlockFactor
 from ..linear_algebra.block_system import BlockSystem
 from ..linear_algebra.schur_factor import SchurFactor
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..rows.sized import Sized
 from .bucket_multipliers import BucketState
 from .partial_dual import PartialDual, Weights
 from .reduction import ReducedPart
-from ..rows.sized import Sized
 
 __all__ = ["PartitionedFactor", "PartitionedSystems"]
 

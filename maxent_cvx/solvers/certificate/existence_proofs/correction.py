@@ -40,8 +40,8 @@ from scipy.linalg.lapack import dpstrf
 from ...parameters.size_limits import NEWTON_COSTS
 from ...parameters.tolerances import CERTIFICATION, EPS
 from ...program.linear_form import LinearForm
-from ...rows.sparse import absolute, entry_rows
 from ...rows.sized import Sized
+from ...rows.sparse import absolute, entry_rows
 from ..residuals import two_product
 from .cycle_space import CycleSpace
 from .dependence import PRIMES, SPARE, combination, combined, residues, residues_of_fraction
