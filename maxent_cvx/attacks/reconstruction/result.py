@@ -44,8 +44,8 @@ class Reconstruction(AttackResult):
         0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
     solutions : list of DataFrame
         The records of each, a row a person.
-    complete : bool
-        Whether there are no others.
+    stopped : str
+        The limit that ended the search, "limit=10" or "time_limit=60"; empty if there are no other solutions.
     certain : DataFrame
         The records that are in every solution, listed or not, a row a person; empty if that was not decided.
     decided : bool
@@ -70,12 +70,17 @@ class Reconstruction(AttackResult):
     """
 
     solutions: list[pd.DataFrame]
-    complete: bool
+    stopped: str
     certain: pd.DataFrame
     decided: bool
     _independent: Independent
 
     title: ClassVar[str | None] = "reconstruction"
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are no other solutions."""
+        return not self.stopped
 
     @property
     def unique(self) -> bool:
@@ -90,7 +95,7 @@ class Reconstruction(AttackResult):
         listed = amount(len(self.solutions), "solution")
         if self.unique:
             return f"reconstruction of {people}: 1 solution, and no other: the records are unique"
-        ending = "and no other" if self.complete else "not complete"
+        ending = "and no other" if self.complete else f"not complete ({self.stopped})"
         sure = f"{amount(len(self.certain), 'record')} certain" if self.decided else "not decided who is certain"
         return f"reconstruction of {people}: {listed}, {ending}; {sure}"
 
@@ -210,9 +215,9 @@ def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
         table=pd.DataFrame(table, index, ks),
         baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
         records=pd.Series(weights @ people, index, name="people"),
-        error=0.0 if found.complete else 1.0,
+        error=0.0 if not found.stopped else 1.0,
         solutions=[_records(types, one) for one in found.people],
-        complete=found.complete,
+        stopped=found.stopped,
         certain=_records(types, found.certain),
         decided=found.decided,
         _independent=independent,
