@@ -44,12 +44,14 @@ class Reconstruction(AttackResult):
         0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
     solutions : list of DataFrame
         The records of each, a row a person.
-    stopped : str
-        The limit that ended the search, "limit=10" or "time_limit=60"; empty if there are no other solutions.
+    complete : bool
+        Whether there are no others.
     certain : DataFrame
         The records that are in every solution, listed or not, a row a person; empty if that was not decided.
     decided : bool
         Whether it was decided, in the time that there was, what is certain.
+    stopped : str
+        The limit that ended the search, "limit=10" or "time_limit=60"; empty if the solutions are complete.
 
     Examples
     --------
@@ -70,17 +72,13 @@ class Reconstruction(AttackResult):
     """
 
     solutions: list[pd.DataFrame]
-    stopped: str
+    complete: bool
     certain: pd.DataFrame
     decided: bool
     _independent: Independent
+    stopped: str = ""
 
     title: ClassVar[str | None] = "reconstruction"
-
-    @property
-    def complete(self) -> bool:
-        """Whether there are no other solutions."""
-        return not self.stopped
 
     @property
     def unique(self) -> bool:
@@ -217,10 +215,11 @@ def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
         records=pd.Series(weights @ people, index, name="people"),
         error=0.0 if not found.stopped else 1.0,
         solutions=[_records(types, one) for one in found.people],
-        stopped=found.stopped,
+        complete=not found.stopped,
         certain=_records(types, found.certain),
         decided=found.decided,
         _independent=independent,
+        stopped=found.stopped,
     )
 
 
