@@ -107,7 +107,10 @@ def reconstruct(options: argparse.Namespace) -> None:
     if options.json:
         solutions = [one.to_dict("records") for one in found.solutions]
         certain = found.certain.reset_index(drop=True)
-        document.tabulated(options, unique=found.unique, complete=found.complete, certain=certain, solutions=solutions)
+        document.tabulated(
+            options, unique=found.unique, complete=found.complete, stopped=found.stopped, certain=certain,
+            solutions=solutions,
+        )  # fmt: skip
 
 
 def _check(options: argparse.Namespace) -> None:

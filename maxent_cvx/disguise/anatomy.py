@@ -67,11 +67,13 @@ def anatomy(
         How many of the most frequent sensitive values may repeat in a bucket: they are not thought
         of as sensitive (Privacy-MaxEnt, section 7, footnote 3).
     seed : int
-        Which records of a value go together is random.
+        Seed of the random choice which records go together. To an adversary who knows the algorithm the choice is
+        random only if the seed is secret; the default is not.
     safe : tuple of float and int, optional
         (c, k): after any k basic implications that an adversary knows, no value but the exempt ones has a probability
         of c or more, see :func:`maxent_cvx.attacks.worst_case`. The smallest l that does it is taken, from `l` on. Of
-        a table in memory.
+        a table in memory. This holds against an adversary who knows the release alone, or the release and this
+        algorithm, but not against one who also knows the seed and the order of the records.
 
     Returns
     -------
@@ -157,7 +159,7 @@ def anatomy_buckets(
     l, exempt, seed : int
         As in :func:`anatomy`.
     safe : tuple of float and int, optional
-        (c, k) as in :func:`anatomy`.
+        (c, k) as in :func:`anatomy`, which says against whom it holds.
 
     Returns
     -------

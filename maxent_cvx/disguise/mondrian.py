@@ -15,7 +15,7 @@ from ..worlds.worst.safety import Safety
 from .cutting import Scales, is_number
 from .safe_groups import SafeGroups
 
-__all__ = ["mondrian", "mondrian_table"]
+__all__ = ["generalized", "mondrian", "mondrian_table"]
 
 
 def mondrian(
@@ -44,7 +44,8 @@ def mondrian(
         The column of pseudonyms, for a :class:`maxent_cvx.ReleaseSeries`.
     safe : tuple of float and int, optional
         (c, k): after any k basic implications that an adversary knows, nobody's value has a probability of c or more,
-        see :func:`maxent_cvx.attacks.worst_case`.
+        see :func:`maxent_cvx.attacks.worst_case`. This holds against an adversary who knows the release alone, and
+        not against one who also knows the algorithm, see the notes.
 
     Returns
     -------
@@ -57,6 +58,13 @@ def mondrian(
         If the whole table has not k records, or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
+
+    Notes
+    -----
+    `l` and `safe` are not kept against an adversary who also knows this algorithm, its parameters and everybody's
+    exact quasi-identifiers. If a group was not cut, this adversary infers that a cut would have violated the condition
+    (the minimality attack), and a probability can then be c or more without any implication.
+    :func:`maxent_cvx.attacks.minimality` computes these probabilities.
 
     Examples
     --------
@@ -77,6 +85,18 @@ def mondrian(
     1.0
     >>> mx.disguise.mondrian(people, qi="Age", sa="Disease", k=3, l=2, safe=(0.9, 1)).buckets.to_list()
     ['Age=[21, 60]']
+
+    A group is (0.7, 0)-safe if no value has a share of 0.7 or more. This group was not cut because a half would not
+    have been safe, and an adversary who knows the algorithm infers more about the people of age 21:
+
+    >>> from functools import partial
+    >>> five = pd.DataFrame({"Age": [21, 21, 35, 35, 35], "Disease": ["Flu", "Flu", "HIV", "HIV", "Flu"]})
+    >>> algorithm = partial(mx.disguise.mondrian, qi="Age", sa="Disease", k=2, safe=(0.7, 0))
+    >>> release = algorithm(five)
+    >>> mx.attacks.worst_case(release, k=0)["disclosure"].item()
+    0.6
+    >>> mx.attacks.minimality(release, algorithm, population=five).table.loc[21, "Flu"].item()
+    0.75
     """
     if id is not None:
         check_columns(table, {"id": (id,)}, "the table")
@@ -108,7 +128,7 @@ def mondrian_table(
     k, l : int
         People, and different sensitive values, of a group at least, as in :func:`mondrian`.
     safe : tuple of float and int, optional
-        (c, k) as in :func:`mondrian`.
+        (c, k) as in :func:`mondrian`, whose notes say against whom it holds.
 
     Returns
     -------
@@ -152,25 +172,33 @@ def mondrian_table(
     if l is not None and whole(l, "l", 1, error=TableError) > len(values):
         raise TableError(f"l={l}: the table has {len(values)} sensitive values; choose a smaller l")
     scales = Scales.of(table, data.qi)
-    found = {name: np.empty(len(table), dtype=object) for name in data.qi}
-    left = [np.arange(len(table))]
+    left, groups = [np.arange(len(table))], []
     safety = Safety.read(safe)
-    groups = None if safety is None else SafeGroups(s, safety)
+    safe_groups = None if safety is None else SafeGroups(s, safety)
 
     def allowed(halves: list[np.ndarray]) -> bool:
         enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
-        return enough and (groups is None or groups.cut(halves))
+        return enough and (safe_groups is None or safe_groups.cut(halves))
 
     while left:  # a group after the other: which is cut where depends on the cuts before
         records = left.pop()
         halves = _cut(records, scales, k, allowed)
-        if halves is not None:
+        if halves is None:
+            groups.append(records)
+        else:
             left += halves
-            continue
-        for i, name in enumerate(data.qi):
+    found = generalized(scales, groups, data.qi).set_axis(table.index)
+    return found.assign(**{name: table[name] for name in data.sa})
+
+
+def generalized(scales: Scales, groups: list[np.ndarray], qi: tuple[str, ...]) -> pd.DataFrame:
+    """The QI of all records, the same for all records of a group."""
+    found = {name: np.empty(len(scales.codes), dtype=object) for name in qi}
+    for records in groups:
+        for i, name in enumerate(qi):
             cell = _cell(np.unique(scales.codes[records, i]), scales.levels[i])
             found[name][records] = [cell] * len(records)
-    return pd.DataFrame(found, index=table.index).assign(**{name: table[name] for name in data.sa})
+    return pd.DataFrame(found)
 
 
 def _cut(

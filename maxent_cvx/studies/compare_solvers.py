@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import Infeasible, MaxEntError, SolverError, StatementError, arguments, unknown_name
+from ..errors import Infeasible, MaxEntError, SolverError, StatementError, UnknownName, arguments, unknown_name
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..solvers import SOLVERS, find
+from ..solvers.backends.registry import Backend, as_backend
 from ..system.progress import progress_bar
 from .solver_table import SolverTable
 
@@ -24,6 +24,8 @@ __all__ = ["PROBABLE", "compare_solvers"]
 PROBABLE = 1e-6
 #: Options that are not the solver's, but those of every solve.
 OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish", "progress")
+#: An answer or None, the status, and the message.
+_Result = tuple[Posterior | None, str, str]
 #: What is measured of an answer, in the order of the columns.
 NUMBERS = (
     "objective", "residual", "gap", "bound", "difference", "iterations", "compile_seconds", "solve_seconds",
@@ -32,7 +34,7 @@ NUMBERS = (
 
 def compare_solvers(
     model: MaxEnt | Mapping[str, MaxEnt],
-    solvers: str | Iterable[str] | None = None,
+    solvers: str | object | Iterable[str | object] | None = None,
     *,
     presolve: bool = True,
     options: Mapping[str, Mapping[str, Any]] | None = None,
@@ -45,15 +47,17 @@ def compare_solvers(
     ----------
     model : MaxEnt, or dict of str to MaxEnt
         What is solved; it stays as it is. Several models have names.
-    solvers : iterable of str, optional
-        Names that :func:`maxent_cvx.solvers.available` lists; by default all that are installed. More words
-        may follow a name, to distinguish two calls of one solver: "CLARABEL qdldl".
+    solvers : iterable of str or object, optional
+        Names that :func:`maxent_cvx.solvers.available` lists, or backends as :func:`maxent_cvx.solvers.register` takes
+        them, registered or not; by default all registered solvers that are installed. More words may follow a name, to
+        distinguish two calls of one solver: "CLARABEL qdldl".
     presolve : bool
         As for :meth:`MaxEnt.solve`, for all of them.
     options : dict of dict, optional
         Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
     time_limit : float
-        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that cannot be given one is a row that says so.
+        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that has no time limit, such as ECOS, runs without
+        one, and its message says so.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -63,19 +67,23 @@ def compare_solvers(
         A row a solver, in the order asked for, or of several models a row a model and solver:
 
         * status: the solver's own account, "optimal" or less; without an answer "infeasible" (so is the
-          knowledge), "not installed" or "failed". certified: whether the certificate holds, which is what counts;
+          knowledge), "not installed" or "failed". A solver that raises an error of any type has failed, and the others
+          are compared all the same. certified: whether the certificate holds, which is what counts;
         * objective: H(Q, S, B), nats;
         * residual and gap: of the certificate, people; bound: how far any P(s | q) can be off;
         * difference: the largest ``|p - p'| / p'`` over the probabilities P(q, s, b) whose p' is above 1e-6,
           where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds; of
           several models, a dictionary of these);
         * iterations, compile_seconds, solve_seconds: without presolve and certificate, which are the same for all;
-        * message: why there is no answer, or whose it is, where the solver did not certify its own.
+        * message: the error, where there is no answer; otherwise whose the answer is, where the solver did not certify
+          its own, and whether the time limit was left out.
 
     Raises
     ------
     UnknownName
         If there is no such solver, or it has no such option; before any is called.
+    SolverError
+        If an element of `solvers` is neither a name nor a backend, or two different solvers have one name.
     StatementError
         If `solvers` is empty, or `model` is something else.
 
@@ -96,16 +104,14 @@ def compare_solvers(
     arguments.optional_flag(progress, "progress")
     limit = {} if arguments.seconds(time_limit, "time_limit") == math.inf else {"time_limit": time_limit}
     options = _options(options)
-    labels = _labels(solvers, options)
-    missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
-    if unknown := [label for label in options if label not in labels]:
-        raise unknown_name("solver to be compared", unknown[0], labels)
-    answers: dict[Hashable, dict[str, Posterior | MaxEntError]] = {name: dict(missing) for name in models}
-    for name, label in progress_bar(list(itertools.product(models, labels)), "solvers", progress):
-        if label not in missing:
-            given = {**limit, **options.get(label, {})}
-            answers[name][label] = _answer(models[name], _name(label), presolve=presolve, **given)
-    tables = {name: _table(answers[name], labels, missing) for name in models}
+    backends = _backends(solvers, options)
+    if unknown := [label for label in options if label not in backends]:
+        raise unknown_name("solver to be compared", unknown[0], list(backends))
+    answers: dict[Hashable, dict[str, _Result]] = {name: {} for name in models}
+    for name, label in progress_bar(list(itertools.product(models, backends)), "solvers", progress):
+        given = {"presolve": presolve, **limit, **options.get(label, {})}
+        answers[name][label] = _answer(models[name], backends[label], given)
+    tables = {name: _table(answers[name]) for name in models}
     references = {name: table.attrs.pop("reference") for name, table in tables.items()}
     several = isinstance(model, Mapping)
     table = pd.concat(tables, names=["model"]) if several else tables[None]
@@ -132,73 +138,98 @@ def _options(options: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Mappi
     return dict(options or {})
 
 
-def _labels(solvers: str | Iterable[str] | None, options: Mapping[str, Any]) -> list[str]:
-    """The rows that are asked for."""
+def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Backend | Exception]:
+    """The backend of every row, or the error of one that cannot be called."""
     if solvers is None:
-        solvers = [name for name, backend in SOLVERS.items() if backend.installed]
-        solvers += [label for label in options if label not in solvers]
-    asked = [solvers] if isinstance(solvers, str) else arguments.list_of(solvers, "solvers", "names of solvers")
+        every = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
+        return {label: one for label, one in every.items() if label in options or not isinstance(one, SolverError)}
+    is_one = isinstance(solvers, str) or hasattr(solvers, "solve")
+    asked = [solvers] if is_one else arguments.list_of(solvers, "solvers", "names of solvers, or backends")
     if not asked:
         raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
-    return list(dict.fromkeys(label if isinstance(label, str) else find(label).name for label in asked))
+    own: dict[str, Backend] = {}
+    for solver in asked:
+        if isinstance(solver, str):
+            continue
+        backend = as_backend(solver)
+        other = own.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in asked else None)
+        if other is not None and getattr(other, "own", other) is not getattr(backend, "own", backend):
+            raise SolverError(f"two solvers have the name {backend.name!r}; give one of them another name")
+        own[backend.name] = backend
+    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in asked]
+    found = {label: _backend(label, own) for label in labels}
+    for label, one in found.items():
+        _check_options(one, options.get(label, {}))
+    return found
 
 
-def _answer(model: MaxEnt, solver: str, **given: Any) -> Posterior | MaxEntError:
-    """What a solver answers, certified or not, or why it does not."""
+def _backend(label: str, own: Mapping[str, Backend]) -> Backend | Exception:
+    """The backend that a label names, alone or followed by more words; the error of one that cannot be called."""
+    name = label if label in own or label in SOLVERS or not label.split() else label.split()[0]
     try:
-        return model.solve(solver, allow_inaccurate=True, **given)
-    except MaxEntError as error:
+        return find(own.get(name, name))
+    except UnknownName:
+        raise
+    except Exception as error:  # a backend from outside the package may raise anything
         return error
 
 
-def _table(answers: Mapping[str, Posterior | MaxEntError], labels: list[str], missing: Collection[str]) -> pd.DataFrame:
+def _check_options(backend: Backend | Exception, options: Mapping[str, Any]) -> None:
+    """Refuse an option that a solver does not have; of values only the solver can say whether it takes them."""
+    if isinstance(backend, Exception):
+        return
+    try:
+        backend.check({name: value for name, value in options.items() if name not in OF_EVERY_SOLVER})
+    except SolverError:
+        return  # raised again, and reported, when the solver is called
+    except MaxEntError:
+        raise
+    except Exception:  # as above: a backend from outside the package may raise anything
+        return
+
+
+def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any]) -> _Result:
+    """The answer of a solver, its status, and what is to be said about it; None if it does not answer."""
+    if isinstance(backend, Exception):
+        return None, "not installed" if isinstance(backend, SolverError) else "failed", _message(backend)
+    notes = []
+    try:
+        if "time_limit" in given and not backend.takes_time_limit:
+            seconds = arguments.seconds(given.pop("time_limit"), "time_limit")
+            notes = [f"{backend.name} has no time limit, and ran without one"] * (seconds < math.inf)
+        post = model.solve(backend, allow_inaccurate=True, **given)
+    except Exception as error:  # of any type, so that the other solvers are compared all the same
+        return None, "infeasible" if isinstance(error, Infeasible) else "failed", "; ".join([_message(error), *notes])
+    if post.solver != backend.name:
+        notes.insert(0, f"the answer of {post.solver}")
+    return post, str(post.status), "; ".join(notes)
+
+
+def _message(error: Exception) -> str:
+    """An error in one line, with its type if it is not one of this package."""
+    text = str(error) if isinstance(error, MaxEntError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())
+
+
+def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
     """The table of one model."""
-    found = {label: answer for label, answer in answers.items() if isinstance(answer, Posterior)}
+    found = {label: post for label, (post, _, _) in answers.items() if post is not None}
     bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
-    rows = [
-        _row(answers[label], found[reference] if reference else None, label in missing, _own(label)) for label in labels
-    ]
-    table = pd.DataFrame(rows, index=pd.Index(labels, name="solver")).astype({"iterations": "Int64"})
+    rows = [_row(*answer, found[reference] if reference else None) for answer in answers.values()]
+    table = pd.DataFrame(rows, index=pd.Index(list(answers), name="solver")).astype({"iterations": "Int64"})
     table.attrs["reference"] = reference
     return table
 
 
-def _name(label: str) -> str:
-    """The solver of a row."""
-    return label.split()[0] if label.split() else label
-
-
-def _own(label: str) -> str:
-    """What the solver of a row calls itself in its answers."""
-    with suppress(SolverError):
-        return find(_name(label)).name
-    return label
-
-
-def _missing(label: str, options: Mapping[str, Any]) -> SolverError | None:
-    """Refuse what no solver has; give the error of one that is not installed."""
-    if not isinstance(label, str):
-        find(label)  # raises
-    try:
-        backend = find(_name(label))
-    except SolverError as error:
-        return error
-    own = {name: value for name, value in options.items() if name not in OF_EVERY_SOLVER}
-    with suppress(SolverError):  # only the solver knows its options: if it does not take these, it says so when called
-        backend.check(own)
-    return None
-
-
-def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: bool, own: str) -> dict[str, object]:
+def _row(answer: Posterior | None, status: str, message: str, reference: Posterior | None) -> dict[str, object]:
     """The columns of one answer, or of a solver without an answer."""
-    nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
-    if isinstance(answer, MaxEntError):
-        status = "infeasible" if isinstance(answer, Infeasible) else "not installed" if missing else "failed"
-        return {"status": status, **nothing, "message": str(answer)}
+    if answer is None:
+        nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
+        return {"status": status, **nothing, "message": message}
     proof = answer.certificate
     return {
-        "status": str(answer.status),
+        "status": status,
         "certified": proof.holds,
         "objective": answer.entropy,
         "residual": proof.residual,
@@ -208,7 +239,7 @@ def _row(answer: Posterior | MaxEntError, reference: Posterior | None, missing: 
         "iterations": answer.iterations,
         "compile_seconds": answer.compile_seconds,
         "solve_seconds": answer.solve_seconds,
-        "message": "" if answer.solver == own else f"the answer of {answer.solver}",
+        "message": message,
     }
 
 

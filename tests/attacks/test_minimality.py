@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,9 +48,17 @@ def written(cell: object) -> str:
 
 
 def products(
-    people: pd.DataFrame, release: mx.Release, algorithm: partial[mx.Release], prior: mx.QIDistribution, sees: bool
+    people: pd.DataFrame,
+    release: mx.Release,
+    algorithm: partial[mx.Release],
+    prior: mx.QIDistribution,
+    sees: bool,
+    supposed: dict[str, Any] | None = None,
 ) -> pd.DataFrame | None:
-    """P(s | q) by listing all assignments of values to people within groups, each weighed by hand."""
+    """P(s | q) by listing all assignments of values to people within groups, each weighed by hand.
+
+    The release was made by the algorithm; the adversary supposes that it was, or that the arguments were others.
+    """
     qi = list(release.qi)
     cells = mx.disguise.mondrian_table(people, **algorithm.keywords)[qi]
     label = pd.DataFrame({name: cells[name].map(written) for name in qi}).groupby(qi).ngroup().to_numpy()
@@ -61,7 +70,7 @@ def products(
         for b, one in zip(np.unique(label), dealt, strict=True):
             values[label == b] = one
         weight = float(np.prod([prior.tables[of,].loc[q, s] for q, s in zip(people[of], values, strict=True)]))
-        if weight == 0 or (sees and not same(algorithm(people.assign(S=values)), release)):
+        if weight == 0 or (sees and not gives(people.assign(S=values), supposed or algorithm.keywords, release)):
             continue
         total += weight
         for q, s in zip(people[qi].itertuples(index=False, name=None), values, strict=True):
@@ -72,8 +81,12 @@ def products(
     return found.div(found.sum(axis=1), axis=0)
 
 
-def same(one: mx.Release, other: mx.Release) -> bool:
-    """Whether two releases are the same."""
+def gives(people: pd.DataFrame, arguments: dict[str, Any], release: mx.Release) -> bool:
+    """Whether Mondrian makes the release of these people."""
+    try:
+        one, other = mx.disguise.mondrian(people, **arguments), release
+    except mx.TableError:
+        return False
     return all(one.published[key].to_dict() == counts.to_dict() for key, counts in other.published.items())
 
 
@@ -101,6 +114,59 @@ def test_a_prior_weighs_every_table() -> None:
                 np.testing.assert_allclose(mine.to_numpy(), theirs.to_numpy(), atol=1e-9)
         told += bool((wanted - baseline).abs().max(axis=None) > 1e-6)
     assert told > 0
+
+
+def random_arguments(rng: np.random.Generator) -> dict[str, Any]:
+    """Arguments of Mondrian, each of which may be left out but k."""
+    given: dict[str, Any] = {"qi": QI, "sa": "S", "k": int(rng.integers(1, 4))}
+    if rng.random() < 0.6:
+        given["l"] = [None, 1, 2, 3][rng.integers(4)]
+    if rng.random() < 0.6:
+        given["safe"] = (float(rng.choice([0.6, 0.7, 0.8, 0.9])), int(rng.integers(0, 2)))
+    return given
+
+
+def test_no_argument_of_mondrian_is_ignored() -> None:
+    """With l, safe, both or neither, those of the publisher or others: the share of tables that give the release."""
+    uniform = mx.QIDistribution(pd.DataFrame(1 / 3, index=pd.Index(list("uvw"), name="B"), columns=list("xyz")))
+    safe = told = impossible = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 7))
+        people = pd.DataFrame({"A": rng.integers(0, 4, n), "B": rng.choice(list("uvw"), n)})
+        people["A"] = [people["A"], people["A"] / 4, pd.Categorical(people["A"], [2, 0, 3, 1])][seed % 3]
+        people["S"] = rng.choice(list("xyz")[: int(rng.integers(2, 4))], n)
+        made_with = random_arguments(rng)
+        supposed = made_with if rng.random() < 0.7 else random_arguments(rng)
+        try:
+            release = mx.disguise.mondrian(people, **made_with)
+            wanted = products(people, release, partial(mx.disguise.mondrian, **made_with), uniform, True, supposed)
+        except mx.TableError:
+            continue
+        algorithm = partial(mx.disguise.mondrian, **supposed)
+        if wanted is None:
+            impossible += 1
+            with pytest.raises(mx.Infeasible):
+                minimality(release, algorithm, population=people)
+            continue
+        found = minimality(release, algorithm, population=people)
+        expected = wanted.reindex(index=found.table.index, columns=found.table.columns, fill_value=0.0)
+        np.testing.assert_allclose(found.table.to_numpy(), expected.to_numpy(), atol=1e-9)
+        assert found.error == 0
+        safe += "safe" in supposed
+        told += bool("safe" in supposed and (found.table - found.baseline).abs().max(axis=None) > 1e-6)
+    assert safe > 10
+    assert told > 0
+    assert impossible > 5
+
+
+def test_safe_is_not_kept_against_who_knows_the_algorithm() -> None:
+    """A cut between 21 and 35 is safe in 6 of 10 tables, and was refused: in 3 of the other 4 both of 21 have y."""
+    people = pd.DataFrame({"Age": [21, 21, 35, 35, 35], "S": list("yyxxy")})
+    algorithm = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2, safe=(0.7, 0))
+    release = algorithm(people)
+    assert mx.attacks.worst_case(release, k=0)["disclosure"].item() == 0.6
+    assert minimality(release, algorithm, population=people).table.loc[21, "y"] == pytest.approx(0.75)
 
 
 def test_chains_and_rejection_agree_with_counting_with_a_prior(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +268,38 @@ def test_anatomy_tells_nothing_if_the_order_is_unknown(values: str, l: int, exem
     asked = minimality(release, shuffled, population=people, seeds=seeds)
     pd.testing.assert_frame_equal(asked.table, asked.baseline, rtol=0, atol=1e-12)
     pd.testing.assert_frame_equal(minimality(release, algorithm).table, asked.table)
+
+
+def test_parameters_that_cannot_have_made_the_release() -> None:
+    """Of Anatomy and similar linkage arguments of other buckets are refused, and those of the publisher never are."""
+    refused_others = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        people = pd.DataFrame({"A": rng.integers(0, 4, 12), "S": rng.choice(list("vwxyz"), 12)})
+        own, other = (
+            {"qi": "A", "sa": "S", "l": int(rng.integers(2, 5)), "exempt": int(rng.integers(0, 3))}
+            | ({"safe": (0.7, int(rng.integers(0, 2)))} if rng.random() < 0.5 else {})
+            for _ in range(2)
+        )
+        try:
+            release = mx.disguise.anatomy(people, **own, seed=seed)
+        except mx.TableError:
+            continue
+        assert minimality(release, partial(mx.disguise.anatomy, **own)).error == 0
+        try:
+            minimality(release, partial(mx.disguise.anatomy, **other))
+        except mx.Infeasible:
+            refused_others += 1
+            for trial in range(20):  # no order of the records and no seed gives these buckets
+                try:
+                    found = mx.disguise.anatomy(people.sample(frac=1, random_state=trial), **other, seed=trial)
+                except mx.TableError:
+                    break
+                assert sorted(found.n_sb.toarray().T.tolist()) != sorted(release.n_sb.toarray().T.tolist())
+    assert refused_others > 5
+    people, algorithm = linkage("ffmm", "xyyz")
+    with pytest.raises(mx.Infeasible, match="parameters"):
+        minimality(algorithm(people), partial(algorithm, r=3), population=people)
 
 
 def test_anatomy_tells_much_if_seed_and_order_are_known() -> None:
@@ -346,5 +444,8 @@ def test_what_cannot_be() -> None:
         minimality(release, algorithm, population=people.head(11))
     with pytest.raises(mx.StatementError, match="the algorithm has qi="):
         minimality(release, partial(mx.disguise.mondrian, qi="A", sa="S", k=2), population=people)
+    coarser = people.assign(A=[pd.Interval(0, 9, closed="both")] * len(people), B="*")
+    with pytest.raises(mx.Infeasible, match="makes this release of no table"):  # Mondrian's interval ends at people
+        minimality(mx.Release.from_generalized(coarser, qi=QI, sa="S"), algorithm, population=people)
     with pytest.raises(mx.StatementError, match="draws nothing at random"):
         minimality(release, algorithm, population=people, seeds=[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +14,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.attacks import Statistic, reconstruct, tabulate
+from maxent_cvx.attacks.reconstruction import search
+from maxent_cvx.attacks.reconstruction.enumeration import TableRows, enumerated
 
 Record = tuple[object, ...]
 
@@ -283,6 +285,77 @@ def test_published_tables_are_read_in_their_own_words() -> None:
     rounded = mx.PublishedTable(pd.DataFrame({"sex": ["*", "F"], "n": [3, 3]}), base=3)
     sizes = {len(one) for one in reconstruct(rounded, {"sex": ["F", "M"]}, limit=20).solutions}
     assert sizes == {2, 3, 4}
+
+
+def test_a_thousand_tables_are_listed_and_the_limit_that_ended_the_search_is_said() -> None:
+    """Of 12 people of 5 kinds there are 1,820; of more than the limit only so many are listed."""
+    kinds = {"kind": list("abcde")}
+    every = reconstruct(Statistic({}, 12), kinds, limit=2_000)
+    assert every.complete
+    assert every.stopped == ""
+    assert len(multisets(every.solutions)) == len(every.solutions) == 1_820
+    some = reconstruct(Statistic({}, 12), kinds, limit=1_000)
+    assert not some.complete
+    assert "limit=1000" in str(some)
+    assert len(multisets(some.solutions)) == 1_000
+    assert some.decided
+    assert not len(some.certain)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 30])
+def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    """Where the enumeration does not end in its time, programs do the rest, or it goes on after them."""
+    tables = [
+        Statistic({}, 3),
+        Statistic({"sex": "F"}, "<3"),
+        Statistic({"age": [1, 2]}, (1, 3), mean=(1, Fraction(5, 3))),
+    ]
+    domain = {"age": [1, 2, 3], "sex": ["F", "M"]}
+    expected = reconstruct(tables, domain, limit=100)
+    assert expected.complete
+    assert 10 < len(expected.solutions) < 100
+
+    def interrupted(rows: TableRows) -> Iterator[np.ndarray]:
+        people = np.concatenate(list(enumerated(rows)))
+        yield people[:kept]
+        yield people[kept:]
+
+    monkeypatch.setattr(search, "ENUMERATION_SECONDS", 0.0)
+    monkeypatch.setattr(search, "enumerated", interrupted)
+    found = reconstruct(tables, domain, limit=100)
+    assert found.complete
+    assert multisets(found.solutions) == multisets(expected.solutions)
+    assert multisets([found.certain]) == multisets([expected.certain])
+
+
+def test_a_total_that_margins_imply() -> None:
+    """Counts of groups that contain everybody together say, or limit, how many people there are."""
+    domain = {"age": [1, 2, 3], "sex": ["F", "M"]}
+    by_sex = [Statistic({"sex": "F"}, 2), Statistic({"sex": "M"}, 1)]
+    implied = reconstruct(by_sex, domain, limit=100)
+    stated = reconstruct([*by_sex, Statistic({}, 3)], domain, limit=100)
+    assert implied.complete
+    assert multisets(implied.solutions) == multisets(stated.solutions)
+    assert len(implied.solutions) == 6 * 3
+    overlapping = [Statistic({"age": pair}, 1) for pair in ([1, 2], [2, 3], [1, 3])]
+    with pytest.raises(mx.Infeasible):  # half a person of each age
+        reconstruct(overlapping, domain)
+    assert {len(one) for one in reconstruct(overlapping[:2], domain, limit=100).solutions} == {1, 2}
+    with pytest.raises(mx.StatementError, match="how many people there are"):
+        reconstruct([Statistic({"sex": "F"}, 2), Statistic({"age": [1, 2]}, 2)], domain)
+
+
+def test_a_mean_of_many_decimals_of_an_unknown_number_of_people() -> None:
+    """A third to fifteen decimals is a third: of three people or six, not of four or five."""
+    third = (Fraction(333_333_333_333_333, 10**15), Fraction(333_333_333_333_334, 10**15))
+    for numbers in ([0, 1], [0, 1_000_000]):
+        mean = tuple(numbers[1] * side for side in third)
+        found = reconstruct(Statistic({}, (3, 7), mean=mean), {"x": numbers}, limit=10)
+        assert found.complete
+        assert sorted(one["x"].tolist() for one in found.solutions) == [
+            [0, 0, 0, 0, *numbers[1:] * 2],
+            [0, 0, *numbers[1:]],
+        ]
 
 
 def test_nobody_and_people_who_cannot_be() -> None:

@@ -75,6 +75,10 @@ WIDER = {
     "prior=None, attributes=None, *, people=None, knowledge=(), limit=200000000.0)",
     "mx.worlds.posterior(group, values, *, ties=None, limit=200000000.0)": "mx.worlds.posterior(group, values, *, "
     "ties=None, knowledge=(), limit=200000000.0)",
+    "mx.attacks.Reconstruction(table, baseline, records, error, solutions, complete, certain, decided, _independent)": (
+        "mx.attacks.Reconstruction(table, baseline, records, error, solutions, complete, certain, decided, "
+        "_independent, stopped='')"
+    ),
     "mx.worlds.sample(group, values, n=10000, *, seed=0)": "mx.worlds.sample(group, values, n=10000, *, seed=0, "
     "knowledge=())",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -150,11 +151,54 @@ def test_failures(square, add, fake, status, says):
     assert table.columns.to_list() == COLUMNS
 
 
-def test_bugs_are_not_hidden(square, add):
-    """An error that is not of this package is a bug, and no result of a comparison."""
-    add(Fake(raises=ZeroDivisionError()))
-    with pytest.raises(ZeroDivisionError):
-        mx.compare_solvers(square, ["FAKE"])
+@dataclass
+class Own:
+    """A solver from outside the package, without a time limit: the default's answer, changed or not returned."""
+
+    name: str
+    change: Callable[[Answer], object] = lambda answer: answer
+    installed: bool = True
+
+    def solve(self, form: LinearForm, start: np.ndarray | None = None) -> Any:
+        return self.change(SOLVERS[DEFAULT].solve(form, start))
+
+
+@pytest.mark.parametrize("is_registered", [True, False])
+def test_whatever_a_solver_raises_the_others_are_compared(square, monkeypatch, is_registered):
+    """Errors of any type, answers that cannot be read and solvers that are not installed are rows with the reason."""
+    broken = [
+        Own("RAISES", lambda answer: 1 / 0),
+        Own("MEMORY", lambda answer: np.empty(2**59)),
+        Own("HALF", lambda answer: replace(answer, iterations=2.5)),
+        Own("NOTHING", lambda answer: None),
+        Own("ABSENT", installed=False),
+    ]
+    for one in broken if is_registered else ():
+        monkeypatch.setitem(SOLVERS, one.name, one)
+    asked = [one.name if is_registered else one for one in broken]
+    table = mx.compare_solvers({"square": square, "again": square}, [*asked, Own("FINE"), DEFAULT], time_limit=60)
+    for name in ("square", "again"):
+        rows = table.loc[name]
+        assert rows["certified"].to_dict() == dict.fromkeys([one.name for one in broken], False) | {
+            "FINE": True,
+            DEFAULT: True,
+        }
+        assert rows["status"].to_list()[:5] == ["failed"] * 4 + ["not installed"]
+        for solver, says in (("RAISES", "ZeroDivisionError"), ("MEMORY", "Error: "), ("HALF", "2.5")):
+            assert says in rows.loc[solver, "message"]
+        assert "no time limit" in rows.loc["FINE", "message"]
+    plots.solver_comparison(table)
+    profile = mx.performance_profile(table)
+    assert profile.groupby("solver")["fraction"].max()[["RAISES", "FINE"]].to_list() == [0, 1]
+
+
+def test_two_solvers_of_one_name(square):
+    """A row is one solver; the same one may be given twice, by its name and as an object."""
+    fine = Own("FINE")
+    assert mx.compare_solvers(square, [fine, "FINE", fine]).index.to_list() == ["FINE"]
+    for pair in ([fine, Own("FINE")], [DEFAULT, Own(DEFAULT)]):
+        with refused(mx.SolverError, "two solvers"):
+            mx.compare_solvers(square, pair)
 
 
 @pytest.mark.parametrize("presolve", [True, False])

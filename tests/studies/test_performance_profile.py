@@ -50,12 +50,12 @@ def test_several_models(models):
 
 
 def test_a_time_limit_each(models):
-    """Without time, what the solvers have then is not certified; one that cannot be given a limit says so."""
+    """Without time no answer is certified; a solver that has no time limit answers, and its message says so."""
     table = mx.compare_solvers(models, time_limit=0, presolve=False)
-    assert not table["certified"].any()
+    assert not table.drop("ECOS", level="solver", errors="ignore")["certified"].any()
     for solver in TWO:
         assert (table.xs(solver, level="solver")["status"] == "limit").all()
-    for solver, says in (("CLARABEL", "time limit of 0 seconds"), ("ECOS", "cannot be given a time limit")):
+    for solver, says in (("CLARABEL", "time limit of 0 seconds"), ("ECOS", "no time limit")):
         if solver in table.index.get_level_values("solver"):
             assert table.xs(solver, level="solver")["message"].str.contains(says).all()
     assert mx.compare_solvers(models, TWO, time_limit=1e6)["certified"].all()

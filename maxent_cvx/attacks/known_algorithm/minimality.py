@@ -19,7 +19,7 @@ from ...system.progress import progress_bar
 from ...tables.columns import check_columns, names
 from ...views import Release
 from .black_box import BlackBox, enumerated
-from .exchangeable import exchangeable
+from .exchangeable import check_anatomy, check_similar_linkage, exchangeable
 from .people import People
 from .refusing.posterior import mondrian_posterior
 from .result import MinimalityResult, worlds_of
@@ -27,6 +27,12 @@ from .swaps import swapped
 
 __all__ = ["minimality"]
 
+#: The arguments with which a posterior is computed without asking the algorithm. With any other it is asked of tables.
+MODELLED: dict[Callable[..., Any], set[str]] = {
+    anatomy: {"qi", "sa", "l", "exempt", "safe"},
+    mondrian: {"qi", "sa", "k", "l", "id"},
+    similar_linkage: {"qi", "sa", "prior", "r", "condition", "exempt", "suppress"},
+}
 #: Tables that a chain may be asked of, at least: with fewer its batches say nothing.
 FEWEST = 2_000
 
@@ -57,7 +63,7 @@ def minimality(
     algorithm : function
         From a table, with the columns of QI and sensitive values, to a Release; always the same for the same table. Of
         a table that it refuses with a TableError it publishes nothing. A ``functools.partial`` of
-        :func:`maxent_cvx.disguise.anatomy`, :func:`~maxent_cvx.disguise.mondrian` or
+        :func:`maxent_cvx.disguise.anatomy`, :func:`~maxent_cvx.disguise.mondrian` without `safe`, or
         :func:`~maxent_cvx.disguise.similar_linkage` is recognised, see the notes.
     population : DataFrame, optional
         The QI of everybody in the release, a row each: needed where the release has them generalised. The algorithm is
@@ -69,9 +75,10 @@ def minimality(
         What the adversary believes of people beforehand, P(s | signature), of one attribute set. The baseline is then
         what follows from it and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
     limit : int
-        Tables up to which each is asked of; more are sampled, except for Mondrian.
+        Tables up to which the algorithm is asked of each; more are sampled. Without effect for an algorithm that is
+        recognised.
     n : int
-        Tables that sampling asks of, at least 2,000.
+        Tables that sampling asks of, at least 2,000. Each of its four chains asks of up to n more to find a first one.
     seed : int
         Of sampling.
     progress : bool, optional
@@ -101,10 +108,11 @@ def minimality(
 
     Notes
     -----
-    Anatomy, without a seed in the partial: the seed is unknown, and so is the order of records. Then exchanging the
-    values of two records of a bucket changes no probability, since Anatomy looks at sensitive values alone: the
+    Anatomy, without a seed in the partial: the seed is taken to be unknown, although the default is 0. Then exchanging
+    the values of two records of a bucket changes no probability, since Anatomy looks at sensitive values alone: the
     posterior is the baseline. Similar linkage looks at signatures of the prior, too: the same holds in buckets of one
-    signature. With a seed that is known, and an order of people that is known, much can be inferred from both.
+    signature. From a seed and an order of people that are both known, much can be inferred: put the seed into the
+    partial. Of both it is checked that the buckets have the sizes and values that the arguments demand.
 
     Mondrian without `l` looks at QI alone, and nothing is told. With `l` its cuts can be followed without a sensitive
     value, since a cut along the borders of published groups is never refused; every cut that was tried before, or of a
@@ -112,8 +120,9 @@ def minimality(
     holds are counted by dynamic programming, independently in groups that no refused cut links. Where that is too much
     work, as many cuts as possible are counted with, and the others decide which of n sampled assignments are kept.
 
-    Any other function is asked of each table, or is sampled by chains of swaps (which may not come from one table of
-    the release to another where these have little in common: then their standard errors are too small).
+    Any other function, and these with any other argument, such as Mondrian with `safe`, is asked of each table, or is
+    sampled by chains of swaps (which may not come from one table of the release to another where these have little in
+    common: then their standard errors are too small).
 
     References
     ----------
@@ -153,36 +162,41 @@ def minimality(
         arguments.instance(prior, QIDistribution, "prior")
     people = People.of(release, population, prior)
     rng = np.random.default_rng(seed)
-    options = _of_this_package(release, algorithm, known)
-    if options is None:
+    given = _recognised(release, algorithm, known)
+    if given is None:
         with progress_bar(None, "minimality", progress, unit=" tables") as bar:
             return _of_black_box(BlackBox(people, release, algorithm, known, bar.update), limit, n, rng)
-    if "k" in options:
-        found = mondrian_posterior(people, options["k"], options.get("l"), n, rng)
+    func: Callable[..., Any] = algorithm.func  # type: ignore[attr-defined]
+    if func is mondrian:
+        k, l = whole(given.get("k"), "k of the algorithm", 1), given.get("l")
+        l = None if l is None else whole(l, "l of the algorithm", 1)
+        found = mondrian_posterior(release, people, k, l, n, rng)
         error = None if found.error is None else people.by_tuple(found.error)
         return _result(people, people.by_tuple(found.p), error, _in_parts(release, found.part, found.log_share))
-    p, n_buckets = exchangeable(people, options.get("prior")), len(release.buckets)
+    if func is anatomy:
+        p = exchangeable(people, None)
+        check_anatomy(release, given)
+    else:
+        p = exchangeable(people, arguments.instance(given.get("prior"), QIDistribution, "prior of the algorithm"))
+        check_similar_linkage(release, given)
+    n_buckets = len(release.buckets)
     return _result(people, p, None, _in_parts(release, np.arange(n_buckets), np.zeros(n_buckets)))
 
 
-def _of_this_package(release: Release, algorithm: Callable[..., Any], seeds: list[int] | None) -> dict[str, Any] | None:
-    """The arguments of an algorithm of which it is known what it looks at; None of any other."""
-    if not isinstance(algorithm, partial) or algorithm.func not in (anatomy, mondrian, similar_linkage):
+def _recognised(release: Release, algorithm: Callable[..., Any], seeds: list[int] | None) -> dict[str, Any] | None:
+    """The arguments of an algorithm whose posterior is known for all of them; None of any other."""
+    if type(algorithm) is not partial or algorithm.func not in MODELLED:
         return None
     given = algorithm.keywords
     if algorithm.func is mondrian and seeds is not None:
         raise StatementError("seeds are given, and Mondrian draws nothing at random: leave them out")
-    if algorithm.args or "seed" in given or seeds is not None:
-        return None
     for role, has in (("qi", release.qi), ("sa", release.sensitive)):
         if role in given and names(given[role], role) != has:
             raise StatementError(f"the algorithm has {role}={shown(given[role])}, and the release {', '.join(has)}")
-    if algorithm.func is mondrian:
-        k, l = given.get("k"), given.get("l")
-        return {"k": whole(k, "k of the algorithm", 1), "l": None if l is None else whole(l, "l of the algorithm", 1)}
-    if algorithm.func is similar_linkage:
-        return {"prior": arguments.instance(given.get("prior"), QIDistribution, "prior of the algorithm")}
-    return {}
+    given = {name: value for name, value in given.items() if not (name == "safe" and value is None)}
+    if algorithm.args or seeds is not None or not given.keys() <= MODELLED[algorithm.func]:
+        return None
+    return given
 
 
 def _of_black_box(box: BlackBox, limit: int, n: int, rng: np.random.Generator) -> MinimalityResult:

@@ -44,7 +44,8 @@ def swapped(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     Inaccurate
         If no first table is found, or a chain never moves.
     """
-    chains = [_chain(box, n // CHAINS, rng) for _ in range(CHAINS)]
+    search = min(PATIENCE * len(box.people), n)
+    chains = [_chain(box, n // CHAINS, search, rng) for _ in range(CHAINS)]
     means = np.stack([found for found, _ in chains])
     of_batches = means.reshape(-1, *means.shape[2:]).std(axis=0, ddof=1) / np.sqrt(len(means) * means.shape[1])
     of_chains = means.mean(axis=1).std(axis=0, ddof=1) / np.sqrt(CHAINS)
@@ -53,10 +54,10 @@ def swapped(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     return means.mean(axis=(0, 1)), np.maximum.reduce([of_batches, of_chains, least])
 
 
-def _chain(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+def _chain(box: BlackBox, n: int, search: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
     """The mean P(s | q) of each batch of one chain, and how often it moved."""
     numbers = np.arange(len(box.people.view.sensitive_values))
-    state, weight = _first(box, rng)
+    state, weight = _first(box, search, rng)
     burn_in, moves = int(n * BURN_IN), 0
     size = -(-(n - burn_in) // BATCHES)
     sums = np.zeros((BATCHES, len(box.people), len(numbers)))
@@ -78,14 +79,14 @@ def _chain(box: BlackBox, n: int, rng: np.random.Generator) -> tuple[np.ndarray,
     return np.stack(means), moves
 
 
-def _first(box: BlackBox, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+def _first(box: BlackBox, search: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
     """Search a table of which the release can be, and its logarithmic weight: swaps bring its release nearer."""
     people = box.people
     order = np.lexsort((rng.random(len(people)), people.block))
     state = np.empty_like(people.value)
     state[np.argsort(people.block, kind="stable")] = people.value[order]
     weight, off = box.ask(state)
-    for _ in range(PATIENCE * len(people)):
+    for _ in range(search):
         if weight > -np.inf:
             return state, weight
         other = _proposal(box, state, rng)
@@ -93,8 +94,8 @@ def _first(box: BlackBox, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         if distance <= off or rng.random() < np.exp((off - distance) / TEMPERATURE):
             state, weight, off = other, likelihood, distance
     raise Inaccurate(
-        f"no table was found in {PATIENCE * len(people)} attempts of which the algorithm makes this release: its "
-        "parameters may be others, or such tables too rare to be sampled"
+        f"no table was found in {search} attempts of which the algorithm makes this release: its "
+        "parameters may be others, or such tables are too rare to be sampled; a larger n= searches longer"
     )
 
 

@@ -16,7 +16,7 @@ from .record_types import RecordTypes
 from .result import Reconstruction, reconstruction_of
 from .search import search
 from .statistic import Statistic, statistics_of
-from .table_rows import checked_against, program_of
+from .table_rows import Checks, rows_of
 
 __all__ = ["reconstruct"]
 
@@ -31,22 +31,24 @@ def reconstruct(
 ) -> Reconstruction:
     """All n >= 0, integer, with low <= A n <= high: how many people have each record, given what tables say of them.
 
-    Every solution is compared with the tables in integers and fractions before it is listed. That there are no others,
-    and what is certain, rests on integer programs that HiGHS found to have no solution; it works in double precision,
-    on rows of small integers.
+    Every solution is compared with the tables in integers and fractions before it is listed. Solutions are enumerated
+    in integers: if the enumeration ends, that there are no others is proved. Where it does not end, that there are no
+    others, and what is certain, rests on integer programs that HiGHS found to have no solution; it works in double
+    precision, on rows of small integers.
 
     Parameters
     ----------
     tables : list of Statistic and PublishedTable
-        One has to say, or to limit, how many people there are.
+        One has to say, or to limit, how many people there are; or several do together whose groups contain everybody.
     domain : dict or DataFrame
         The values that each attribute can have; or the records that are possible, a row each.
     limit : int
-        How many solutions are listed. What is certain is of all of them, nevertheless.
+        How many solutions are listed, at most. What is certain refers to all of them, nevertheless.
     time_limit : float
         Seconds of wall time.
     progress : bool, optional
-        Show how many integer programs were solved, as a progress bar; by default on a terminal or in a notebook.
+        Show how many solutions were checked and integer programs solved, as a progress bar; by default on a terminal or
+        in a notebook.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def reconstruct(
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
     >>> found = mx.attacks.reconstruct(tables, domain={"age": range(20, 80), "sex": ["F", "M"]}, limit=3)
     >>> print(found)
-    reconstruction of 4 people: 3 solutions, not complete; 2 records certain
+    reconstruction of 4 people: 3 solutions, not complete (limit=3); 2 records certain
     >>> found.certain.to_dict("records")
     [{'age': 25, 'sex': 'M'}, {'age': 74, 'sex': 'F'}]
     """
@@ -91,21 +93,23 @@ def reconstruct(
     seconds = arguments.seconds(time_limit, "time_limit")
     arguments.optional_flag(progress, "progress")
     statistics, types = statistics_of(tables), RecordTypes.read(domain)
-    program, until = program_of(statistics, types), time.perf_counter() + seconds
+    rows, checks, until = rows_of(statistics, types), Checks(statistics, types), time.perf_counter() + seconds
+
+    def check(people: np.ndarray) -> None:
+        if (wrong := checks.wrong(people)) is not None:
+            raise Inaccurate(f"the records found do not have {wrong!r}; use classes of values, or fewer people")
+        bar.update()
 
     def solve(narrower: IntegerProgram, towards: np.ndarray | None) -> np.ndarray | None:
         point = narrower.solve(until, towards)
-        bar.update()
         if point is None:
             return None
-        people = point[: len(types)]
-        if (wrong := checked_against(statistics, types, people)) is not None:
-            raise Inaccurate(f"HiGHS' records do not have {wrong!r}; use classes of values, or fewer people")
+        check(people := point[: len(types)])
         return people
 
     try:
-        with progress_bar(None, "reconstruct", progress, unit=" programs") as bar:
-            found = search(program, len(types), limit, solve)
+        with progress_bar(None, "reconstruct", progress, unit=" steps") as bar:
+            found = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
             f"no records were found in {seconds:.3g} seconds, nor that there are none; give more, time_limit=..., or "

@@ -50,6 +50,8 @@ class Reconstruction(AttackResult):
         The records that are in every solution, listed or not, a row a person; empty if that was not decided.
     decided : bool
         Whether it was decided, in the time that there was, what is certain.
+    stopped : str
+        The limit that ended the search, "limit=10" or "time_limit=60"; empty if the solutions are complete.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Reconstruction(AttackResult):
     certain: pd.DataFrame
     decided: bool
     _independent: Independent
+    stopped: str = ""
 
     title: ClassVar[str | None] = "reconstruction"
 
@@ -90,7 +93,7 @@ class Reconstruction(AttackResult):
         listed = amount(len(self.solutions), "solution")
         if self.unique:
             return f"reconstruction of {people}: 1 solution, and no other: the records are unique"
-        ending = "and no other" if self.complete else "not complete"
+        ending = "and no other" if self.complete else f"not complete ({self.stopped})"
         sure = f"{amount(len(self.certain), 'record')} certain" if self.decided else "not decided who is certain"
         return f"reconstruction of {people}: {listed}, {ending}; {sure}"
 
@@ -210,12 +213,13 @@ def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
         table=pd.DataFrame(table, index, ks),
         baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
         records=pd.Series(weights @ people, index, name="people"),
-        error=0.0 if found.complete else 1.0,
+        error=0.0 if not found.stopped else 1.0,
         solutions=[_records(types, one) for one in found.people],
-        complete=found.complete,
+        complete=not found.stopped,
         certain=_records(types, found.certain),
         decided=found.decided,
         _independent=independent,
+        stopped=found.stopped,
     )
 
 

@@ -42,7 +42,8 @@ def add(commands: Commands) -> None:
     command.add_argument("--id", metavar="I", help="column of pseudonyms to be published: anatomy, mondrian, republish")
     command.add_argument(
         "--safe", type=pair, metavar="C,K",
-        help="anatomy, mondrian: after any K implications that somebody knows, nobody's value has a probability of C",
+        help="anatomy, mondrian: after any K implications that an adversary knows, nobody's value has a probability of "
+        "C or more; mondrian: not against an adversary who also knows the algorithm",
     )  # fmt: skip
     command.add_argument("--count", metavar="N", help="column that says how many people a row of TABLE stands for")
     group = command.add_argument_group("mondrian (and --l, different values of a group)")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...display import Shown
-from ...errors import SolverError, shown, unknown_name
+from ...errors import SolverError, arguments, shown, unknown_name, whole
 from ..answer import Answer, Status
 from ..monitoring.monitor import Monitor
 from ..program.linear_form import LinearForm
@@ -101,6 +101,11 @@ class OwnBackend(Shown):
                 f"{self.name}.solve must return a maxent_cvx.solvers.Answer, not {shown(answer)}: "
                 "Answer(status, counts, multipliers)"
             )
+        if answer.status not in list(Status):
+            raise SolverError(f"{self.name} answered with status {shown(answer.status)}; expected one of {[*Status]}")
+        whole(answer.iterations, f"iterations of the answer of {self.name}", 0, error=SolverError)
+        for name in ("compile_seconds", "solve_seconds"):
+            arguments.seconds(getattr(answer, name), f"{name} of the answer of {self.name}")
         if answer.counts is None or answer.multipliers is None:
             return answer
         rows, terms = form.shape

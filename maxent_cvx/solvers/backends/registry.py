@@ -18,7 +18,7 @@ from ..program.linear_form import LinearForm
 from .cvxpy_backend import CvxpyBackend
 from .own_backend import OwnBackend, adapted
 
-__all__ = ["SOLVERS", "Backend", "available", "find", "register", "registered"]
+__all__ = ["SOLVERS", "Backend", "as_backend", "available", "find", "register", "registered"]
 
 
 class Backend(Protocol):
@@ -177,7 +177,7 @@ def find(name: str | object) -> Backend:
         if entry is None:
             raise unknown_name("solver", name, ["auto", *SOLVERS])
         name = entry
-    found = _as_backend(name)
+    found = as_backend(name)
     if not found.installed:
         raise SolverError(
             f"solver {found.name} is not installed; install it, or choose one of "
@@ -188,10 +188,11 @@ def find(name: str | object) -> Backend:
 
 def registered() -> list[Backend]:
     """Every registered solver, the default first."""
-    return [_as_backend(backend) for backend in SOLVERS.values()]
+    return [as_backend(backend) for backend in SOLVERS.values()]
 
 
-def _as_backend(backend: object) -> Backend:
+def as_backend(backend: object) -> Backend:
+    """A backend as it is, or an adapter of an object from outside the package."""
     return backend if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend) else adapted(backend)
 
 

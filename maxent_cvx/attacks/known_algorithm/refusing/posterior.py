@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ....disguise.cutting import Scales
+from ....disguise.mondrian import generalized
 from ....errors import GroupTooLarge, Infeasible
 from ....views import Release
+from ..difference import difference
 from ..people import People
 from .counting import Counted
 from .part import Part, renumbered
@@ -42,7 +45,9 @@ class MondrianPosterior:
     log_share: np.ndarray
 
 
-def mondrian_posterior(people: People, k: int, l: int | None, n: int, rng: np.random.Generator) -> MondrianPosterior:
+def mondrian_posterior(
+    release: Release, people: People, k: int, l: int | None, n: int, rng: np.random.Generator
+) -> MondrianPosterior:
     """Count the tables from which Mondrian makes a release; sample n where that is too much work.
 
     Raises
@@ -53,9 +58,10 @@ def mondrian_posterior(people: People, k: int, l: int | None, n: int, rng: np.ra
         If sampling is too much work, or keeps too little.
     """
     group, n_sb = _groups(people)
-    refused = RefusedCuts.of(Scales.of(people.table, people.view.qi), group, k)
+    scales = Scales.of(people.table, people.view.qi)
+    refused = RefusedCuts.of(scales, group, k)
     too_few = k > len(people) or (l is not None and bool(((n_sb > 0).sum(axis=1) < l).any()))
-    if too_few or (l is None and refused.cuts):
+    if too_few or (l is None and refused.cuts) or not _has_cells(release, people, scales, group):
         raise _no_table()
     p = people.baseline()[people.tuple_of]
     kind, prior = _kinds(people)
@@ -87,6 +93,15 @@ def _groups(people: People) -> tuple[np.ndarray, np.ndarray]:
         raise Infeasible("Mondrian puts people with the same QI into one group, and its groups do not overlap")
     bucket = view.n_qb.tocsr()
     return bucket.indices[bucket.indptr[people.tuple_of]], view.n_sb.toarray().T
+
+
+def _has_cells(release: Release, people: People, scales: Scales, group: np.ndarray) -> bool:
+    """Whether the release generalises these groups as Mondrian does."""
+    records = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+    cells = generalized(scales, records, release.qi)
+    table = people.assigned(people.value).assign(**{name: cells[name] for name in release.qi})
+    made = partial(Release.from_generalized, qi=release.qi, sa=release.sensitive)
+    return difference(release, made, table, {}) == 0
 
 
 def _kinds(people: People) -> tuple[np.ndarray, np.ndarray]:
