@@ -1,7 +1,8 @@
-"""Attacks: what can be inferred from what was published alone, and how often the inference is right.
+"""Attacks: what can be inferred without knowing anybody's sensitive value, and how often the inference is right.
 
-An attack is a function from what is published to what is inferred. It needs no knowledge that the adversary states, as
-a model does; what it assumes instead is in its docstring.
+An attack is a function from a publication to probabilities. Unlike a model it takes no statements about sensitive
+values. What it needs instead is in its docstring: exact quasi-identifiers, a voter list, the algorithm that made the
+release, or several releases that share people.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ __all__ = ["numbers_of", "worst_case"]
 
 
 def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive: object = None) -> pd.DataFrame:
-    """Max P(somebody has a value | the release, k basic implications): what an adversary of the worst kind infers.
+    """Max P(somebody has a value | the release, k basic implications): the worst over all sets of k implications.
 
     A basic implication is (atom and atom and ...) -> (atom or atom or ...), an atom being "somebody has a value", of
     anybody and any value; "Ann has not the flu" is one, too: "Ann=Flu -> Ann=HIV". All conjunctions of k of them that
@@ -68,6 +68,9 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     are shared between buckets. Proofs are in ``worlds/worst``. Martin et al. treat the case that all values are
     sensitive; with `sensitive` the target's value need not be the most frequent, and sets of values contain one another
     all the same.
+
+    This is not the worst over all knowledge: an adversary with a prior, such as how frequent a disease is among men and
+    among women, may infer more from the release without any implication, see :func:`maxent_cvx.worlds.linkage`.
 
     With k one less than the number of values of a bucket the disclosure is 1: the person has none of the others.
 

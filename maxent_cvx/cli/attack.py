@@ -1,4 +1,4 @@
-"""``maxent-cvx attack``: what can be inferred from what is published alone."""
+"""``maxent-cvx attack``: what can be inferred without knowing anybody's sensitive value."""
 
 from __future__ import annotations
 

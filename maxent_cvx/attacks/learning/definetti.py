@@ -36,7 +36,8 @@ def definetti(
     People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket says
     something about everybody else. A model of it and everybody's value are estimated in turn, by expectation
     maximisation: who has which value, exactly, over all ways to deal a bucket's values to its people; then the model
-    from everybody, each counted as having every value with its probability. Nothing is known but the release.
+    from everybody, each counted as having every value with its probability. The adversary knows the release and the
+    exact quasi-identifiers, and nobody's sensitive value.
 
     Parameters
     ----------
@@ -91,7 +92,9 @@ def definetti(
     sum_b log sum_worlds prod_t P(s_t | q_t); another need not.
 
     Probabilities are exact for the model, and too sure where it is too simple: naive Bayes counts what two attributes
-    say in common twice. In noise it finds patterns, too. ``judge(original).calibration`` shows both. Where all buckets
+    say in common twice. In noise it finds patterns, too. ``judge(original).calibration`` shows both. An adversary
+    without the original records can still find out whether anything was learnt: learn from some buckets, and see
+    whether the values of the others are likelier where they are than exchanged between two buckets. Where all buckets
     have the same values, nothing tells these apart, and the shares are what it begins and ends with.
 
     The attack is the paper's; that all worlds of a bucket are weighed, exactly, is :func:`maxent_cvx.worlds.posterior`.

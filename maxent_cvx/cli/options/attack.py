@@ -1,4 +1,4 @@
-"""``maxent-cvx attack``: what can be inferred from what is published alone."""
+"""``maxent-cvx attack``: what can be inferred without knowing anybody's sensitive value."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def add(commands: Commands) -> None:
     """Describe the command, and the attacks that it knows."""
     command = commands.add_parser(
         "attack",
-        help="what can be inferred from what is published alone",
-        description="Attacks that need no knowledge of their own; 'maxent-cvx attack ATTACK --help' explains each.",
+        help="what can be inferred without knowing anybody's sensitive value",
+        description="Attacks that need nobody's sensitive value; 'maxent-cvx attack ATTACK --help' explains each.",
         example="maxent-cvx attack worst-case before.csv after.csv --qi age,sex --sa disease --bucket ward --k 0,1,2",
     )
     methods = command.add_subparsers(required=True, metavar="ATTACK")
@@ -23,7 +23,8 @@ def add(commands: Commands) -> None:
     worst = methods.add_parser(
         "worst-case",
         help="the most that k pieces of knowledge can disclose",
-        description="The largest P(somebody has a value) after any k implications, of several releases side by side.",
+        description="The largest P(somebody has a value) after any k implications, of several releases side by side. "
+        "All assignments of a bucket's values are equally likely before; a prior may disclose more.",
         example="maxent-cvx attack worst-case a.csv b.csv --qi age,sex --sa disease --bucket ward --sensitive HIV",
     )
     table_options(worst, several=True)
@@ -41,7 +42,7 @@ def add(commands: Commands) -> None:
     learnt = methods.add_parser(
         "definetti",
         help="guess everybody's value by what all buckets together say",
-        description="Who has what, by a model that is learnt from the release itself; nothing else is known.",
+        description="Who has what, by a model that is learnt from the release and its exact quasi-identifiers.",
         example="maxent-cvx attack definetti people.csv --qi age,sex --sa disease --l 5 --plot sure.png",
     )
     table_options(learnt)

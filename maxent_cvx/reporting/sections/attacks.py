@@ -1,4 +1,4 @@
-"""Attacks that need no knowledge: those that were asked for."""
+"""Attacks by somebody who knows nobody's sensitive value: those that were asked for."""
 
 from __future__ import annotations
 
