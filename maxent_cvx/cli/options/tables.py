@@ -73,8 +73,14 @@ def judging_options(command: argparse.ArgumentParser) -> None:
         "published); none; or a CSV file of values with their P, or of QI with a column a value",
     )  # fmt: skip
     group.add_argument(
+        "--within", metavar="R",
+        help="values that are numbers or dates count as inferred to within R: 500, '30 days'; 0 is equal values only "
+        "(a twentieth of their range); of other values a hierarchy, FILE.csv, whose nodes count as well",
+    )  # fmt: skip
+    group.add_argument(
         "--fail-above", type=limit, metavar="P",
-        help="end with exit status 1 if somebody is exposed with a probability above P; say what would help",
+        help="end with exit status 1 if somebody is exposed with a probability above P, and say what would help; with "
+        "4 if nobody is, but the values cannot be judged as they are (--within)",
     )  # fmt: skip
     group.add_argument(
         "--population-size", type=int, metavar="N",

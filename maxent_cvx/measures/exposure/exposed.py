@@ -275,5 +275,7 @@ def _told(
             text += f"; without the release, by {near.scale.in_words(before)}"
         scale += [f"{text}."]
     # What it says and knows by itself, and nobody hands over.
-    vars(found).update(_verdict=said, _through=through, _scale=tuple(scale), _meaning=meaning(judge))
+    vars(found).update(
+        _verdict=said, _through=through, _scale=tuple(scale), _meaning=meaning(judge), _intervals=judge.by_interval
+    )
     return found

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...display import FirstRows, Shown
 from ...errors import SolverError
+from .intervals import Intervals
 from .through import Through
 
 __all__ = ["Exposure"]
@@ -89,6 +90,7 @@ class Exposure(Shown):
     expected_error: float | pd.Timedelta | None = None
     expected_error_before: float | pd.Timedelta | None = None
     undecided: tuple[str, ...] = ()
+    _intervals: Intervals | None = field(default=None, init=False)
     _meaning: str = field(default="", init=False)
     _scale: tuple[str, ...] = field(default=(), init=False)
     _verdict: tuple[str, ...] = field(default=(), init=False)
@@ -103,6 +105,30 @@ class Exposure(Shown):
     def meaning(self) -> str:
         """What exposes somebody, in words: "a value that has P < 0.8 overall is inferred with P >= 0.8"."""
         return self._meaning or f"a value is inferred with P >= {self.threshold:g}"
+
+    @property
+    def closeness(self) -> str:
+        """How far from a value others count as the same, in words: "4,500", "30 days"; empty for equal values only."""
+        return "" if self._intervals is None else self._intervals.scale.in_words(self._intervals.radius)
+
+    @property
+    def distances(self) -> tuple[str, ...]:
+        """Which values count as the same, and how far off the best guess is, in sentences; empty for labels."""
+        return self._scale
+
+    def same(self, value: object, other: object) -> bool:
+        """Whether two sensitive values count as the same.
+
+        Parameters
+        ----------
+        value, other : object
+            Of the judged attribute.
+
+        Returns
+        -------
+        bool
+        """
+        return value == other if self._intervals is None else self._intervals.are_close(value, other)
 
     @property
     def lift(self) -> pd.Series:

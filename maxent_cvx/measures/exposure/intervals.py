@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 
 import numpy as np
 import pandas as pd
@@ -98,25 +99,27 @@ class Intervals:
         far = np.abs(self.scale.position - self.medians(p)[:, None])
         return np.asarray(np.einsum("ij,ij->i", p, far) / p.sum(axis=1))
 
+    def are_close(self, value: object, other: object) -> bool:
+        """Whether two values of the attribute count as the same."""
+        at = self.scale.position[self.all_values.labels.get_indexer(pd.Index([value, other]))]
+        return bool(abs(at[0] - at[1]) <= self.radius + self.scale.rounding)
+
     def narrow(self, p: np.ndarray, p0: np.ndarray, least: float, most: float) -> np.ndarray:
         """Mark rows in which an interval that is no wider than the radius has P >= least, and P0 < most.
 
-        Of the intervals that begin at a value, the shortest one with P >= least has the smallest P0.
+        Of the intervals that begin at a value, the shortest one with a centre and P >= least has the smallest P0.
         """
         total, before, n = self.cumulative(p), self.cumulative(p0), len(self.order)
         shift = 2.0 * np.arange(len(p))[:, None]  # one sorted list of all rows, in which each row has its own range
         wanted = total[:, :-1] + max(least, 0.0)
         stop = np.searchsorted((total + shift).ravel(), (wanted + shift).ravel() - ROUNDING, "left")
         stop = stop.reshape(wanted.shape) - np.arange(len(p))[:, None] * (n + 1)
-        stop = np.maximum(stop, np.arange(n) + 1)
-        possible = stop <= n
-        stop = np.minimum(stop, n)
+        centres = np.flatnonzero(np.isin(self.order, self.centres))
+        stop = np.maximum(stop, np.append(centres, n)[np.searchsorted(centres, np.arange(n))] + 1)  # holds a centre
+        possible, stop = stop <= n, np.minimum(stop, n)
         is_short = self.sorted[stop - 1] - self.sorted <= self.radius + self.scale.rounding
-        is_centre = np.zeros(n + 1)
-        is_centre[1:] = np.cumsum(np.isin(self.order, self.centres))
-        has_centre = is_centre[stop] > is_centre[:-1]
         inside = np.take_along_axis(np.broadcast_to(before, (len(p), n + 1)), stop, 1) - before[:, :-1]
-        return np.asarray((possible & is_short & has_centre & (inside < most)).any(axis=1))
+        return np.asarray((possible & is_short & (inside < most)).any(axis=1))
 
 
 def judged_within(values: pd.Index, sensitive: object, within: object) -> tuple[JudgedValues, Intervals | None]:
@@ -147,7 +150,7 @@ def judged_within(values: pd.Index, sensitive: object, within: object) -> tuple[
         return judged, None
     attribute = judged.labels.name
     every = values_of(values, attribute)
-    if isinstance(within, Mapping | pd.DataFrame):
+    if isinstance(within, Mapping | pd.DataFrame | PathLike):
         return with_nodes(judged, every, read_hierarchies({str(attribute): within})[str(attribute)]), None
     if (scale := scale_of(every.labels)) is None:
         if within is not None and not is_zero:

@@ -97,14 +97,19 @@ class Judge:
         assert self.baseline is not None
         return self._within(self.baseline.p)
 
+    @property
+    def least_p0(self) -> np.ndarray:
+        """P0 less what a certificate leaves open."""
+        assert self.baseline is not None
+        off = self.baseline.off  # bounds the error of any set of values
+        return self.p0 - (off if self.by_interval is None else off.max(axis=1, keepdims=True))
+
     @cached_property
     def counts(self) -> np.ndarray:
         """Mark the judged values that count, of all (one row) or of every row: P0 is below the threshold."""
         if self.baseline is None:
             return np.ones((1, len(self.judged.labels)), dtype=bool)
-        off = self.baseline.off  # bounds the error of any set of values
-        off = off if self.by_interval is None else off.max(axis=1, keepdims=True)
-        least = self.p0 - off
+        least = self.least_p0
         return least < self.threshold - ROUNDING if self.rho1 is None else least <= self.rho1 + ROUNDING
 
     def parts(self, n_rows: int) -> Iterator[tuple[slice, Judge]]:

@@ -141,8 +141,8 @@ def undecided_of(
         near = judge.by_interval
         assert near is not None
         yield (
-            f"A narrower interval than +-{near.scale.in_words(near.radius)} would expose {_people(tally.closer)} who are "
-            f"not counted: the baseline of the wider ones is too large for P >= {judge.threshold:g} to count. Give a "
+            f"A narrower interval than +-{near.scale.in_words(near.radius)} would expose {_people(tally.closer)} not "
+            f"counted: the baseline of the wider ones is too large for P >= {judge.threshold:g} to count. Give a "
             "smaller within=...",
             True,
         )

@@ -38,7 +38,7 @@ def _table(case: Case) -> Table:
         cells.append(
             [
                 Cell(str(original.index[i])), *(Cell(str(one)) for one in tuples[code[i]]), Cell(label(value)),
-                Cell(label(true)), Cell("yes" if value == true else "no"),
+                Cell(label(true)), Cell("yes" if case.exposure.same(value, true) else "no"),
             ]
         )  # fmt: skip
     columns = [
