@@ -140,10 +140,10 @@ def exposed(
     >>> mx.measures.exposed(post, baseline="overall", within=0).people
     0
     >>> print(mx.measures.exposed(post, baseline="overall"))
-    6 of 6 people (100.0%) exposed: a value, to within 2,002, that has P < 0.8 overall is inferred with P >= 0.8.
+    6 of 6 people (100.0%) exposed: a value, to within 2,002.5, that has P < 0.8 overall is inferred with P >= 0.8.
     P is 2 times the baseline.
-    Values count as inferred if they are within 2,002 (the default, a twentieth of their range; within=...).
-    The best guess is off by 16.7 on average; without the release, by 19,998.
+    Values count as inferred if they are within 2,002.5 (the default, a twentieth of their range; within=...).
+    The best guess is off by 16.7 on average; without the release, by 19,998.33.
     They are exposed by what is published alone.
     """
     arguments.real(threshold, "threshold", 0.0, 1.0)

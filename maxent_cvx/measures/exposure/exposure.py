@@ -127,6 +127,15 @@ class Exposure(Shown):
         Returns
         -------
         bool
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> pay = pd.DataFrame({"age": [30, 30, 40], "pay": [30_000, 30_050, 70_000], "bucket": [1, 1, 2]})
+        >>> post = mx.MaxEnt(mx.Release.from_buckets(pay, qi="age", sa="pay", bucket="bucket")).solve()
+        >>> found = mx.measures.exposed(post, within=100)
+        >>> found.same(30_000, 30_050), found.same(30_000, 70_000)
+        (True, False)
         """
         return value == other if self._intervals is None else self._intervals.are_close(value, other)
 

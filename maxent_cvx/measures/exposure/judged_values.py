@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import StatementError, TableError, shown, unknown_name
+from ...errors import StatementError, TableError, listing, shown, unknown_name
 from ...tables.selection import choose, written
 
 __all__ = ["JudgedValues", "in_words", "judged_values", "single_values", "values_of", "with_nodes"]
@@ -125,8 +125,14 @@ def with_nodes(
     ------
     TableError
         If a node is called as a value that it is not.
+    StatementError
+        If no node holds a value.
     """
     values = all_values.labels
+    if not values.isin(list(frozenset().union(*nodes.values()))).any():
+        raise StatementError(
+            f"within: the hierarchy has none of the values of {values.name!r}, such as {listing(values, 3)}"
+        )
     labels, columns = [*judged.labels], [judged.includes]
     for node, leaves in nodes.items():
         below = np.asarray(values.isin(list(leaves)))

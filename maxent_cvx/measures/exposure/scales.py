@@ -93,7 +93,7 @@ class Scale:
         if self.kind == "rank":
             return f"{position:.3g} rank{'s' * (position != 1)}"
         if self.kind == "number":
-            return f"{position:,.0f}" if position >= 1000 else f"{position:.3g}"
+            return f"{position:,.2f}".rstrip("0").rstrip(".") if position >= 1000 else f"{position:.3g}"
         for seconds, unit in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
             if position >= seconds:
                 return f"{position / seconds:.3g} {unit}{'s' * (position != seconds)}"
