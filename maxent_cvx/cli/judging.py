@@ -1,4 +1,4 @@
-"""The verdict: who is exposed, judged by what would be believed anyway, and whether that is too many."""
+"""The verdict: who is exposed, compared with a baseline, and whether that is too many."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _print_people(exposure: Exposure) -> None:
 
 
 def _baseline(options: argparse.Namespace, view: Any) -> Any:
-    """Read what would be believed anyway."""
+    """Read what inferences are compared with."""
     asked = options.baseline
     if asked is None:
         if view.n_s is None:

@@ -37,9 +37,7 @@ def salaries() -> np.ndarray:
 def cases(draw: st.DrawFn) -> dict[str, Any]:
     """Draw numbers, what is inferred of three groups, a baseline, centres, a distance and a threshold."""
     numbers = sorted(draw(st.lists(st.integers(0, 40), min_size=2, max_size=7, unique=True)))
-    values = [n / draw(st.sampled_from([1, 10])) for n in numbers]
-    if len({*values}) < len(values):
-        values = [float(n) for n in numbers]
+    values = sorted({n / draw(st.sampled_from([1, 10])) for n in numbers} | {99.0})
     weights = st.lists(st.integers(0, 4), min_size=len(values), max_size=len(values)).filter(any)
     p = [[w / sum(row) for w in row] for row in draw(st.lists(weights, min_size=1, max_size=3))]
     before = draw(weights)

@@ -59,8 +59,8 @@ def judging_options(command: argparse.ArgumentParser) -> None:
     """Options of commands that say who is exposed."""
     group = command.add_argument_group(
         "the verdict",
-        "Somebody is exposed if a sensitive value is inferred with at least the threshold's probability, and would not "
-        "have been without the release.",
+        "Somebody is exposed if a sensitive value is inferred with at least the threshold's probability, and has less "
+        "by the baseline.",
     )
     group.add_argument("--threshold", type=share, default=0.8, metavar="P", help="the probability (0.8)")
     group.add_argument(
@@ -69,8 +69,8 @@ def judging_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--baseline", metavar="WHAT",
-        help="what would be believed anyway: overall, the share of each value in the release (the default, where it is "
-        "published); none; or a CSV file of values with their P, or of QI with a column a value",
+        help="what an inference is compared with: overall, the share of each value in the release (the default, where "
+        "it is published); none; or a CSV file of values with their P, or of QI with a column a value",
     )  # fmt: skip
     group.add_argument(
         "--within", metavar="R",
