@@ -14,7 +14,7 @@ from ...errors import SolverError
 from .intervals import Intervals
 from .through import Through
 
-__all__ = ["Exposure"]
+__all__ = ["Exposure", "same_value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,29 +116,6 @@ class Exposure(Shown):
         """Which values count as the same, and how far off the best guess is, in sentences; empty for labels."""
         return self._scale
 
-    def same(self, value: object, other: object) -> bool:
-        """Whether two sensitive values count as the same.
-
-        Parameters
-        ----------
-        value, other : object
-            Of the judged attribute.
-
-        Returns
-        -------
-        bool
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> pay = pd.DataFrame({"age": [30, 30, 40], "pay": [30_000, 30_050, 70_000], "bucket": [1, 1, 2]})
-        >>> post = mx.MaxEnt(mx.Release.from_buckets(pay, qi="age", sa="pay", bucket="bucket")).solve()
-        >>> found = mx.measures.exposed(post, within=100)
-        >>> found.same(30_000, 30_050), found.same(30_000, 70_000)
-        (True, False)
-        """
-        return value == other if self._intervals is None else self._intervals.are_close(value, other)
-
     @property
     def lift(self) -> pd.Series:
         """How many times as large as its baseline the probability of each row of `who` is; empty without a baseline."""
@@ -216,3 +193,9 @@ class Exposure(Shown):
             except SolverError:
                 others.append("How many are exposed by what is published alone could not be found out.")
         return [first, *others]
+
+
+def same_value(found: Exposure, value: object, other: object) -> bool:
+    """Whether two sensitive values of the release count as the same."""
+    near = found._intervals
+    return value == other if near is None else near.are_close(value, other)

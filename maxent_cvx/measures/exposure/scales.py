@@ -33,7 +33,7 @@ FEWEST_NUMBERS = 3
 #: Dates and times in the form of ISO 8601, which have one meaning only: 2024-05-31, 2024-05-31T12:00:00+02:00.
 ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?")
 #: A number with its separators, as 30,000 or 30.000,50; or a code, letters with digits after them, as A01 or B20.1.
-NUMBER_OR_CODE = re.compile(r"(?<![^\W_])([^\W\d_]+)\d[\w.]*|\d+(?:[.,' \u2019]\d+)*")
+NUMBER_OR_CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]+)\d[\w.]*|\d+(?:[.,' \u2019]\d+)*")
 #: What may stand before a number without a space and is no code.
 CURRENCIES = re.compile(
     "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|ZAR|RUB|TRY|KRW|US|RS|KR", re.I
