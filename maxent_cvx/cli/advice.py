@@ -58,7 +58,7 @@ def larger_buckets(
             end = f", and larger ones cannot be made: {error}"
             break
         tried = l
-        if found is not None and not found.people:
+        if found is not None and not found.people and not found.undecided:
             return (
                 f"Anatomy's buckets of --l {l} pass: nobody is exposed in them above P = {limit:g}. Publish them:  "
                 f"{_publish(options, l)}"

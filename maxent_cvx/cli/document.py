@@ -142,6 +142,8 @@ def _exposure(found: Exposure, few: bool) -> dict[str, object]:
     who = []
     for group, row in zip(found.who.index, found.who.to_dict("records"), strict=True):
         said = {str(name): row.pop(name) for name in ("P", "baseline", "people") if name in row}
+        if "baseline" in said:
+            said["lift"] = said["P"] / said["baseline"] if said["baseline"] else None
         of = {str(name): label for name, label in zip(attributes, _labels(group), strict=True)}
         who.append({"group": of, "value": row, **said})
     values = getattr(found, "values", pd.DataFrame())
@@ -155,10 +157,19 @@ def _exposure(found: Exposure, few: bool) -> dict[str, object]:
         "values": values.reset_index().to_dict("records"),
         "uncounted": uncounted.reset_index().to_dict("records"),
         "warnings": list(getattr(found, "warnings", ())),
+        "undecided": list(found.undecided),
+        "within": _measured(found.within),
+        "expected_error": _measured(found.expected_error),
+        "expected_error_before": _measured(found.expected_error_before),
         "through": _through(found) if few and found.people else None,
         "said": str(found),
         "attack_success": found.attack_success,
     }
+
+
+def _measured(distance: object) -> object:
+    """A number; a duration as text."""
+    return str(distance) if isinstance(distance, pd.Timedelta) else distance
 
 
 def _through(found: Exposure) -> list[Any] | None:

@@ -1,9 +1,10 @@
-"""The verdict: who is exposed, judged by what would be believed anyway, and whether that is too many."""
+"""The verdict: who is exposed, compared with a baseline, and whether that is too many."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,8 @@ from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed
+from .statuses import EXPOSED, UNDECIDED
+from .wording import in_options
 
 __all__ = ["Verdict", "asked_of", "beyond", "judge", "print_exposure", "print_limit"]
 
@@ -48,6 +51,19 @@ class Verdict:
         """Whether somebody is exposed above the limit."""
         return self.above is not None and self.above.people > 0
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nobody is exposed above the limit, and this may be false of such values."""
+        if self.above is None or self.limit is None or self.fails:
+            return False
+        from_higher = self.exposure.undecided if self.exposure.threshold > self.limit else ()
+        return bool(self.above.undecided or from_higher)
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        return EXPOSED if self.fails else UNDECIDED if self.is_undecided else 0
+
 
 def judge(
     post: Posterior | PartitionedPosterior, options: argparse.Namespace, original: pd.DataFrame | None
@@ -75,29 +91,42 @@ def asked_of(options: argparse.Namespace, view: Any) -> dict[str, Any]:
     return {
         "sensitive": values_as_printed(options.sensitive, view.sensitive_values),
         "baseline": _baseline(options, view),
+        "within": _within(options.within),
     }
 
 
-def print_exposure(verdict: Verdict) -> None:
+def _within(given: str | None) -> float | str | Path | None:
+    """Read how close two values are to count as the same: a number, a duration, or a file with a hierarchy."""
+    if given is None or given.endswith(".csv"):
+        return None if given is None else Path(given)
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def print_exposure(verdict: Verdict, options: argparse.Namespace) -> None:
     """Print who is exposed from the threshold on, the surest first."""
-    print(verdict.exposure)
+    print(in_options(str(verdict.exposure), options))
     if verdict.exposure.people:
         _print_people(verdict.exposure)
 
 
-def print_limit(verdict: Verdict) -> None:
+def print_limit(verdict: Verdict, options: argparse.Namespace) -> None:
     """Print whether somebody is exposed above the limit, and who if that was not printed yet."""
     if (above := verdict.above) is None:
         return
     said = f"exposed above P = {verdict.limit:g} (--fail-above)"
-    if not above.people:
+    if verdict.is_undecided:
+        print(f"\nUNDECIDED: nobody is {said}, but the values cannot be judged like this: see the warnings")
+    elif not above.people:
         print(f"\nPASS: nobody is {said}")
     else:
         print(f"\nFAIL: {above.people} of {amount(int(above.histogram.sum()), 'person is', 'people are')} {said}")
     told = str(verdict.exposure).splitlines()
     for line in str(above).splitlines()[1:]:
         if line not in told:
-            print(line)
+            print(in_options(line, options))
     if above.people and not above.who.index.equals(verdict.exposure.who.index):
         _print_people(above)
 
@@ -105,13 +134,14 @@ def print_limit(verdict: Verdict) -> None:
 def _print_people(exposure: Exposure) -> None:
     """Print whom, the surest first."""
     shown = exposure.who.head(LISTED)
-    print(shown.reset_index().to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    formats: Any = dict.fromkeys(("P", "baseline"), "{:.4g}".format)
+    print(shown.reset_index().to_string(index=False, formatters=formats))
     if len(exposure.who) > len(shown):
         print(f"... and {len(exposure.who) - len(shown)} groups more: --json has all of them")
 
 
 def _baseline(options: argparse.Namespace, view: Any) -> Any:
-    """Read what would be believed anyway."""
+    """Read what inferences are compared with."""
     asked = options.baseline
     if asked is None:
         if view.n_s is None:

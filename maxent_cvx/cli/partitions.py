@@ -20,7 +20,6 @@ from .judging import judge, print_exposure, print_limit
 from .output import check_output
 from .reading import read_people
 from .report_file import PAGES, write_report
-from .statuses import EXPOSED
 
 __all__ = ["is_in_partitions", "quantify_partitions"]
 
@@ -78,8 +77,8 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
         print(worst.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
         verdict = judge(post, options, None)
         print()
-        print_exposure(verdict)
-        print_limit(verdict)
+        print_exposure(verdict, options)
+        print_limit(verdict, options)
         advice = [*withholding(verdict.above, options)] if verdict.above is not None and verdict.fails else []
         print(*advice, sep="\n", end="\n" * bool(advice))
         if options.out:
@@ -87,7 +86,7 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
             print(f"wrote {options.out}")
         if options.report:
             write_report({"": post}, {}, options, options.report)
-        status = EXPOSED if verdict.fails else 0
+        status = verdict.status
         if options.json:
             document.answered(options, post, model.knowledge, verdict, {"advice": advice}, status)
     return status

@@ -29,13 +29,14 @@ from .reading import read_people
 from .releases import one_source_of_buckets
 from .report_file import PAGES, write_report
 from .risks import print_risks, risks_beside
-from .statuses import EXPOSED
 from .wording import in_options
 
 __all__ = ["Question", "question", "run"]
 
 #: Options that --top has no use for.
-NOT_SCORED = ("know", "knowledge", "people", "fail_above", "sensitive", "baseline", "id", "qi_table", "report")
+NOT_SCORED = (
+    "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -97,19 +98,19 @@ class Question:
         post = self.solved(model)
         self._print(post, model)
         verdict = judge(post, self.options, self.found.original)
-        print_exposure(verdict)
+        print_exposure(verdict, self.options)
         if (original := self.found.original) is not None:
             divergence = measures.overall_divergence(post, original)
             print(f"Divergence from the truth: {divergence:.6f} bits")
         print_risks(risks := risks_beside(post, original, self.options))
-        print_limit(verdict)
+        print_limit(verdict, self.options)
         advice = [in_options(line, self.options) for line in self.advice(verdict)] if verdict.fails else []
         for line in advice:
             print(line)
         self._write(post)
         if self.options.report:
             write_report({"": post}, {"": self.found.original}, self.options, self.options.report)
-        status = EXPOSED if verdict.fails else 0
+        status = verdict.status
         if self.options.json:
             more: dict[str, object] = {"advice": advice, "risks": risks.to_dict("records")}
             if original is not None:

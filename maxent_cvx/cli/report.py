@@ -28,20 +28,20 @@ def run(options: argparse.Namespace) -> int:
     if Path(options.table).suffix == ".parquet" or (Path(options.table).is_dir() and options.table != "-"):
         raise TableError(f"a report of Parquet files is written by: maxent-cvx quantify {options.table} --report FILE")
     asked = dict(_questions(options))
-    posts, originals, fails = {}, {}, False
+    posts, originals, statuses = {}, {}, list[int]()
     for name, one in asked.items():
         print(f"{name}: {one.found.view!r}".replace("<", "").rstrip(">") if name else f"{one.found.view!r}"[1:-1])
         posts[name] = one.solved(one.model(one.found.view))
         originals[name] = one.found.original
         verdict = judge(posts[name], options, one.found.original)
-        print_exposure(verdict)
-        print_limit(verdict)
-        fails |= verdict.fails
+        print_exposure(verdict, options)
+        print_limit(verdict, options)
+        statuses.append(verdict.status)
     attacks = [name.replace("-", "_") for name in options.attack]
     about = dict(options.about)
     more = {"attacks": attacks, "records": options.records, "about": about, "rows": options.listed}
     write_report(posts, originals, options, options.out, **more)
-    return EXPOSED if fails else 0
+    return EXPOSED if EXPOSED in statuses else max(statuses)
 
 
 def _questions(options: argparse.Namespace) -> Iterator[tuple[str, Question]]:

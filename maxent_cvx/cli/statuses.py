@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CONTRADICTORY", "DEFECT", "EXPOSED", "INTERRUPTED", "NO_READER", "UNUSABLE"]
+__all__ = ["CONTRADICTORY", "DEFECT", "EXPOSED", "INTERRUPTED", "NO_READER", "UNDECIDED", "UNUSABLE"]
 
 #: Somebody is exposed above what --fail-above allows.
 EXPOSED = 1
@@ -10,6 +10,8 @@ EXPOSED = 1
 UNUSABLE = 2
 #: What is known contradicts what is published.
 CONTRADICTORY = 3
+#: Nobody is exposed above what --fail-above allows, but the values cannot be judged as they are; --within decides.
+UNDECIDED = 4
 #: A defect of this program: EX_SOFTWARE of sysexits.h. Python's own status would be that of somebody who is exposed.
 DEFECT = 70
 #: The user has stopped it: 128 and SIGINT's 2, as shells give.

@@ -28,6 +28,7 @@ ADVICE = tuple(
         (r"say who that is with MaxEnt\(release, people=.*?\}\)", "say who that is (--people)"),
         (r"P\(value, who=\.\.\.\); leave people out", "P(value | pseudonym); leave out --people"),
         (r"leave it out, \.drop\(columns=.*?\)", "rename it or leave it out"),
+        (r"Judge it by itself, sensitive=\{'(.*?)': None\}", r"Judge it by itself, --sa \1"),
         (r",? or (pass|solve with) allow_inaccurate=True( to see how far it is off)?", ""),
         (r"use (\w+), which is more precise, or polish=True, change its tolerances", r"--solver \1 is more precise"),
     )

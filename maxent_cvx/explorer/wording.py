@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 
-from ..measures.exposure.exposure import Exposure
 from .answers import Answer, NoAnswer
 
 __all__ = ["contradiction", "verdict"]
@@ -29,21 +28,14 @@ def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_th
         before = f", {_bits(start.divergence)} at the start" if is_moved and isinstance(start, Answer) else ""
         sentences.append(f"{sentence}{before}; 0 would be the truth itself.")
     found = answer.exposure(threshold)
-    sentence = f"{found.people} of {found.total} people exposed: {_meaning(found)}"
+    sentence = f"{found.people} of {found.total} people exposed: {found.meaning}"
     if is_moved and isinstance(start, Answer):
         at = "" if threshold == first_threshold else f", with P >= {first_threshold:g}"
         sentence += f" ({start.exposure(first_threshold).people} at the start{at})"
-    sentences += [f"{sentence}.", *found.warnings]
+    sentences += [f"{sentence}.", *found.distances, *found.warnings]
     if answer.without_intervals:
         sentences.append(f"No intervals: {answer.without_intervals}.")
     return sentences
-
-
-def _meaning(found: Exposure) -> str:
-    """Say what exposed means."""
-    if found.baseline is None:
-        return f"a value is inferred with P >= {found.threshold:g}"
-    return f"a value that has P < {found.threshold:g} {found.baseline} is inferred with P >= {found.threshold:g}"
 
 
 def _bits(divergence: float | None) -> str:

@@ -35,6 +35,7 @@ def risk_utility(
     threshold: float = 0.8,
     sensitive: object = None,
     baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = "overall",
+    within: object = None,
     population: pd.DataFrame | QITable | int | None = None,
     k: int = 5,
     hierarchies: Mapping[str, object] | None = None,
@@ -47,7 +48,7 @@ def risk_utility(
         What the adversary infers.
     original : DataFrame, optional
         The records; what is measured against the truth needs them.
-    threshold, sensitive, baseline
+    threshold, sensitive, baseline, within
         Of :func:`exposed`. Where how many people have each value is not published, give P(s), or None.
     population, k
         Of :func:`reidentification`.
@@ -105,7 +106,7 @@ def risk_utility(
     view = post.release if isinstance(post, PartitionedPosterior) else post.space.view
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None
-    verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline)
+    verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)
     rows = [*_inference(post, verdict, truth)]
     if not isinstance(view, ReleaseSeries):
         found = reidentification(view, population=population, k=k).measures
@@ -120,10 +121,8 @@ def _inference(
     post: Posterior | PartitionedPosterior, verdict: Exposure, original: pd.DataFrame | None
 ) -> Iterator[Row]:
     """What is inferred of people."""
-    at, below = f"P >= {verdict.threshold:g}", f"P < {verdict.threshold:g}"
-    value = "a value" if verdict.baseline is None else f"a value that has {below} {verdict.baseline}"
     share = verdict.people / max(verdict.total, 1)
-    yield INFERENCE, "exposed people", verdict.people, "people", f"{share:.1%} of all: {value} is inferred with {at}"
+    yield INFERENCE, "exposed people", verdict.people, "people", f"{share:.1%} of all: {verdict.meaning}"
     uncounted = int(verdict.uncounted.attrs["people"])  # each once, of several attributes too
     which = ", ".join(map(str, verdict.uncounted.index[:3]))
     says = (
@@ -132,6 +131,11 @@ def _inference(
         else "no value is certain that does not count"
     )
     yield INFERENCE, "certain, not counted", uncounted, "people", says
+    if verdict.undecided:
+        yield INFERENCE, "undecided", len(verdict.undecided), "reasons", " ".join(verdict.undecided)
+    if (error := verdict.expected_error) is not None:
+        far, unit = (error.total_seconds() / 86400, "days") if isinstance(error, pd.Timedelta) else (error, "of values")
+        yield INFERENCE, "expected error", far, unit, " ".join(verdict.distances)
     worst = disclosure(post, worst=True).iloc[0]
     yield INFERENCE, "largest probability", worst["max_p"], "probability", f"P({worst['value']} | q), of somebody"
     yield INFERENCE, "distinct l", worst["distinct_l"], "values", "at least so many are possible: distinct l-diversity"

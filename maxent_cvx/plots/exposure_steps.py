@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,8 @@ import pandas as pd
 from ..errors import StatementError, arguments
 from ..measures.disclosure import of_those_inside
 from ..measures.exposure.baseline import ROUNDING, baseline_of
-from ..measures.exposure.judged_values import judged_values
+from ..measures.exposure.intervals import judged_within
+from ..measures.exposure.judge import Judge, slack_of
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from .drawing import LINES, axes_for
@@ -30,11 +32,12 @@ def exposure(
     *,
     sensitive: object = None,
     baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
+    within: object = None,
 ) -> Axes:
     """Draw how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
 
     The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there. With a baseline it need
-    not fall: a value begins to count where t is above what is believed of it anyway.
+    not fall: a value begins to count where t is above its baseline.
 
     Parameters
     ----------
@@ -42,9 +45,10 @@ def exposure(
         What is inferred; several by the name that the legend shows, a line each.
     ax : Axes, optional
         Where to draw; by default a new figure.
-    sensitive, baseline
-        As of :func:`maxent_cvx.measures.exposed`: the values that count, and what is believed of them anyway, P0. Of
-        one posterior the people who would be exposed without the baseline are drawn, too.
+    sensitive, baseline, within
+        As of :func:`maxent_cvx.measures.exposed`: the values that count, what they are compared with, P0, and how close
+        numbers are to count as the same. Of one posterior the people who would be exposed without the baseline are
+        drawn, too.
 
     Returns
     -------
@@ -75,9 +79,9 @@ def exposure(
     for name, post in named.items():
         arguments.instance(post, Posterior, "a posterior to draw")
         if baseline is not None:
-            lines[str(name) or "above the baseline"] = _steps(post, sensitive, baseline)
+            lines[str(name) or "above the baseline"] = _steps(post, sensitive, baseline, within)
         if baseline is None or len(named) == 1:
-            lines[str(name) if baseline is None else "without a baseline"] = _steps(post, sensitive, None)
+            lines[str(name) if baseline is None else "without a baseline"] = _steps(post, sensitive, None, within)
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (threshold, people)) in enumerate(lines.items()):
             drawn.step(threshold, people, where="pre", label=name, clip_on=False, **look(number, len(people)))
@@ -91,18 +95,19 @@ def exposure(
     return drawn
 
 
-def _steps(post: Posterior, sensitive: object, baseline: object) -> tuple[np.ndarray, np.ndarray]:
+def _steps(post: Posterior, sensitive: object, baseline: object, within: object) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds in order, and how many people are exposed at each and below it, down to the one before.
 
     Somebody is exposed by s for P0(s) < t <= P(s | q): the union of these intervals over the values that count.
     """
     rows, people = of_those_inside(post)
-    judged = judged_values(rows.columns, sensitive)
-    right = np.minimum(judged.of(rows.to_numpy()) + min(post.certificate.bound, 1.0), 1.0)
+    judged, intervals = judged_within(rows.columns, sensitive, within)
+    judge = Judge(0.0, slack_of(post), rows.columns, judged, None, intervals)
+    right = np.minimum(judge.of(rows.to_numpy()) + judge.slack, 1.0)
     left = np.full(right.shape, -1.0)
     if baseline is not None:
-        before = baseline_of(baseline, post, rows, judged)
-        left = np.broadcast_to(before.p - before.off + ROUNDING, right.shape)
+        judge = replace(judge, baseline=baseline_of(baseline, post, rows, judge.units))
+        left = np.broadcast_to(judge.least_p0 + ROUNDING, right.shape)
     left, right = _apart(left, right)
     weight = np.broadcast_to(people[:, None], left.shape)
     some = right > left

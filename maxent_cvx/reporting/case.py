@@ -94,7 +94,7 @@ class Case:
         """Who would be exposed by another answer, judged alike."""
         asked = self.asked
         baseline: Any = asked.baseline if self.is_compared else None
-        return exposed(post, asked.threshold, sensitive=asked.sensitive, baseline=baseline)
+        return exposed(post, asked.threshold, sensitive=asked.sensitive, baseline=baseline, within=asked.within)
 
     @property
     def is_compared(self) -> bool:
@@ -124,7 +124,12 @@ class Case:
         asked = self.asked
         baseline: Any = asked.baseline if self.is_compared else None
         population: Any = asked.population
-        judged = {"threshold": asked.threshold, "sensitive": asked.sensitive, "baseline": baseline}
+        judged = {
+            "threshold": asked.threshold,
+            "sensitive": asked.sensitive,
+            "baseline": baseline,
+            "within": asked.within,
+        }
         return Tried.of(lambda: risk_utility(self.post, asked.original, population=population, **judged))
 
     @cached_property

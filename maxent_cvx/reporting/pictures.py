@@ -58,7 +58,7 @@ def threshold_curve(cases: Sequence[Case]) -> list[Block]:
     asked = cases[0].asked
     baseline: Any = asked.baseline if all(case.is_compared for case in cases) else None
     given: Any = posts if len(posts) > 1 else next(iter(posts.values()))
-    ax = exposure(given, sensitive=asked.sensitive, baseline=baseline)
+    ax = exposure(given, sensitive=asked.sensitive, baseline=baseline, within=asked.within)
     if not _from(ax, min(asked.threshold, LEAST)):
         _closed(ax)
         return []

@@ -31,6 +31,7 @@ def report(
     threshold: float = 0.8,
     sensitive: object = None,
     baseline: object = "overall",
+    within: object = None,
     original: pd.DataFrame | Mapping[str, pd.DataFrame] | None = None,
     population: pd.DataFrame | QITable | int | None = None,
     records: bool = False,
@@ -52,7 +53,7 @@ def report(
         What the adversary infers; several are shown side by side, under the names that a dictionary gives them.
     path : str or path, optional
         Where to write the page, whole or not at all; without it nothing is written.
-    threshold, sensitive, baseline
+    threshold, sensitive, baseline, within
         Whom to count as exposed, as of :func:`maxent_cvx.measures.exposed`.
     original : DataFrame, or dict of them, optional
         The records that were published; where answers have names, maybe others for each. Risk and utility are measured
@@ -84,7 +85,8 @@ def report(
     UnknownName, StatementError
         If something is no posterior, an attack is neither known nor a function, or another argument cannot be read.
     MaxEntError
-        As of :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive` or `baseline` cannot be read.
+        As of :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive`, `baseline` or `within`
+        cannot be read.
     TableError
         If the file cannot be written; what was there before is unchanged.
 
@@ -110,6 +112,7 @@ def report(
         threshold=arguments.real(threshold, "threshold", 0.0, 1.0),
         sensitive=sensitive,
         baseline=baseline,
+        within=within,
         population=_population(population),
         records=arguments.flag(records, "records"),
         attacks=_attacks(attacks),

@@ -26,6 +26,8 @@ class Settings:
         The values that must not be inferred; None is all.
     baseline : object
         What an inference is compared with; None is nothing.
+    within : object
+        How close two values are to count as the same; None is the default.
     original : DataFrame or None
         The records that were published.
     population : object
@@ -45,6 +47,7 @@ class Settings:
     threshold: float = 0.8
     sensitive: object = None
     baseline: object = "overall"
+    within: object = None
     original: pd.DataFrame | None = None
     population: object = None
     records: bool = False

@@ -15,6 +15,11 @@ from support.stored_views import KINDS
 SUPPORT = Path(public_api.__file__).parent
 #: Versions whose public names and saved posteriors are kept.
 VERSIONS = ("0.1.0", "0.2.0")
+#: The optional fields of an exposure.
+EXPOSURE = (
+    "values=<factory>, uncounted=<factory>, warnings=(), baseline=None, within=None, expected_error=None, "
+    "expected_error_before=None, undecided=())"
+)
 #: Lines of the earlier version, and what they have become: parameters that one may give, and need not.
 WIDER = {
     "mx.Rows(matrix, low, high, label, index=None, view=None, typed=None, remedy='', exact=False)": "mx.Rows(matrix, "
@@ -65,9 +70,23 @@ WIDER = {
     "log=(), corner=None)": "mx.solvers.Answer(status, counts, multipliers, iterations=0, compile_seconds=0.0, "
     "solve_seconds=0.0, message='', proofs=(), log=(), corner=None)",
     "mx.measures.Exposure(threshold, people, who, histogram, attack_success)": "mx.measures.Exposure(threshold, "
-    "people, who, histogram, attack_success, values=<factory>, uncounted=<factory>, warnings=(), baseline=None)",
+    f"people, who, histogram, attack_success, {EXPOSURE}",
+    "mx.measures.Exposure(threshold, people, who, histogram, attack_success, values=<factory>, uncounted=<factory>, "
+    "warnings=(), baseline=None)": f"mx.measures.Exposure(threshold, people, who, histogram, attack_success, "
+    f"{EXPOSURE}",
     "mx.measures.exposed(post, threshold=0.8, original=None)": "mx.measures.exposed(post, threshold=0.8, "
-    "original=None, *, sensitive=None, baseline=None)",
+    "original=None, *, sensitive=None, baseline=None, within=None, rho1=None)",
+    "mx.measures.exposed(post, threshold=0.8, original=None, *, sensitive=None, baseline=None)": "mx.measures.exposed("
+    "post, threshold=0.8, original=None, *, sensitive=None, baseline=None, within=None, rho1=None)",
+    "mx.measures.risk_utility(post, original=None, *, threshold=0.8, sensitive=None, baseline='overall', "
+    "population=None, k=5, hierarchies=None)": "mx.measures.risk_utility(post, original=None, *, threshold=0.8, "
+    "sensitive=None, baseline='overall', within=None, population=None, k=5, hierarchies=None)",
+    "mx.plots.exposure(posteriors, ax=None, *, sensitive=None, baseline=None)": "mx.plots.exposure(posteriors, "
+    "ax=None, *, sensitive=None, baseline=None, within=None)",
+    "mx.report(posts, path=None, *, threshold=0.8, sensitive=None, baseline='overall', original=None, "
+    "population=None, records=False, attacks=(), about=None, rows=25, time_limit=60.0, progress=None)": "mx.report("
+    "posts, path=None, *, threshold=0.8, sensitive=None, baseline='overall', within=None, original=None, "
+    "population=None, records=False, attacks=(), about=None, rows=25, time_limit=60.0, progress=None)",
     "mx.measures.query_error(published, original, *, queries=1000, attributes=None, dimensions=None, "
     "selectivity=0.05, seed=0)": "mx.measures.query_error(published, original, *, queries=1000, attributes=None, "
     "dimensions=None, selectivity=0.05, seed=0, hierarchies=None)",

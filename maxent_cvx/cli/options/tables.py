@@ -59,8 +59,8 @@ def judging_options(command: argparse.ArgumentParser) -> None:
     """Options of commands that say who is exposed."""
     group = command.add_argument_group(
         "the verdict",
-        "Somebody is exposed if a sensitive value is inferred with at least the threshold's probability, and would not "
-        "have been without the release.",
+        "Somebody is exposed if a sensitive value is inferred with at least the threshold's probability, and has less "
+        "by the baseline.",
     )
     group.add_argument("--threshold", type=share, default=0.8, metavar="P", help="the probability (0.8)")
     group.add_argument(
@@ -69,12 +69,18 @@ def judging_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--baseline", metavar="WHAT",
-        help="what would be believed anyway: overall, the share of each value in the release (the default, where it is "
-        "published); none; or a CSV file of values with their P, or of QI with a column a value",
+        help="what an inference is compared with: overall, the share of each value in the release (the default, where "
+        "it is published); none; or a CSV file of values with their P, or of QI with a column a value",
+    )  # fmt: skip
+    group.add_argument(
+        "--within", metavar="R",
+        help="values that are numbers or dates count as inferred to within R: 500, '30 days'; 0 is equal values only "
+        "(a twentieth of their range); of other values a hierarchy, FILE.csv, whose nodes count as well",
     )  # fmt: skip
     group.add_argument(
         "--fail-above", type=limit, metavar="P",
-        help="end with exit status 1 if somebody is exposed with a probability above P; say what would help",
+        help="end with exit status 1 if somebody is exposed with a probability above P, and say what would help; with "
+        "4 if nobody is, but the values cannot be judged as they are (--within)",
     )  # fmt: skip
     group.add_argument(
         "--population-size", type=int, metavar="N",

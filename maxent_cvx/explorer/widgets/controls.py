@@ -43,7 +43,7 @@ class Controls:
             if most:
                 name = f"K{sign} {field}: how many of the strongest associations are known"
                 blocks.append(self._of_all(field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
-        blocks.append(heading("Exposed is whose value is inferred with"))
+        blocks.append(heading("A person is exposed if a value is inferred with"))
         name = "P at least: the threshold from which on somebody is exposed"
         blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
         again = ipywidgets.Button(description="Reset", tooltip="Put everything back to the start")

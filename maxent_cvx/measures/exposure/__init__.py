@@ -1,1 +1,1 @@
-"""Who is exposed: people of whom an adversary infers a sensitive value, which nobody would have guessed anyway."""
+"""Who is exposed: people of whom an adversary infers a sensitive value, whose baseline is below a threshold."""

@@ -1,4 +1,4 @@
-"""What would be believed of somebody anyway: the baseline that an inference is compared with."""
+"""The baseline that an inference is compared with: the shares in the release, or what is given."""
 
 from __future__ import annotations
 

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from ...display import FirstRows, Shown
 from ...errors import SolverError
+from .intervals import Intervals
 from .through import Through
 
-__all__ = ["Exposure"]
+__all__ = ["Exposure", "same_value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,17 @@ class Exposure(Shown):
         What must be known beside the number of people, in sentences.
     baseline : str or None
         "overall" or "in the baseline", whichever P0 was.
+    within : float, Timedelta or None
+        Where the sensitive values are numbers, times or ranks: two that differ by no more count as the same. None where
+        they are labels.
+    expected_error : float, Timedelta or None
+        The expected distance of the value from the best guess, the median of P(s | q), mean over all people; of
+        numbers, times or ranks.
+    expected_error_before : float, Timedelta or None
+        The same of somebody who knows only how many people have each value, where that is published.
+    undecided : tuple of str
+        Those of the warnings for which "nobody is exposed" may be false: the values look like numbers and are judged as
+        labels, say. Give `within` to decide.
 
     Examples
     --------
@@ -73,6 +86,13 @@ class Exposure(Shown):
     uncounted: pd.DataFrame = field(default_factory=pd.DataFrame)
     warnings: tuple[str, ...] = ()
     baseline: str | None = None
+    within: float | pd.Timedelta | None = None
+    expected_error: float | pd.Timedelta | None = None
+    expected_error_before: float | pd.Timedelta | None = None
+    undecided: tuple[str, ...] = ()
+    _intervals: Intervals | None = field(default=None, init=False)
+    _meaning: str = field(default="", init=False)
+    _scale: tuple[str, ...] = field(default=(), init=False)
     _verdict: tuple[str, ...] = field(default=(), init=False)
     _through: Through | None = field(default=None, init=False)
 
@@ -80,6 +100,29 @@ class Exposure(Shown):
     def total(self) -> int:
         """How many people there are."""
         return int(self.histogram.sum())
+
+    @property
+    def meaning(self) -> str:
+        """What exposes somebody, in words: "a value that has P < 0.8 overall is inferred with P >= 0.8"."""
+        return self._meaning or f"a value is inferred with P >= {self.threshold:g}"
+
+    @property
+    def closeness(self) -> str:
+        """How far from a value others count as the same, in words: "4,500", "30 days"; empty for equal values only."""
+        return "" if self._intervals is None else self._intervals.scale.in_words(self._intervals.radius)
+
+    @property
+    def distances(self) -> tuple[str, ...]:
+        """Which values count as the same, and how far off the best guess is, in sentences; empty for labels."""
+        return self._scale
+
+    @property
+    def lift(self) -> pd.Series:
+        """How many times as large as its baseline the probability of each row of `who` is; empty without a baseline."""
+        if "baseline" not in self.who:
+            return pd.Series(dtype=float, name="lift")
+        with np.errstate(divide="ignore"):
+            return pd.Series(self.who["P"].to_numpy() / self.who["baseline"].to_numpy(), self.who.index, name="lift")
 
     @cached_property
     def published_alone(self) -> int:
@@ -139,9 +182,20 @@ class Exposure(Shown):
                 first += f"; {right}"
             else:
                 others.append(f"{right[0].upper()}{right[1:]}.")
+        if len(lift := self.lift):
+            least, most = f"{lift.min():.3g}", f"{lift.max():.3g}"
+            times = f"{least} times" if least == most else f"{least} to {most} times"
+            others.append(f"P is {times} the baseline.")
+        others += self._scale
         if self.baseline is not None and self.people and self._through is not None and self._through.is_known:
             try:
                 others.append(self._through.in_words(self.published_alone, self.people))
             except SolverError:
                 others.append("How many are exposed by what is published alone could not be found out.")
         return [first, *others]
+
+
+def same_value(found: Exposure, value: object, other: object) -> bool:
+    """Whether two sensitive values of the release count as the same."""
+    near = found._intervals
+    return value == other if near is None else near.are_close(value, other)

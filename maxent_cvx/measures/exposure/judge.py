@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,13 +15,18 @@ from ...solvers import ACCURACY
 from ...views import OUTSIDE
 from ..disclosure import NEGLIGIBLE
 from ..leakage.beliefs import inferred
-from .baseline import Baseline
+from .baseline import ROUNDING, Baseline
+from .intervals import Intervals
 from .judged_values import JudgedValues, single_values
 
 __all__ = ["Judge", "Tally", "slack_of", "summed"]
 
 #: How many numbers can be added up, one array a partition, of the same judge.
 summed = partial(np.sum, axis=0)
+#: Probabilities that are judged at a time: a table of more is judged in parts.
+MOST_NUMBERS = 2**22
+#: How far rounding may move the sum of the probabilities of an interval.
+SUM_ROUNDING = 1e-12
 
 
 def slack_of(post: Posterior) -> float:
@@ -34,6 +40,8 @@ def slack_of(post: Posterior) -> float:
 class Judge:
     """A person is exposed if P(s | q) >= threshold while P0(s) < threshold, for one of the judged values s at least.
 
+    Where values are numbers, times or ranks, P(s | q) and P0(s) are those of the interval around s.
+
     Attributes
     ----------
     threshold : float
@@ -45,7 +53,11 @@ class Judge:
     judged : JudgedValues
         Those that count.
     baseline : Baseline, optional
-        P0, of the same rows as what is judged, or the same for all; without one it is 0.
+        P0 of the units, of the same rows as what is judged, or the same for all; without one it is 0.
+    intervals : Intervals, optional
+        Around the judged values, where these are on a scale.
+    rho1 : float, optional
+        The largest P0 that counts; by default whatever is below the threshold.
     """
 
     threshold: float
@@ -53,44 +65,141 @@ class Judge:
     values: pd.Index
     judged: JudgedValues
     baseline: Baseline | None = None
+    intervals: Intervals | None = None
+    rho1: float | None = None
+
+    @cached_property
+    def by_interval(self) -> Intervals | None:
+        """The intervals, if one of them holds more than one value; else equal values are judged."""
+        return None if self.intervals is None or not self.intervals.hold_several else self.intervals
 
     @property
+    def units(self) -> JudgedValues:
+        """What a baseline is read of: the judged values, or all values where intervals are judged."""
+        return self.judged if self.by_interval is None else self.by_interval.all_values
+
+    @property
+    def involved(self) -> np.ndarray:
+        """Mark the sensitive values that are judged at all."""
+        return self.judged.involved if self.by_interval is None else self.by_interval.involved
+
+    def of(self, p: np.ndarray) -> np.ndarray:
+        """P of each judged value, or of the interval around it, from P of all sensitive values."""
+        return self._within(self.units.of(p))
+
+    def _within(self, p: np.ndarray) -> np.ndarray:
+        """P of each judged value, or of the interval around it, from P of the units."""
+        return p if self.by_interval is None else self.by_interval.of(p)
+
+    @cached_property
+    def p0(self) -> np.ndarray:
+        """P0 of each judged value, or of the interval around it; one row if it is the same for all."""
+        assert self.baseline is not None
+        return self._within(self.baseline.p)
+
+    @property
+    def least_p0(self) -> np.ndarray:
+        """P0 less what a certificate leaves open."""
+        assert self.baseline is not None
+        off = self.baseline.off  # bounds the error of any set of values
+        return self.p0 - (off if self.by_interval is None else off.max(axis=1, keepdims=True))
+
+    @cached_property
     def counts(self) -> np.ndarray:
         """Mark the judged values that count, of all (one row) or of every row: P0 is below the threshold."""
         if self.baseline is None:
             return np.ones((1, len(self.judged.labels)), dtype=bool)
-        return ~self.baseline.reaches(self.threshold)
+        least = self.least_p0
+        return least < self.threshold - ROUNDING if self.rho1 is None else least <= self.rho1 + ROUNDING
+
+    def parts(self, n_rows: int) -> Iterator[tuple[slice, Judge]]:
+        """Judge some rows at a time, so that memory holds: which rows, and the judge of these."""
+        step = max(1, MOST_NUMBERS // max(len(self.values), 1))
+        for start in range(0, max(n_rows, 1), step):
+            rows = slice(start, start + step)
+            if self.baseline is None or len(self.baseline.p) == 1:
+                yield rows, self
+            else:
+                own = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
+                yield rows, replace(self, baseline=own)
 
     def counted(self, p: np.ndarray) -> np.ndarray:
         """P of judged values that count, and -1 of others, shape (rows, judged values)."""
-        asked = self.judged.of(p)
+        asked = self.of(p)
         return asked if self.baseline is None else np.where(self.counts, asked, -1.0)
+
+    def surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The largest P that counts of every row, and the position of its judged value: of intervals the middle one."""
+        counted = self.counted(p)
+        largest = counted.max(axis=1, initial=-1.0)
+        if self.by_interval is None:
+            return largest, counted.argmax(axis=1)
+        near = self.by_interval
+        far = np.abs(near.scale.position[near.centres] - near.medians(near.all_values.of(p))[:, None])
+        return largest, np.where(counted >= largest[:, None] - ROUNDING, far, np.inf).argmin(axis=1)
+
+    def surest_of_all(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of many rows, some at a time."""
+        found = [judge.surest(p[rows]) for rows, judge in self.parts(len(p))]
+        return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+
+    def counted_at(self, p: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """P of one judged value of every row, -1 where it does not count."""
+        found = [np.take_along_axis(judge.counted(p[rows]), which[rows, None], 1) for rows, judge in self.parts(len(p))]
+        return np.concatenate(found)[:, 0]
+
+    def baseline_at(self, which: np.ndarray) -> np.ndarray:
+        """P0 of one judged value of every row."""
+        if len(self.p0) == 1:
+            return self.p0[0, which]
+        return self.p0[np.arange(len(which)), which]
 
     def reaches(self, p: np.ndarray) -> np.ndarray:
         """Mark probabilities that reach the threshold, or cannot be told from such."""
-        return np.asarray((p >= self.threshold - self.slack) & (p >= 0))
+        slack = self.slack if self.by_interval is None else self.slack + SUM_ROUNDING
+        return np.asarray((p >= self.threshold - slack) & (p >= 0))
 
     def certain(self, p: np.ndarray) -> np.ndarray:
         """Mark probabilities that are 1, as far as can be told."""
         return np.asarray(p >= 1 - max(min(self.slack, ACCURACY), NEGLIGIBLE))
 
+    def _known_closer(self, p: np.ndarray, some: np.ndarray) -> np.ndarray:
+        """Mark rows, among some, that an interval narrower than the judged ones would expose."""
+        found = np.zeros(len(p), dtype=bool)
+        near, baseline = self.by_interval, self.baseline
+        if near is None or baseline is None or not some.any():
+            return found
+        same = len(baseline.p) == 1
+        p0, off = (baseline.p, baseline.off) if same else (baseline.p[some], baseline.off[some])
+        most = self.threshold - ROUNDING if self.rho1 is None else self.rho1 + ROUNDING
+        least = self.threshold - self.slack - SUM_ROUNDING
+        found[some] = near.narrow(near.all_values.of(p[some]), p0, least, most + float(off.max(initial=0.0)))
+        return found
+
     def sizes(self) -> list[int]:
         """How many numbers each entry of a tally has."""
         n, single = len(self.judged.labels), single_values(self.values)
-        return [1, 1, 10, n, n, n, n, len(self.values), 0 if single is None else len(single.labels), 1]
+        return [1, 1, 1, 1, 10, n, n, n, n, len(self.values), 0 if single is None else len(single.labels), 1]
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Count people of some rows: the entries of a :class:`Tally`, one after another."""
-        if not len(p):
-            return np.zeros(sum(self.sizes()))
-        ones = people.astype(float)
-        asked, counted = self.judged.of(p), self.counted(p)
-        largest = counted.max(axis=1)
+        found = np.zeros(sum(self.sizes()))
+        for rows, judge in self.parts(len(p)):
+            found += judge._counts_of(p[rows], people[rows].astype(float))
+        return found
+
+    def _counts_of(self, p: np.ndarray, ones: np.ndarray) -> np.ndarray:
+        """Count people of rows that fit into memory."""
+        asked = self.of(p)
+        counted = asked if self.baseline is None else np.where(self.counts, asked, -1.0)
+        largest = counted.max(axis=1, initial=-1.0)
         exposed = self.reaches(largest)
         # As the certificate's bound decides for exposure, it decides for the next tenth.
-        tenth = np.clip((largest * 10 + 10 * self.slack).astype(int), 0, 9)
+        tenth = np.clip((largest * 10 + 10 * (self.slack + SUM_ROUNDING)).astype(int), 0, 9)
         anyway = self.reaches(asked) & ~self.counts
+        closer = self._known_closer(p, ~exposed & anyway.any(axis=1))
         unsure = exposed & (largest < self.threshold - NEGLIGIBLE)
+        errors = 0.0 if self.intervals is None else float(ones @ self.intervals.errors(self.intervals.all_values.of(p)))
         is_certain, reached = self.certain(p), self.reaches(counted)
         single, of_one = single_values(self.values), np.zeros(0)
         uncounted = is_certain.any(axis=1) & ~exposed
@@ -99,7 +208,7 @@ class Judge:
             of_one, uncounted = ones @ one, uncounted | one.any(axis=1)
         return np.concatenate(
             [
-                [ones[exposed].sum(), ones[unsure].sum()],
+                [errors, ones[closer].sum(), ones[exposed].sum(), ones[unsure].sum()],
                 np.bincount(tenth, ones, 10),
                 ones @ reached,
                 ones @ (reached & self.certain(counted)),
@@ -117,6 +226,10 @@ class Tally(NamedTuple):
 
     Attributes
     ----------
+    errors : float
+        The expected distance of the value from the best guess, added up over all people; of labels 0.
+    closer : int
+        Those who are not exposed by an interval, and would be by a narrower one, whose baseline is smaller.
     exposed, unsure : int
         Those exposed, and those of them by the certificate's bound alone.
     tenths : ndarray of int
@@ -131,6 +244,8 @@ class Tally(NamedTuple):
         Of how many people, each counted once, one of these is certain.
     """
 
+    errors: float
+    closer: int
     exposed: int
     unsure: int
     tenths: np.ndarray
@@ -145,8 +260,10 @@ class Tally(NamedTuple):
     @classmethod
     def of(cls, judge: Judge, counted: np.ndarray) -> Self:
         """Take apart what a judge has counted."""
-        found = np.split(np.rint(counted).astype(int), np.cumsum(judge.sizes())[:-1])
-        (exposed,), (unsure,), tenths, by_value, certain, anyway, not_counted, uncounted, of_one, (people,) = found
+        entries = np.split(counted, np.cumsum(judge.sizes())[:-1])
+        errors, *whole = entries[0], *(np.rint(entry).astype(int) for entry in entries[1:])
+        (closer,), (exposed,), (unsure,), tenths, by_value, certain, anyway, not_counted, uncounted, of_one, one = whole
         return cls(
-            int(exposed), int(unsure), tenths, by_value, certain, anyway, not_counted, uncounted, of_one, int(people)
-        )
+            float(errors[0]), int(closer), int(exposed), int(unsure), tenths, by_value, certain, anyway, not_counted,
+            uncounted, of_one, int(one[0]),
+        )  # fmt: skip

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import StatementError, shown, unknown_name
+from ...errors import StatementError, TableError, listing, shown, unknown_name
 from ...tables.selection import choose, written
 
-__all__ = ["JudgedValues", "in_words", "judged_values", "single_values"]
+__all__ = ["JudgedValues", "in_words", "judged_values", "single_values", "values_of", "with_nodes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def judged_values(values: pd.Index, sensitive: object) -> JudgedValues:
         All of them; of several attributes a level each.
     sensitive : object
         None for all; a value or several; of several attributes a tuple or a list of these, each a combination, or
-        a dictionary from attributes to values, whichever values the others have.
+        a dictionary from attributes to values (None for all of them), whichever values the others have.
 
     Raises
     ------
@@ -107,6 +107,44 @@ def single_values(values: pd.Index) -> JudgedValues | None:
     return _grouped(pd.Index(labels), np.tile(np.arange(len(values)), len(codes)), member, len(values))
 
 
+def values_of(values: pd.Index, attribute: object) -> JudgedValues:
+    """Each value of one attribute, whatever the others are."""
+    return (
+        _each(values, np.ones(len(values), dtype=bool))
+        if values.nlevels == 1
+        else _of_attributes(values, {attribute: None})
+    )
+
+
+def with_nodes(
+    judged: JudgedValues, all_values: JudgedValues, nodes: Mapping[object, frozenset[object]]
+) -> JudgedValues:
+    """Add the nodes of a hierarchy that hold some of the judged values, and neither a single value nor all of them.
+
+    Raises
+    ------
+    TableError
+        If a node is called as a value that it is not.
+    StatementError
+        If no node holds a value.
+    """
+    values = all_values.labels
+    if not values.isin(list(frozenset().union(*nodes.values()))).any():
+        raise StatementError(
+            f"within: the hierarchy has none of the values of {values.name!r}, such as {listing(values, 3)}"
+        )
+    labels, columns = [*judged.labels], [judged.includes]
+    for node, leaves in nodes.items():
+        below = np.asarray(values.isin(list(leaves)))
+        if not 1 < below.sum() < len(values) or not judged.labels.isin(values[below]).any():
+            continue
+        if node in labels:
+            raise TableError(f"the hierarchy has a node {shown(node)}, as a value or another node is called; rename it")
+        labels.append(node)
+        columns.append(sp.csr_array(all_values.includes[:, np.flatnonzero(below)].sum(axis=1)[:, None]))
+    return JudgedValues(pd.Index(labels, dtype=object, name=judged.labels.name), sp.csr_array(sp.hstack(columns)))
+
+
 def in_words(label: object) -> str:
     """Write a judged value: 'yes', or of several attributes 'Flu, high'."""
     return f"'{', '.join(map(str, label))}'" if isinstance(label, tuple) else f"'{label}'"
@@ -130,7 +168,8 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> JudgedV
     for attribute, some in chosen.items():
         if attribute not in names:
             raise unknown_name("sensitive attribute", attribute, names)
-        mask &= choose(some, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
+        if some is not None:
+            mask &= choose(some, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
     if not mask.any():
         raise StatementError(f"sensitive={shown(chosen)}: each value occurs, but nobody can have them together")
     kept = [i for i, name in enumerate(names) if name in chosen]

@@ -86,40 +86,37 @@ class Through:
     @cached_property
     def _by_published(self) -> np.ndarray:
         """Mark who is exposed, and would be without any knowledge."""
-        exposed = self._exposed[1]
-        return exposed & self._likewise(self._judged(without_knowledge(self.post))[0]) if exposed.any() else exposed
+        exposed = self._exposed[2]
+        return exposed & self._likewise(*self._judged(without_knowledge(self.post))) if exposed.any() else exposed
 
     @cached_property
-    def _exposed(self) -> tuple[np.ndarray, np.ndarray]:
-        counted = self.judge.counted(self.rows.to_numpy())
-        return counted, self.judge.reaches(counted.max(axis=1))
+    def _exposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The largest probability that counts, the value that has it, and who is exposed."""
+        largest, which = self.judge.surest_of_all(self.rows.to_numpy())
+        return largest, which, self.judge.reaches(largest)
 
     def _judged(self, post: Posterior) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities that count, and who is exposed, by another answer about the same people."""
-        table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0)
+        """The probability of the same value, and who is exposed, by another answer about the same people."""
+        table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0).to_numpy()
         judge = replace(self.judge, slack=slack_of(post))
-        counted = judge.counted(table.to_numpy())
-        return counted, judge.reaches(counted.max(axis=1))
+        return judge.counted_at(table, self._exposed[1]), judge.reaches(judge.surest_of_all(table)[0])
 
-    def _likewise(self, counted: np.ndarray) -> np.ndarray:
-        """Mark who would be exposed by other probabilities of the same value."""
-        which = self._exposed[0].argmax(axis=1)
-        return self.judge.reaches(counted[np.arange(len(which)), which])
+    def _likewise(self, same: np.ndarray, exposed: np.ndarray) -> np.ndarray:
+        """Mark who would be exposed by the same value; where intervals are judged, by any, as they overlap."""
+        return self.judge.reaches(same) if self.judge.by_interval is None else exposed
 
     def _left(self, post: Posterior) -> dict[str, Any]:
         """What an answer without a statement leaves."""
-        counted, exposed = self._exposed
-        without, still = self._judged(post)
-        which = counted[exposed].argmax(axis=1)
-        fall = (counted[exposed] - without[exposed])[np.arange(len(which)), which]
-        weights = self.people[exposed]
+        largest, _, exposed = self._exposed
+        same, still = self._judged(post)
+        fall, weights = (largest - same)[exposed], self.people[exposed]
         return {
-            "people": int(self.people[exposed & ~self._likewise(without)].sum()),
+            "people": int(self.people[exposed & ~self._likewise(same, still)].sum()),
             "without": int(self.people[still].sum()),
             "raises": float(fall @ weights / weights.sum()) if weights.sum() else 0.0,
         }
 
     def _alone(self, post: Posterior) -> dict[str, Any]:
         """Whom a statement alone exposes, of those whom what is published does not."""
-        new = self._exposed[1] & ~self._by_published & self._likewise(self._judged(post)[0])
+        new = self._exposed[2] & ~self._by_published & self._likewise(*self._judged(post))
         return {"alone": int(self.people[new].sum())}

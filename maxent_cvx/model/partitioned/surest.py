@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,17 +14,23 @@ from ...views.partitioned.partitioned_release import PartitionedRelease
 __all__ = ["surest_of"]
 
 
-class Surest:
-    """The n largest probabilities, one of each group; or the largest of what a function makes of them."""
+#: From P(s | .), shape (groups, sensitive values), to one number of each group, and the position of its label.
+Chooser: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-    def __init__(self, n: int, of: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+
+class Surest:
+    """The n largest probabilities, one of each group; or the one that a function chooses of each."""
+
+    def __init__(self, n: int, of: Chooser | None = None) -> None:
         self.n, self.of = n, of
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
         """Those of some groups."""
-        p = p if self.of is None else self.of(p)
-        s = p.argmax(axis=1) if p.size else np.zeros(len(p), dtype=np.int64)
-        largest = p[np.arange(len(p)), s]
+        if self.of is not None:
+            largest, s = self.of(p)
+        else:
+            s = p.argmax(axis=1) if p.size else np.zeros(len(p), dtype=np.int64)
+            largest = p[np.arange(len(p)), s]
         return self._first(pd.DataFrame({"number": numbers, "s": s, "P": largest, "people": people}))
 
     def combined(self, some: list[pd.DataFrame]) -> pd.DataFrame:
@@ -54,10 +60,10 @@ class Reduced(Protocol):
 def surest_of(
     post: Reduced,
     n: int,
-    of: Callable[[np.ndarray], np.ndarray] | None = None,
+    of: Chooser | None = None,
     values: pd.Index | None = None,
 ) -> pd.DataFrame:
-    """The surest inferences, as :meth:`maxent_cvx.PartitionedPosterior.top`, or the largest that a function makes.
+    """The surest inferences, as :meth:`maxent_cvx.PartitionedPosterior.top`, or those that a function chooses.
 
     Parameters
     ----------
@@ -65,9 +71,9 @@ def surest_of(
     n : int
         How many.
     of : callable, optional
-        From P(s | .), shape (groups, sensitive values), to numbers of the same shape, or of other columns.
+        Chooses one inference of each group; by default its largest probability.
     values : Index, optional
-        The labels of these columns.
+        The labels that its positions are of.
     """
     surest, labels = Surest(n, of), post.release.sensitive_values if values is None else values
     return labelled(post.reduce(surest, surest.combined), post.release, post.known_people, labels)

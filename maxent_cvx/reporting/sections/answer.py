@@ -28,7 +28,7 @@ def answer(case: Case) -> list[Block]:
     else:
         headline = f"Nobody of {count(n).text} people is exposed{', but see the warning' * bool(found.warnings)}"
     status = "bad" if people else "open" if found.warnings else "good"
-    sentences = [_meaning(case), *_surest(case), *_usual(case), _adversary(case)]
+    sentences = [_meaning(case), *found.distances, *_surest(case), *_usual(case), _adversary(case)]
     warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
     if not holds:
         text = "The answer is not certified, so that nothing in this report is proved. See how exact the numbers are."
@@ -40,12 +40,17 @@ def _meaning(case: Case) -> str:
     """What being exposed means here."""
     asked, at = case.asked, percent(case.asked.threshold)
     what = f"a value of {case.sa}" if asked.sensitive is None else f"a sensitive value of {case.sa}"
-    words = f"Exposed is a person of whom an adversary infers {what} with a probability of {from_on(asked.threshold)}"
+    close = f", to within {case.exposure.closeness}," * bool(case.exposure.closeness)
+    words = f"A person is exposed if an adversary infers {what}{close} with a probability of {from_on(asked.threshold)}"
     if case.is_compared:
-        among = "of all people have it" if isinstance(asked.baseline, str) else "was to be expected before"
-        return f"{words}, although less than {at} {among}."
+        before = (
+            f"its share among all people of the release is below {at}"
+            if isinstance(asked.baseline, str)
+            else f"the baseline says less than {at}"
+        )
+        return f"{words}, while {before}."
     if asked.baseline is None:
-        return f"{words}, however many people have it anyway."
+        return f"{words}, however many people have it."
     return f"{words}. How many people have it anyway is not published, and so not considered."
 
 
@@ -57,18 +62,23 @@ def _surest(case: Case) -> list[str]:
     usual = "" if rows.usual[0] != rows.usual[0] else f"; of all people {percent(rows.usual[0])} have it"
     return [
         f"The surest inference: {amount(int(rows.people[0]), 'person', 'people')} with {rows.whom(0)} "
-        f"{'has' if rows.people[0] == 1 else 'have'} {rows.what(0)}, with a probability of "
+        f"{'has' if rows.people[0] == 1 else 'have'} {rows.what(0)}{_about(case)}, with a probability of "
         f"{percent(rows.p[0], case.exact)}{usual}."
     ]
 
 
+def _about(case: Case) -> str:
+    """How close to the value it is, where intervals are judged."""
+    return f" to within {case.exposure.closeness}" * bool(case.exposure.closeness)
+
+
 def _usual(case: Case) -> list[str]:
-    """What is as likely and not counted, since it was to be expected."""
+    """What is as likely and not counted, as its baseline reaches the threshold."""
     values = case.exposure.values
     some = values[values["anyway"] > 0]
     return [
-        f"Not counted: {value_name(case.view.sensitive, value)}, which is inferred as surely of "
-        f"{amount(int(row['anyway']), 'person', 'people')}, was to be expected of them anyway"
+        f"Not counted: {value_name(case.view.sensitive, value)}{_about(case)}, which is inferred as surely of "
+        f"{amount(int(row['anyway']), 'person', 'people')}, has a baseline that reaches the threshold"
         f"{f': {percent(row.baseline)} of all people have it' * (case.exposure.baseline == 'overall')}."
         for value, row in some.head(NAMED).iterrows()
     ]

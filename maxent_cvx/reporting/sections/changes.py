@@ -29,11 +29,13 @@ def changes(case: Case) -> list[Block]:
     """Say what would make the release safer against this adversary."""
     found = case.exposure
     if not found.people:
+        nothing = "Nothing has to change for this adversary and this threshold"
+        if found.undecided:
+            nothing = "Whether something has to change is not decided: see the warnings above."
+        else:
+            nothing += ", if what the warnings above name may be known." if found.warnings else "."
         return [
-            Paragraph(
-                "Nothing has to change for this adversary and this threshold"
-                + (", if what the warnings above name may be known." if found.warnings else ".")
-            ),
+            Paragraph(nothing),
             Bullets(
                 [
                     "Ask what else somebody could know of these people. Add it as statements, and make this report "

@@ -52,7 +52,7 @@ def _share(people: float, total: float) -> Cell:
 def _values(case: Case, values: pd.DataFrame) -> list[Block]:
     """What is inferred, and what does not count because it is usual."""
     some = values[(values["exposed"] > 0) | (values["not_counted"] > 0)]
-    if some.empty:
+    if some.empty or case.exposure.closeness:  # intervals overlap: a table of them counts the same people many times
         return []
     some = some.sort_values(["exposed", "anyway"], ascending=False, kind="stable")
     columns = [
@@ -79,7 +79,9 @@ def _groups(case: Case, exposed: ExposedRows, people: int) -> Block:
     if not len(exposed):
         return Paragraph(f"None of {count(case.exposure.total).text} people is exposed.")
     compared = not np.isnan(exposed.usual).all()
-    columns = [*group_columns(exposed.index), Column(case.sa), Column("Probability", "number")]
+    close = case.exposure.closeness
+    what = f"{case.sa}, to within {close}" if close else case.sa
+    columns = [*group_columns(exposed.index), Column(what), Column("Probability", "number")]
     columns += [Column("Usual", "number")] * compared + [Column("People", "number")]
     rows = [
         [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...measures.exposure.exposure import same_value
 from ...tables.coding import sort_distinct
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case, Tried
@@ -38,7 +39,7 @@ def _table(case: Case) -> Table:
         cells.append(
             [
                 Cell(str(original.index[i])), *(Cell(str(one)) for one in tuples[code[i]]), Cell(label(value)),
-                Cell(label(true)), Cell("yes" if value == true else "no"),
+                Cell(label(true)), Cell("yes" if same_value(case.exposure, value, true) else "no"),
             ]
         )  # fmt: skip
     columns = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
+from ...errors import shown
 from ..blocks import Block, Cell, Column, Table
 from ..formats import from_on
 from ..settings import Settings
@@ -22,6 +23,7 @@ def making(asked: Settings, day: str) -> list[Block]:
         "threshold of exposure": from_on(asked.threshold),
         "sensitive values": values,
         "compared with": _compared(asked.baseline),
+        "values that count as the same": "by default" if asked.within is None else f"within {shown(asked.within)}",
         "original records": "given, to measure by" if asked.original is not None else "not given",
         "made on": day,
         **asked.about,

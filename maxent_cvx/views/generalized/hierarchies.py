@@ -73,7 +73,11 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
 
 
 def _check_header(table: pd.DataFrame, attribute: str) -> None:
-    """Refuse a table whose first row became the names of its columns."""
+    """Refuse a table without columns, or whose first row became the names of its columns."""
+    if not table.shape[1]:
+        raise TableError(
+            f"the hierarchy of {attribute!r} is a table without columns; its values and nodes are expected"
+        )
     for name, (_, column) in zip(table.columns, table.items(), strict=True):
         if isinstance(name, str) and (column == name).any():
             raise TableError(
