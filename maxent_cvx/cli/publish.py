@@ -17,7 +17,7 @@ from .generalized_cells import as_text
 from .output import check_output, write
 from .reading import as_list, free_name, people_of, read_csv, read_table, values_as_printed
 from .releases import bucketed
-from .streams import DASH
+from .streams import DASH, outputs
 
 __all__ = ["run"]
 
@@ -43,8 +43,7 @@ def run(options: argparse.Namespace) -> None:
         raise TableError(f"--{strange[0].replace('_', '-')} is not for --method {options.method} (publish --help)")
     if options.out == DASH and options.method != "mondrian":
         raise TableError(f"--out -: --method {options.method} writes two tables; give a name, of both files")
-    parts = {"mondrian": [""], "rules": ["_rules", "_qi"]}.get(options.method, ["_qi", "_sa"])
-    files = [DASH] if options.out == DASH else [f"{options.out}{part}.csv" for part in parts]
+    files = [path for _, path in outputs(options)] or [DASH]
     for path in files:
         check_output(path, {".csv"})
     records = read_table(options)

@@ -18,7 +18,7 @@ from .exceptions import (
     TableError,
     UnknownName,
 )
-from .wording import amount, listing, shown, unknown_name
+from .wording import amount, listing, shown, unknown_name, visible
 
 __all__ = [
     "BadProbability",
@@ -40,6 +40,7 @@ __all__ = [
     "number",
     "shown",
     "unknown_name",
+    "visible",
     "whole",
 ]
 
