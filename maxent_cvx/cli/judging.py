@@ -16,6 +16,7 @@ from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed
+from .streams import say, table_text
 
 __all__ = ["Verdict", "asked_of", "beyond", "judge", "print_exposure", "print_limit"]
 
@@ -97,7 +98,7 @@ def print_limit(verdict: Verdict) -> None:
     told = str(verdict.exposure).splitlines()
     for line in str(above).splitlines()[1:]:
         if line not in told:
-            print(line)
+            say(line)
     if above.people and not above.who.index.equals(verdict.exposure.who.index):
         _print_people(above)
 
@@ -105,7 +106,7 @@ def print_limit(verdict: Verdict) -> None:
 def _print_people(exposure: Exposure) -> None:
     """Print whom, the surest first."""
     shown = exposure.who.head(LISTED)
-    print(shown.reset_index().to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    print(table_text(shown.reset_index(), index=False, float_format=lambda x: f"{x:.4g}"))
     if len(exposure.who) > len(shown):
         print(f"... and {len(exposure.who) - len(shown)} groups more: --json has all of them")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TableError
 from ..system.files import write_beside
-from .streams import DASH, data_stream
+from .streams import DASH, data_stream, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,4 +49,4 @@ def write(path: str, save: Callable[[Any], object], what: str = "") -> None:
         save(data_stream())
         return
     write_beside(path, save)
-    print(f"wrote {path}{what}")
+    say(f"wrote {path}{what}")

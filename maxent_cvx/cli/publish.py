@@ -17,7 +17,7 @@ from .generalized_cells import as_text
 from .output import check_output, write
 from .reading import as_list, free_name, people_of, read_csv, read_table, values_as_printed
 from .releases import bucketed
-from .streams import DASH, outputs
+from .streams import DASH, outputs, say
 
 __all__ = ["run"]
 
@@ -66,7 +66,7 @@ def _similar_linkage(records: pd.DataFrame, options: argparse.Namespace, files: 
     roles = {"qi": options.qi, "sa": options.sa}
     if options.prior is None:
         prior = QIDistribution.estimate(records, **roles, smoothing=options.smoothing)
-        print(f"prior: {prior.about}")
+        say(f"prior: {prior.about}")
     else:
         prior = _prior(options.prior, records, options)
     release = disguise.similar_linkage(
@@ -113,7 +113,7 @@ def _rules(records: pd.DataFrame, options: argparse.Namespace, files: list[str])
     write(files[0], rules.to_csv)
     people = records[options.qi].sort_values(options.qi, key=lambda column: column.map(str), ignore_index=True)
     write(files[1], lambda path: people.to_csv(path, index=False))
-    print(f"{rules!r}"[1:-1])
+    say(f"{rules!r}"[1:-1])
     values = records[options.sa].drop_duplicates().sort_values(options.sa).itertuples(index=False, name=None)
     _read_back(files[:1], ["--qi-table", files[1], "--values", as_list("|".join(map(str, one)) for one in values)])
 
@@ -138,7 +138,7 @@ def _two_tables(
         more += ["--id", release.persons.id]
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
-    print(f"{release!r}"[1:-1])
+    say(f"{release!r}"[1:-1])
     if release.with_counterfeits.any():
         more.append("--counterfeits")
     if before:
@@ -154,7 +154,7 @@ def _roles(options: argparse.Namespace) -> list[str]:
 
 
 def _read_back(tables: list[str], more: list[str]) -> None:
-    print(f"Read them back:  {shlex.join(['maxent-cvx', 'quantify', *tables, *more])}")
+    say(f"Read them back:  {shlex.join(['maxent-cvx', 'quantify', *tables, *more])}")
 
 
 def _prior(path: str, records: pd.DataFrame, options: argparse.Namespace) -> QIDistribution:

@@ -13,7 +13,7 @@ import pandas as pd
 from ..errors import TableError, listing, unknown_name
 from ..tables.columns import count_column
 from .built_in import BUILT_IN, assume
-from .streams import DASH, read_text, source_name
+from .streams import DASH, read_text, say, source_name
 
 __all__ = [
     "as_list",
@@ -52,15 +52,17 @@ def columns_of(text: str) -> list[str]:
     try:
         (found,) = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     except (csv.Error, ValueError):
-        raise TableError(f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes") from None
+        raise TableError(
+            f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes"
+        ) from None
     return [name.strip() for name in found]
 
 
 def as_list(names: Iterable[str]) -> str:
     """Write names with commas between them, in quotes where they hold one."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    csv.writer(text).writerow(names)
+    return text.getvalue().removesuffix("\r\n")
 
 
 def load_table(name: str, options: argparse.Namespace) -> pd.DataFrame:
@@ -91,7 +93,7 @@ def without_gaps(table: pd.DataFrame, name: str, options: argparse.Namespace) ->
     gaps = missing.any(axis=1)
     if gaps.all():
         raise TableError(f"every row of {_name(name)} has a missing cell, in {found}")
-    print(f"left out {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {found}")
+    say(f"left out {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {found}")
     dropped = {"table": name, "rows": int(gaps.sum()), "of": len(table)}
     options.dropped = [*getattr(options, "dropped", []), dropped | {"cells": missing.sum()[lambda n: n > 0].to_dict()}]
     return table[~gaps]

@@ -10,9 +10,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..errors import TableError, arguments, visible
+from ..errors import TableError, arguments, one_line, visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "DASH",
@@ -25,7 +28,9 @@ __all__ = [
     "discard",
     "outputs",
     "read_text",
+    "say",
     "source_name",
+    "table_text",
     "talking",
 ]
 
@@ -169,6 +174,18 @@ def talking(options: argparse.Namespace) -> Iterator[None]:
             yield
     finally:
         _data.reset(reset)
+
+
+def say(*sentences: object) -> None:
+    """Print sentences for people, each on a line of its own, whatever line breaks the labels in it have."""
+    for sentence in sentences:
+        print(one_line(str(sentence)))
+
+
+def table_text(table: pd.DataFrame, **settings: Any) -> str:
+    """Write a table for people, each row on a line of its own, whatever line breaks its labels have."""
+    shown = table.map(one_line).rename(index=one_line, columns=one_line).rename_axis(index=one_line, columns=one_line)
+    return shown.to_string(**settings)
 
 
 def data_stream() -> TextIO:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from .exceptions import UnknownName
 
-__all__ = ["amount", "listing", "shown", "unknown_name", "visible"]
+__all__ = ["amount", "listing", "one_line", "shown", "unknown_name", "visible"]
 
 #: Characters of a value that a message shows.
 MOST_SHOWN = 80
@@ -37,6 +37,11 @@ def visible(text: str) -> str:
     \x1b[31mFlu\u202e
     """
     return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(value: object) -> object:
+    """Write a text as :func:`visible` does, and its line breaks as escapes, too; what is not a text stays as it is."""
+    return visible(value).replace("\n", "\\n") if isinstance(value, str) else value
 
 
 def amount(n: int, one: str, many: str | None = None) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 import pandas as pd
 
 from ...display import FirstRows, Shown
-from ...errors import SolverError
+from ...errors import SolverError, one_line
 from .through import Through
 
 __all__ = ["Exposure"]
@@ -122,7 +122,8 @@ class Exposure(Shown):
         return Through.checked(self._through).statements
 
     def __str__(self) -> str:
-        return "\n".join([*self._sentences(), *(f"Warning: {one}" for one in self.warnings)])
+        sentences = [*self._sentences(), *(f"Warning: {one}" for one in self.warnings)]
+        return "\n".join(str(one_line(sentence)) for sentence in sentences)  # labels may hold line breaks
 
     def __repr__(self) -> str:
         return f"<Exposure: {self}>"
