@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import argparse
 import platform
+import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
+
+from .streams import Output
 
 __all__ = [
     "Commands",
@@ -57,6 +60,10 @@ class Parser(argparse.ArgumentParser):
             settings["epilog"] = "For example:\n" + "\n".join(f"  {line}" for line in example.split("\n"))
         super().__init__(*arguments, **settings)
         self.formatter_class = _Layout
+
+    def _print_message(self, message: str, file: Any = None) -> None:  # of argparse, which drops errors of writing
+        """Print help."""
+        Output(file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and where to find help."""

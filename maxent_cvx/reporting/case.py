@@ -66,6 +66,16 @@ class Case:
         return post.names_people if isinstance(post, PartitionedPosterior) else len(post.space.people) > 0
 
     @property
+    def n_named(self) -> int:
+        """How many people the adversary knows by name; of a release in partitions this is not counted."""
+        return 0 if isinstance(self.post, PartitionedPosterior) else len(self.post.space.people)
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether the adversary believed something before the release."""
+        return self.model is not None and self.model.prior is not None
+
+    @property
     def view(self) -> Any:
         """What is published."""
         return self.post.release if isinstance(self.post, PartitionedPosterior) else self.post.space.view

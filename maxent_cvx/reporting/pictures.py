@@ -45,7 +45,7 @@ def heat_map(case: Case) -> list[Block]:
     whom = ", ".join(map(str, p.index[q])) if isinstance(p.index[q], tuple) else str(p.index[q])
     alt = (
         f"A heat map of the probability of each {case.sa} for the {n} groups of whom the adversary is surest; "
-        f"the largest is {percent(float(p.to_numpy()[q, s]), case.exact)}, of {p.columns[s]} for {whom}."
+        f"the largest is {percent(float(p.to_numpy()[q, s]), case.exact)}, for example of {p.columns[s]} for {whom}."
     )
     return [Picture(source_of(ax), alt, f"What is inferred of each group: the darker, the likelier ({n} groups).")]
 
@@ -54,6 +54,8 @@ def threshold_curve(cases: Sequence[Case]) -> list[Block]:
     """How many people are exposed against the threshold, a line an answer; nothing of releases in partitions."""
     posts = {case.name or "this adversary": case.post for case in cases}
     if any(isinstance(post, PartitionedPosterior) for post in posts.values()):
+        return []
+    if len({case.is_compared for case in cases}) > 1:  # one drawing would count them by different rules
         return []
     asked = cases[0].asked
     baseline: Any = asked.baseline if all(case.is_compared for case in cases) else None
