@@ -11,7 +11,7 @@ from .. import attacks, plots
 from ..errors import TableError
 from ..views import Release
 from . import document
-from .output import PICTURES, check_output, draw, write
+from .output import PICTURES, check_output, draw, without_formulas, write
 from .reading import free_name, read_table, values_as_printed
 from .releases import one_source_of_buckets, released
 from .streams import say, table_text
@@ -45,7 +45,7 @@ def worst_case(options: argparse.Namespace) -> None:
         say(f"For k = {last['k']}, for example:", *(f"  {sentence}" for sentence in examples), "")
     if options.out:
         written = table.assign(sentences=table["sentences"].map("; ".join))
-        write(options.out, lambda path: written.to_csv(path, index=False))
+        write(options.out, lambda path: without_formulas(written, options).to_csv(path, index=False))
     if options.plot:
         draw(options.plot, plots.worst_case(found))
     if options.json:
@@ -73,7 +73,7 @@ def definetti(options: argparse.Namespace) -> None:
         held = judged.calibration[judged.calibration["records"] > 0]
         print(table_text(held, float_format="{:.3f}".format))
     if options.out:
-        write(options.out, lambda path: found.table.to_csv(path))
+        write(options.out, lambda path: without_formulas(found.table, options).to_csv(path))
     if options.plot:
         draw(options.plot, found.plot())
     if options.json:
@@ -97,7 +97,7 @@ def reconstruct(options: argparse.Namespace) -> None:
         print("\nIn every solution:")
         print(table_text(found.certain, index=False))
     if options.out:
-        write(options.out, lambda path: listed.to_csv(path, index=False))
+        write(options.out, lambda path: without_formulas(listed, options).to_csv(path, index=False))
     if options.plot:
         draw(options.plot, found.plot())
     if options.json:

@@ -14,7 +14,7 @@ from ..errors import TableError, unknown_name
 from ..priors import QIDistribution
 from ..views import Release
 from .generalized_cells import as_text
-from .output import check_output, write
+from .output import check_output, not_a_formula, without_formulas, write
 from .reading import as_list, free_name, people_of, read_csv, read_table, values_as_printed
 from .releases import bucketed
 from .streams import DASH, outputs, say
@@ -52,6 +52,10 @@ def run(options: argparse.Namespace) -> None:
         raise TableError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} needed{why}")
     if options.count is not None:
         records = people_of(records, options.count)
+    if options.escape_formulas:  # before anything is made of them, so that all tables and commands name them alike
+        records = without_formulas(records, options)
+        options.qi, options.sa = ([str(not_a_formula(name)) for name in names] for names in (options.qi, options.sa))
+        options.id = not_a_formula(options.id)
     METHODS[options.method](records, options, files)
 
 

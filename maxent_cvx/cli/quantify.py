@@ -23,7 +23,7 @@ from .advice import larger_buckets, withholding
 from .judging import Verdict, judge, print_exposure, print_limit
 from .knowledge import located, statements_of
 from .material import Material, material
-from .output import PICTURES, check_output, draw, write
+from .output import PICTURES, check_output, draw, without_formulas, write
 from .partitions import is_in_partitions, quantify_partitions
 from .reading import read_people
 from .releases import one_source_of_buckets
@@ -161,9 +161,13 @@ class Question:
             post.save(out)
             say(f"wrote {out}")
         elif out and self.people is not None:
-            write(out, lambda path: post.people().to_csv(path), f": P({sensitive} | person)")
+            write(
+                out,
+                lambda path: without_formulas(post.people(), self.options).to_csv(path),
+                f": P({sensitive} | person)",
+            )
         elif out:
-            write(out, lambda path: post.conditional().to_csv(path))
+            write(out, lambda path: without_formulas(post.conditional(), self.options).to_csv(path))
         if self.options.plot:
             draw(self.options.plot, plots.posterior(post))
 

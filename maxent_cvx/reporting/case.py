@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
+from ..display import as_label
 from ..errors import MaxEntError
 from ..measures import Exposure, exposed, risk_utility
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
@@ -93,7 +94,7 @@ class Case:
     @property
     def sa(self) -> str:
         """The sensitive attribute in a sentence: "Disease", or "Disease, Salary"."""
-        return ", ".join(self.view.sensitive)
+        return ", ".join(map(as_label, self.view.sensitive))
 
     @cached_property
     def exposure(self) -> Exposure:

@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, Context
 
 import pandas as pd
 
+from ..display import as_label
 from ..terms.people import OTHERS
 from .blocks import Cell
 
@@ -109,17 +110,17 @@ def number(x: float, digits: int = 3) -> Cell:
 
 def label(value: object) -> str:
     """Write a value of an attribute, or a combination of values of several."""
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(as_label, value)) if isinstance(value, tuple) else as_label(value)
 
 
 def value_name(sensitive: tuple[str, ...], value: object) -> str:
     """Write a sensitive value with its attribute: "Disease = Flu"."""
     several = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
-    return ", ".join(f"{name} = {one}" for name, one in zip(sensitive, several, strict=True))
+    return ", ".join(f"{as_label(name)} = {as_label(one)}" for name, one in zip(sensitive, several, strict=True))
 
 
 def group_name(index: pd.Index, at: int) -> str:
     """Write whom a row of probabilities is about: "Gender = female, Degree = junior", or "Iris", who is named."""
     levels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
     pairs = [(name, one) for name, one in zip(index.names, levels, strict=True) if (name, one) != ("who", OTHERS)]
-    return ", ".join(str(one) if name == "who" else f"{name} = {one}" for name, one in pairs)
+    return ", ".join(as_label(one) if name == "who" else f"{as_label(name)} = {as_label(one)}" for name, one in pairs)

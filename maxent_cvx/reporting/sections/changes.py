@@ -125,8 +125,8 @@ def _merged(case: Case, post: Posterior, release: Release, found: Exposure) -> s
     if least >= found.people:
         return (
             f"Merging buckets does not help: with one bucket for everybody, which was tried, {count(least).text} "
-            f"people would be exposed to this adversary, and now it is {count(found.people).text}. Withhold these groups, or "
-            "ask again whether anybody knows so much."
+            f"people would be exposed to this adversary, and now it is {count(found.people).text}. Withhold these "
+            "groups, or ask again whether anybody knows so much."
         )
     now, exposed, names = release, found, list[str]()
     for _ in range(ROUNDS):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...display import as_label
 from ...errors import amount
 from ...views import GroupedRelease, PartitionedRelease, QITable, Release, ReleaseSeries
 from ...views.grouped import OUTSIDE
@@ -67,4 +68,5 @@ def _and(names: tuple[str, ...]) -> str:
     """Write "A, B and C"; of no name, that there is none."""
     if not names:
         return "pseudonym only"
+    names = tuple(map(as_label, names))
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
