@@ -66,6 +66,9 @@ class Output(io.TextIOBase):
         """Write what is buffered."""
         self._tried(self.stream.flush)
 
+    def close(self) -> None:
+        """Leave the stream open, and do not flush it when this object is forgotten, where an error would be lost."""
+
     def isatty(self) -> bool:
         """Whether it is a terminal."""
         return self.stream.isatty()
