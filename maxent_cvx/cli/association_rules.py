@@ -13,7 +13,7 @@ from ..rules.rule_set import RuleSet
 from ..sources import PublishedRules
 from ..views import QITable
 from .reading import columns_of, read_csv, without_gaps
-from .streams import DASH, read_text
+from .streams import DASH, read_text, say
 
 __all__ = ["are_rules", "distribution_of", "people_and_rules"]
 
@@ -86,7 +86,7 @@ def _values(
             people[options.sa].dropna().drop_duplicates().sort_values(options.sa).itertuples(index=False, name=None)
         )
         values = [one[0] if len(options.sa) == 1 else one for one in listed]
-        print(f"values of {', '.join(options.sa)}, from {options.qi_table}: {listing(values)}")
+        say(f"values of {', '.join(options.sa)}, from {options.qi_table}: {listing(values)}")
         return values, None
     named = rules.table[options.sa].drop_duplicates().itertuples(index=False, name=None)
     raise TableError(

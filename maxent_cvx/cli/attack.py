@@ -11,9 +11,10 @@ from .. import attacks, plots
 from ..errors import TableError
 from ..views import Release
 from . import document
-from .output import PICTURES, check_output, draw, write
+from .output import PICTURES, check_output, draw, without_formulas, write
 from .reading import free_name, read_table, values_as_printed
 from .releases import one_source_of_buckets, released
+from .streams import say, table_text
 from .tables import read_domain, read_statistics
 
 __all__ = ["definetti", "reconstruct", "worst_case"]
@@ -36,20 +37,15 @@ def worst_case(options: argparse.Namespace) -> None:
         )
     table = pd.concat(found, names=["release", None]).reset_index(level=0)
     for name, one in found.items():
-        print(f"{name}: {releases[name]}\nThe largest P(somebody has a value) after any k implications:")
-        print(
-            one[["k", "disclosure", "person", "bucket", "value"]].to_string(index=False, float_format="{:.4f}".format)
-        )
+        say(f"{name}: {releases[name]}", "The largest P(somebody has a value) after any k implications:")
+        columns = ["k", "disclosure", "person", "bucket", "value"]
+        print(table_text(one[columns], index=False, float_format="{:.4f}".format))
         last = one.iloc[-1]
-        print(
-            f"For k = {last['k']}, for example:",
-            *last["sentences"] or ["nothing need be known"],
-            sep="\n  ",
-            end="\n\n",
-        )
+        examples = last["sentences"] or ["nothing need be known"]
+        say(f"For k = {last['k']}, for example:", *(f"  {sentence}" for sentence in examples), "")
     if options.out:
         written = table.assign(sentences=table["sentences"].map("; ".join))
-        write(options.out, lambda path: written.to_csv(path, index=False))
+        write(options.out, lambda path: without_formulas(written, options).to_csv(path, index=False))
     if options.plot:
         draw(options.plot, plots.worst_case(found))
     if options.json:
@@ -61,23 +57,23 @@ def definetti(options: argparse.Namespace) -> None:
     _check(options)
     release, records = _release(options)
     found = attacks.definetti(release, smoothing=options.smoothing, iterations=options.iterations)
-    print(f"{release!r}"[1:-1])
-    print(found)
+    say(f"{release!r}"[1:-1])
+    say(found)
     surest = found.table.max(axis=1).nlargest(LISTED, keep="first")
     likeliest = found.table.loc[surest.index].idxmax(axis=1)
     print("\nThe surest:")
     shown = pd.DataFrame({"value": likeliest, "P": surest, "records": found.records.loc[surest.index]})
     whom = surest.index.to_frame(index=False)  # whose columns may have the same names
     shown = pd.concat([whom, shown.reset_index(drop=True)], axis=1)
-    print(shown.to_string(index=False, float_format="{:.4f}".format))
+    print(table_text(shown, index=False, float_format="{:.4f}".format))
     judged = None
     if not options.sa_table and not options.generalized:
         judged = found.judge(records)
-        print(f"\nOf the records themselves: {judged}")
+        say("", f"Of the records themselves: {judged}")
         held = judged.calibration[judged.calibration["records"] > 0]
-        print(held.to_string(float_format="{:.3f}".format))
+        print(table_text(held, float_format="{:.3f}".format))
     if options.out:
-        write(options.out, lambda path: found.table.to_csv(path))
+        write(options.out, lambda path: without_formulas(found.table, options).to_csv(path))
     if options.plot:
         draw(options.plot, found.plot())
     if options.json:
@@ -92,16 +88,16 @@ def reconstruct(options: argparse.Namespace) -> None:
     domain = read_domain(options.domain)
     tables = read_statistics(options.tables, domain, options.of, options.decimals)
     found = attacks.reconstruct(tables, domain, limit=options.limit, time_limit=options.time_limit)
-    print(found)
+    say(found)
     number = free_name("solution", domain)
     listed = pd.concat(dict(enumerate(found.solutions, 1)), names=[number, None]).reset_index(level=0)
     if found.unique:
-        print(found.solutions[0].to_string(index=False))
+        print(table_text(found.solutions[0], index=False))
     elif len(found.certain):
         print("\nIn every solution:")
-        print(found.certain.to_string(index=False))
+        print(table_text(found.certain, index=False))
     if options.out:
-        write(options.out, lambda path: listed.to_csv(path, index=False))
+        write(options.out, lambda path: without_formulas(listed, options).to_csv(path, index=False))
     if options.plot:
         draw(options.plot, found.plot())
     if options.json:

@@ -13,6 +13,7 @@ from . import document
 from .output import PICTURES, check_output, draw, write
 from .reading import read_table
 from .releases import bucketed, one_source_of_buckets
+from .streams import say
 
 __all__ = ["run"]
 
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
         negative = options.known // 2
         bound = (options.known - negative, negative)
         model.add(StrongestAssociations(records, *bound, min_support=options.min_support))
-    print(f"{model!r}"[1:-1])
+    say(f"{model!r}"[1:-1])
     table = compare_solvers(model, solvers, presolve=not options.no_presolve)
     shown = table.drop(columns="message").assign(certified=table["certified"].map({True: "yes", False: "no"}))
     digits = {"objective": "{:.6f}".format} | {f"{step}_seconds": "{:.2f}".format for step in ("compile", "solve")}
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     if table.attrs["reference"]:
         print(f"difference: of a P(q, s, b) above 1e-6, relative to {table.attrs['reference']}'s, the smallest bound")
     for name, message in table["message"][table["message"] != ""].items():
-        print(f"{name}: {message}")
+        say(f"{name}: {message}")
     if options.out:
         write(options.out, lambda path: table.to_csv(path))
     if options.plot:

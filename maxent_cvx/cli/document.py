@@ -93,7 +93,7 @@ def _labels(label: object) -> tuple[object, ...]:
     return label if isinstance(label, tuple) else (label,)
 
 
-def failure(options: argparse.Namespace, error: MaxEntError | OSError, message: str, status: int) -> None:
+def failure(options: argparse.Namespace, error: BaseException, message: str, status: int) -> None:
     """Write why there is no answer to standard output."""
     conflict = getattr(error, "conflict", None)
     among = None if conflict is None else conflict.reset_index().to_dict("records")
@@ -109,7 +109,7 @@ def _write(options: argparse.Namespace, status: int, found: Mapping[str, object]
         "left_out": getattr(options, "dropped", []),
     }
     text = json.dumps(_plain({**first, **found, "versions": versions}), indent=2, allow_nan=False)
-    print(text, file=data_stream())
+    print(text.replace("\x7f", "\\u007f"), file=data_stream(), flush=True)  # the one control character json leaves
 
 
 def _tables(options: argparse.Namespace) -> list[str]:

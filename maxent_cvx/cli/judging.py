@@ -18,6 +18,7 @@ from ..model.posterior import Posterior
 from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed
 from .statuses import EXPOSED, UNDECIDED
+from .streams import say, table_text
 from .wording import in_options
 
 __all__ = ["Verdict", "asked_of", "beyond", "judge", "print_exposure", "print_limit"]
@@ -126,7 +127,7 @@ def print_limit(verdict: Verdict, options: argparse.Namespace) -> None:
     told = str(verdict.exposure).splitlines()
     for line in str(above).splitlines()[1:]:
         if line not in told:
-            print(in_options(line, options))
+            say(in_options(line, options))
     if above.people and not above.who.index.equals(verdict.exposure.who.index):
         _print_people(above)
 
@@ -135,7 +136,7 @@ def _print_people(exposure: Exposure) -> None:
     """Print whom, the surest first."""
     shown = exposure.who.head(LISTED)
     formats: Any = dict.fromkeys(("P", "baseline"), "{:.4g}".format)
-    print(shown.reset_index().to_string(index=False, formatters=formats))
+    print(table_text(shown.reset_index(), index=False, formatters=formats))
     if len(exposure.who) > len(shown):
         print(f"... and {len(exposure.who) - len(shown)} groups more: --json has all of them")
 

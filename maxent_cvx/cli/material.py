@@ -15,6 +15,7 @@ from ..views import Release, ReleaseSeries, View
 from .association_rules import are_rules, people_and_rules
 from .reading import read_table
 from .releases import released
+from .streams import say
 
 __all__ = ["Material", "material"]
 
@@ -74,7 +75,7 @@ def _series(options: argparse.Namespace) -> Material:
         release, _ = released(records, own, sa_table)
         if not isinstance(release, Release):
             raise TableError("--population is for one release; give one TABLE")
-        print(f"{name}: {release!r}"[:-1].replace("<", ""))
+        say(f"{name}: {release!r}"[:-1].replace("<", ""))
         releases.append(release)
         dropped += getattr(own, "dropped", [])
     options.dropped, options.qi, options.sa = dropped, own.qi, own.sa

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TableError
 from ..system.files import write_beside
-from .streams import DASH, data_stream
+from .streams import DASH, data_stream, say
 
 if TYPE_CHECKING:
+    import argparse
+
+    import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["PICTURES", "check_output", "draw", "write"]
+__all__ = ["PICTURES", "check_output", "draw", "not_a_formula", "without_formulas", "write"]
 
 #: Endings of files that a plot is drawn to.
 PICTURES = {".png", ".pdf", ".svg"}
+#: What formulas begin with in spreadsheets; of some languages with the wide form of a sign.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def check_output(path: str | None, endings: set[str]) -> None:
@@ -31,6 +36,25 @@ def check_output(path: str | None, endings: set[str]) -> None:
         raise TableError(f"cannot write {path!r}: it is a folder")
     if Path(path).suffix not in endings:
         raise TableError(f"cannot write {path!r}: the name must end in {' or '.join(sorted(endings))}")
+
+
+def without_formulas(table: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    """Put an apostrophe before each text, name or label that a spreadsheet would take for a formula, if asked for."""
+    if not options.escape_formulas:
+        return table
+    changed = table.map(not_a_formula).rename(index=not_a_formula, columns=not_a_formula)
+    if (changed.nunique().to_numpy() < table.nunique().to_numpy()).any() or changed.columns.has_duplicates:
+        raise TableError("--escape-formulas: a text is there both with and without an apostrophe before it; rename one")
+    return changed.rename_axis(index=not_a_formula, columns=not_a_formula)
+
+
+def not_a_formula(cell: object) -> object:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+
+    >>> not_a_formula("=1+1"), not_a_formula("'=1"), not_a_formula(-1)
+    ("'=1+1", "'=1", -1)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def draw(path: str, axes: Axes) -> None:
@@ -49,4 +73,4 @@ def write(path: str, save: Callable[[Any], object], what: str = "") -> None:
         save(data_stream())
         return
     write_beside(path, save)
-    print(f"wrote {path}{what}")
+    say(f"wrote {path}{what}")

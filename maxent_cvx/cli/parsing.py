@@ -10,9 +10,26 @@ from __future__ import annotations
 
 import argparse
 import platform
+import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Commands", "Parser", "Version", "counts", "limit", "named_file", "pair", "share", "told", "whole"]
+from .streams import Output
+
+__all__ = [
+    "Commands",
+    "Parser",
+    "UsageError",
+    "Version",
+    "counts",
+    "is_json",
+    "limit",
+    "named_file",
+    "pair",
+    "share",
+    "told",
+    "whole",
+]
 
 
 class _Layout(argparse.HelpFormatter):
@@ -26,6 +43,15 @@ class _Layout(argparse.HelpFormatter):
         return "\n".join(paragraphs)
 
 
+class UsageError(Exception):
+    """The options cannot be read."""
+
+
+def is_json(arguments: Sequence[str]) -> bool:
+    """Whether --json is given, possibly abbreviated, also where the options cannot be read."""
+    return any(len(one) > 2 and "--json".startswith(one) for one in arguments)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line, and ends its help with an example."""
 
@@ -35,9 +61,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*arguments, **settings)
         self.formatter_class = _Layout
 
+    def _print_message(self, message: str, file: Any = None) -> None:  # of argparse, which drops errors of writing
+        """Print help."""
+        Output(file or sys.stdout).write(message)
+
     def error(self, message: str) -> NoReturn:
-        """Print the line, and where to find help; exit status 2."""
-        self.exit(2, f"maxent-cvx: error: {message} (see {self.prog} --help)\n")
+        """Say what is wrong, and where to find help."""
+        raise UsageError(f"{message} (see {self.prog} --help)")
 
 
 #: What commands are added to.

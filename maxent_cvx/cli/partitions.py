@@ -20,6 +20,7 @@ from .judging import judge, print_exposure, print_limit
 from .output import check_output
 from .reading import read_people
 from .report_file import PAGES, write_report
+from .streams import say, table_text
 
 __all__ = ["is_in_partitions", "quantify_partitions"]
 
@@ -63,27 +64,27 @@ def quantify_partitions(options: argparse.Namespace, statements: Sequence[Statem
         release = Release.from_parquet(
             [options.table, *options.more], qi=qi, sa=sa, bucket=options.bucket, count=options.count
         )
-        print(f"{release!r}"[1:-1])
+        say(f"{release!r}"[1:-1])
         model = PartitionedMaxEnt(release, people).add(*statements)
         for label in model.knowledge:
-            print(f"known: {label}")
+            say(f"known: {label}")
         post = model.solve(client=client)
         print(f"H({'I, ' * (people is not None)}Q, S, B) = {post.entropy:.6f} nats; {post.certificate}\n")
         if people is not None:
-            print(f"P({', '.join(sa)} | person):")
-            print(post.people().to_string(float_format=lambda x: f"{x:.4f}"), end="\n\n")
+            say(f"P({', '.join(sa)} | person):")
+            print(table_text(post.people(), float_format=lambda x: f"{x:.4f}"), end="\n\n")
         print("Worst disclosure over all QI tuples:")
         worst = measures.disclosure(post, worst=True)
-        print(worst.to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+        print(table_text(worst, index=False, float_format=lambda x: f"{x:.4g}"))
         verdict = judge(post, options, None)
         print()
         print_exposure(verdict, options)
         print_limit(verdict, options)
         advice = [*withholding(verdict.above, options)] if verdict.above is not None and verdict.fails else []
-        print(*advice, sep="\n", end="\n" * bool(advice))
+        say(*advice)
         if options.out:
             post.to_parquet(options.out)
-            print(f"wrote {options.out}")
+            say(f"wrote {options.out}")
         if options.report:
             write_report({"": post}, {}, options, options.report)
         status = verdict.status

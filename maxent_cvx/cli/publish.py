@@ -14,10 +14,10 @@ from ..errors import TableError, unknown_name
 from ..priors import QIDistribution
 from ..views import Release
 from .generalized_cells import as_text
-from .output import check_output, write
+from .output import check_output, not_a_formula, without_formulas, write
 from .reading import as_list, free_name, people_of, read_csv, read_table, values_as_printed
 from .releases import bucketed
-from .streams import DASH
+from .streams import DASH, outputs, say
 
 __all__ = ["run"]
 
@@ -43,8 +43,7 @@ def run(options: argparse.Namespace) -> None:
         raise TableError(f"--{strange[0].replace('_', '-')} is not for --method {options.method} (publish --help)")
     if options.out == DASH and options.method != "mondrian":
         raise TableError(f"--out -: --method {options.method} writes two tables; give a name, of both files")
-    parts = {"mondrian": [""], "rules": ["_rules", "_qi"]}.get(options.method, ["_qi", "_sa"])
-    files = [DASH] if options.out == DASH else [f"{options.out}{part}.csv" for part in parts]
+    files = [path for _, path in outputs(options)] or [DASH]
     for path in files:
         check_output(path, {".csv"})
     records = read_table(options)
@@ -53,6 +52,10 @@ def run(options: argparse.Namespace) -> None:
         raise TableError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} needed{why}")
     if options.count is not None:
         records = people_of(records, options.count)
+    if options.escape_formulas:  # before anything is made of them, so that all tables and commands name them alike
+        records = without_formulas(records, options)
+        options.qi, options.sa = ([str(not_a_formula(name)) for name in names] for names in (options.qi, options.sa))
+        options.id = not_a_formula(options.id)
     METHODS[options.method](records, options, files)
 
 
@@ -67,7 +70,7 @@ def _similar_linkage(records: pd.DataFrame, options: argparse.Namespace, files: 
     roles = {"qi": options.qi, "sa": options.sa}
     if options.prior is None:
         prior = QIDistribution.estimate(records, **roles, smoothing=options.smoothing)
-        print(f"prior: {prior.about}")
+        say(f"prior: {prior.about}")
     else:
         prior = _prior(options.prior, records, options)
     release = disguise.similar_linkage(
@@ -114,7 +117,7 @@ def _rules(records: pd.DataFrame, options: argparse.Namespace, files: list[str])
     write(files[0], rules.to_csv)
     people = records[options.qi].sort_values(options.qi, key=lambda column: column.map(str), ignore_index=True)
     write(files[1], lambda path: people.to_csv(path, index=False))
-    print(f"{rules!r}"[1:-1])
+    say(f"{rules!r}"[1:-1])
     values = records[options.sa].drop_duplicates().sort_values(options.sa).itertuples(index=False, name=None)
     _read_back(files[:1], ["--qi-table", files[1], "--values", as_list("|".join(map(str, one)) for one in values)])
 
@@ -139,7 +142,7 @@ def _two_tables(
         more += ["--id", release.persons.id]
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
-    print(f"{release!r}"[1:-1])
+    say(f"{release!r}"[1:-1])
     if release.with_counterfeits.any():
         more.append("--counterfeits")
     if before:
@@ -155,7 +158,7 @@ def _roles(options: argparse.Namespace) -> list[str]:
 
 
 def _read_back(tables: list[str], more: list[str]) -> None:
-    print(f"Read them back:  {shlex.join(['maxent-cvx', 'quantify', *tables, *more])}")
+    say(f"Read them back:  {shlex.join(['maxent-cvx', 'quantify', *tables, *more])}")
 
 
 def _prior(path: str, records: pd.DataFrame, options: argparse.Namespace) -> QIDistribution:

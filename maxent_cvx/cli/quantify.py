@@ -23,12 +23,13 @@ from .advice import larger_buckets, withholding
 from .judging import Verdict, judge, print_exposure, print_limit
 from .knowledge import located, statements_of
 from .material import Material, material
-from .output import PICTURES, check_output, draw, write
+from .output import PICTURES, check_output, draw, without_formulas, write
 from .partitions import is_in_partitions, quantify_partitions
 from .reading import read_people
 from .releases import one_source_of_buckets
 from .report_file import PAGES, write_report
 from .risks import print_risks, risks_beside
+from .streams import say, table_text
 from .wording import in_options
 
 __all__ = ["Question", "question", "run"]
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
     check_output(options.plot, PICTURES)
     check_output(options.report, PAGES)
-    print(f"{asked.found.view!r}"[1:-1])
+    say(f"{asked.found.view!r}"[1:-1])
     return _score(asked.found, options) if options.top else asked.answer()
 
 
@@ -94,7 +95,7 @@ class Question:
         """Print, write and draw the answer, and give the exit status."""
         model = self.model(self.found.view)
         for label in model.knowledge:
-            print(f"known: {label}")
+            say(f"known: {label}")
         post = self.solved(model)
         self._print(post, model)
         verdict = judge(post, self.options, self.found.original)
@@ -106,7 +107,7 @@ class Question:
         print_limit(verdict, self.options)
         advice = [in_options(line, self.options) for line in self.advice(verdict)] if verdict.fails else []
         for line in advice:
-            print(line)
+            say(line)
         self._write(post)
         if self.options.report:
             write_report({"": post}, {"": self.found.original}, self.options, self.options.report)
@@ -148,22 +149,26 @@ class Question:
         entropy = "H(" + "I, " * named + "Q, S, B)" if isinstance(model.view, Release) else "entropy"
         print(f"{entropy} = {post.entropy:.6f} nats; {post.certificate}\n")
         if named:
-            print(f"P({', '.join(model.view.sensitive)} | person):")
-            print(post.people().to_string(float_format=lambda x: f"{x:.4f}"), end="\n\n")
+            say(f"P({', '.join(model.view.sensitive)} | person):")
+            print(table_text(post.people(), float_format=lambda x: f"{x:.4f}"), end="\n\n")
         print("Worst disclosure over all QI tuples:")
         worst = measures.disclosure(post, worst=True)
-        print(worst.to_string(index=False, float_format=lambda x: f"{x:.4g}"), end="\n\n")
+        print(table_text(worst, index=False, float_format=lambda x: f"{x:.4g}"), end="\n\n")
 
     def _write(self, post: Posterior) -> None:
         """Write and draw the answer where asked: of people who are named, theirs."""
         out, sensitive = self.options.out, ", ".join(self.found.view.sensitive)
         if out and Path(out).suffix == ".parquet":
             post.save(out)
-            print(f"wrote {out}")
+            say(f"wrote {out}")
         elif out and self.people is not None:
-            write(out, lambda path: post.people().to_csv(path), f": P({sensitive} | person)")
+            write(
+                out,
+                lambda path: without_formulas(post.people(), self.options).to_csv(path),
+                f": P({sensitive} | person)",
+            )
         elif out:
-            write(out, lambda path: post.conditional().to_csv(path))
+            write(out, lambda path: without_formulas(post.conditional(), self.options).to_csv(path))
         if self.options.plot:
             draw(self.options.plot, plots.posterior(post))
 
@@ -180,7 +185,7 @@ def _score(found: Material, options: argparse.Namespace) -> int:
     table.insert(0, "K", [k for _, k in bounds])
     table.insert(0, "curve", [name for name, _ in bounds])
     print("score: divergence of P(s | q) from the truth, bits; term_divergence: the same over P(q, s, b)")
-    print(table.to_string(index=False, formatters={"certified_error": "{:.0e}".format, "seconds": "{:.2f}".format}))
+    print(table_text(table, index=False, formatters={"certified_error": "{:.0e}".format, "seconds": "{:.2f}".format}))
     scores = table.pivot(index="K", columns="curve", values="score")
     lowest = scores.iloc[-1].idxmin()
     falls = {name: bool((scores[name].diff().dropna() <= 0).all()) for name in kinds}

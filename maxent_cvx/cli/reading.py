@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..errors import TableError, unknown_name
+from ..errors import TableError, listing, unknown_name
 from ..tables.columns import count_column
 from .built_in import BUILT_IN, assume
-from .streams import DASH, read_text, source_name
+from .streams import DASH, read_text, say, source_name
 
 __all__ = [
     "as_list",
@@ -47,15 +47,22 @@ def read_table(options: argparse.Namespace) -> pd.DataFrame:
 
 def columns_of(text: str) -> list[str]:
     """Read names with commas between them, in quotes where they hold one; of an empty text none."""
-    found = next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in found] if text.strip() else []
+    if not text.strip():
+        return []
+    try:
+        (found,) = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    except (csv.Error, ValueError):
+        raise TableError(
+            f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes"
+        ) from None
+    return [name.strip() for name in found]
 
 
 def as_list(names: Iterable[str]) -> str:
     """Write names with commas between them, in quotes where they hold one."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    csv.writer(text).writerow(names)
+    return text.getvalue().removesuffix("\r\n")
 
 
 def load_table(name: str, options: argparse.Namespace) -> pd.DataFrame:
@@ -86,7 +93,7 @@ def without_gaps(table: pd.DataFrame, name: str, options: argparse.Namespace) ->
     gaps = missing.any(axis=1)
     if gaps.all():
         raise TableError(f"every row of {_name(name)} has a missing cell, in {found}")
-    print(f"left out {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {found}")
+    say(f"left out {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {found}")
     dropped = {"table": name, "rows": int(gaps.sum()), "of": len(table)}
     options.dropped = [*getattr(options, "dropped", []), dropped | {"cells": missing.sum()[lambda n: n > 0].to_dict()}]
     return table[~gaps]
@@ -96,11 +103,17 @@ def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
     """Read a CSV file with a header, or standard input; with a type, all columns as that."""
     source = io.StringIO(read_text(path)) if path == DASH else path
     try:
-        table = pd.read_csv(source, dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
+        header = pd.read_csv(source, dtype=str, header=None, nrows=1, keep_default_na=False)
+        table = pd.read_csv(_again(source), dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
         if codes := _codes(source, table):
             table = pd.read_csv(_again(source), dtype=dict.fromkeys(codes, str))
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
         raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
+    names = header.iloc[0]  # which pandas would make different, Gender and Gender.1
+    if twins := [*names[names.duplicated() & (names != "")]]:
+        raise TableError(
+            f"{source_name(path)} has more than one column named {listing(dict.fromkeys(twins))}; rename all but one"
+        )
     if len(table.columns) == 1 and (signs := [sign for sign in ";\t" if sign in table.columns[0]]):
         raise TableError(
             f"{source_name(path)}: its cells are parted by {signs[0]!r}, and commas are expected; write it so"

@@ -16,6 +16,7 @@ from .quantify import Question, question
 from .releases import one_source_of_buckets
 from .report_file import PAGES, write_report
 from .statuses import EXPOSED
+from .streams import say
 
 __all__ = ["run"]
 
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     asked = dict(_questions(options))
     posts, originals, statuses = {}, {}, list[int]()
     for name, one in asked.items():
-        print(f"{name}: {one.found.view!r}".replace("<", "").rstrip(">") if name else f"{one.found.view!r}"[1:-1])
+        say(f"{name}: {one.found.view!r}".replace("<", "").rstrip(">") if name else f"{one.found.view!r}"[1:-1])
         posts[name] = one.solved(one.model(one.found.view))
         originals[name] = one.found.original
         verdict = judge(posts[name], options, one.found.original)

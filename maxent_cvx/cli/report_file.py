@@ -13,6 +13,7 @@ from ..model.posterior import Posterior
 from ..reporting.report import report
 from .judging import asked_of, beyond, judge
 from .risks import check_population
+from .streams import say
 
 __all__ = ["PAGES", "write_report"]
 
@@ -60,4 +61,4 @@ def write_report(
         check_population(post, options)
     population = options.population_size
     report(given, path, threshold=threshold, **asked, original=original, about=about, population=population, **more)
-    print(f"wrote {path}")
+    say(f"wrote {path}")

@@ -11,6 +11,7 @@ from ..errors import TableError
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views import ReleaseSeries
+from .streams import say
 
 __all__ = ["check_population", "print_risks", "risks_beside"]
 
@@ -56,4 +57,4 @@ def print_risks(found: pd.DataFrame) -> None:
         names = max(map(len, shown["measure"]))
         for measure, value, unit, says in shown.drop(columns="kind").itertuples(index=False, name=None):
             seen = 0.0 if abs(value) < ROUNDING else value
-            print(f"  {measure:<{names}}  {seen:>9.4g} {unit:<11}  {says}")
+            say(f"  {measure:<{names}}  {seen:>9.4g} {unit:<11}  {says}")

@@ -5,25 +5,92 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..errors import TableError, arguments
+from ..errors import TableError, arguments, one_line, visible
 
-__all__ = ["DASH", "check_streams", "data_stream", "no_reader_left", "read_text", "source_name", "talking"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "DASH",
+    "ForPeople",
+    "Output",
+    "Unwritable",
+    "check_inputs_kept",
+    "check_streams",
+    "data_stream",
+    "discard",
+    "outputs",
+    "read_text",
+    "say",
+    "source_name",
+    "table_text",
+    "talking",
+]
 
 #: Stands for standard input, or output.
 DASH = "-"
-#: Options that name what is written.
+#: Options that name files to be written.
 WRITTEN = ("out", "plot", "report")
+#: What each method of publish appends to its --out.
+PUBLISHED = {"mondrian": [""], "rules": ["_rules", "_qi"]}
 #: Options without a name of their own.
 POSITIONAL = ("table", "more", "tables", "reports")
 
-#: Where data go that another program reads, while what is said for people goes elsewhere.
+#: Where data go that another program reads, while messages for people go elsewhere.
 _data: ContextVar[TextIO | None] = ContextVar("data", default=None)
+
+
+class Unwritable(TableError):
+    """Standard output cannot be written: the disk is full, say."""
+
+
+class Output(io.TextIOBase):
+    """A stream for data; an error of writing it, but for a reader who is gone, is :class:`Unwritable`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text as it is; to a terminal, which shows it to people, with control characters as escapes."""
+        self._tried(lambda: self.stream.write(visible(text) if self.isatty() else text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._tried(self.stream.flush)
+
+    def close(self) -> None:
+        """Leave the stream open, and do not flush it when this object is forgotten, where an error would be lost."""
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self.stream.isatty()
+
+    def _tried(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise Unwritable(f"standard output cannot be written: {error.strerror or error}") from error
+
+
+class ForPeople(Output):
+    """A stream for people: control characters are escapes, as are characters that its encoding lacks."""
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        encoding = self.stream.encoding or "utf-8"
+        shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
+        self._tried(lambda: self.stream.write(shown))
+        return len(text)
 
 
 def source_name(path: str) -> str:
@@ -35,6 +102,8 @@ def read_text(path: str) -> str:
     """Read a text in UTF-8, or standard input, whole."""
     if path != DASH:
         return arguments.text_of_file(path, "the file")
+    if sys.stdin is None:
+        raise TableError("standard input is closed; give a file")
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
@@ -43,46 +112,96 @@ def read_text(path: str) -> str:
 
 def check_streams(options: argparse.Namespace) -> None:
     """Refuse two readers of standard input, or two writers of standard output, before any work."""
-    readers = []
-    for name, value in vars(options).items():
-        files = [one[1] if isinstance(one, tuple) else one for one in (value if isinstance(value, list) else [value])]
-        option = "TABLE" if name in POSITIONAL else f"--{name.replace('_', '-')}"
-        readers += [option] * (files.count(DASH) if name not in WRITTEN else 0)
+    readers = [option for option, text in _given(options) if text == DASH]
     if len(readers) > 1:
         raise TableError(f"{' and '.join(readers)} both read standard input (-), which is there once; give a file")
     if getattr(options, "json", False) and getattr(options, "out", None) == DASH:
         raise TableError("--json and --out - both write to standard output; give --out a file")
 
 
+def outputs(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """The files that a command writes, each with the option that names it."""
+    named = [(f"--{name}", path) for name in WRITTEN if (path := getattr(options, name, None)) not in (None, DASH)]
+    if options.command != "publish:run":
+        return named
+    parts = PUBLISHED.get(options.method, ["_qi", "_sa"])
+    return [(option, f"{path}{part}.csv") for option, path in named for part in parts]
+
+
+def check_inputs_kept(options: argparse.Namespace) -> None:
+    """Refuse to write a file that is also read, under whichever name, or to write one file twice, before any work."""
+    read = {found: option for option, text in _given(options) if (found := _identity(text)) is not None}
+    written: dict[object, str] = {}
+    for option, path in outputs(options):
+        now = _identity(path)
+        if now in read:
+            raise TableError(f"{option} would overwrite {path!r}, which {read[now]} is read from; give another name")
+        for same in {os.path.realpath(path), now} - {None}:
+            if same in written:
+                raise TableError(f"{written[same]} and {option} would both write {path!r}; give each a file of its own")
+            written[same] = option
+
+
+def _given(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Every text that is given, with its option, but for those that name files to be written."""
+    found: list[tuple[str, str]] = []
+    for name, value in vars(options).items():
+        option = "TABLE" if name in POSITIONAL else f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            text = one[1] if isinstance(one, tuple) else one
+            if isinstance(text, str) and name not in (*WRITTEN, "command"):
+                found.append((option, text))
+    return found
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Device and number of a file, which are the same under all its names; None if there is no file."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if path == DASH else os.stat(path)
+    except (OSError, ValueError, AttributeError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
 @contextmanager
 def talking(options: argparse.Namespace) -> Iterator[None]:
-    """Take what is printed for people out of the way of programs, which then find their data alone on standard output.
+    """Take messages for people out of the way of programs, which then find their data alone on standard output.
 
-    With ``--json`` it goes nowhere, as the document says it all; with ``--out -`` to standard error.
+    With ``--json`` messages go nowhere, as the document contains them; with ``--out -`` to standard error.
     """
-    is_json = getattr(options, "json", False)
-    if not is_json and getattr(options, "out", None) != DASH:
-        yield
-        return
-    reset = _data.set(sys.stdout)
+    stdout = sys.stdout
+    messages: TextIO = ForPeople(sys.stderr if getattr(options, "out", None) == DASH else stdout)  # type: ignore[assignment]
+    reset = _data.set(Output(stdout))  # type: ignore[arg-type]
     try:
-        with redirect_stdout(io.StringIO() if is_json else sys.stderr):
+        with redirect_stdout(io.StringIO() if getattr(options, "json", False) else messages):
             yield
     finally:
         _data.reset(reset)
 
 
+def say(*sentences: object) -> None:
+    """Print sentences for people, each on a line of its own, whatever line breaks the labels in it have."""
+    for sentence in sentences:
+        print(one_line(str(sentence)))
+
+
+def table_text(table: pd.DataFrame, **settings: Any) -> str:
+    """Write a table for people, each row on a line of its own, whatever line breaks its labels have."""
+    shown = table.map(one_line).rename(index=one_line, columns=one_line).rename_axis(index=one_line, columns=one_line)
+    return shown.to_string(**settings)
+
+
 def data_stream() -> TextIO:
     """Standard output, for data that another program reads."""
-    return _data.get() or sys.stdout
+    return _data.get() or Output(sys.stdout)  # type: ignore[return-value]
 
 
-def no_reader_left() -> None:
-    """Point standard output at nothing: its reader is gone, and the interpreter writes what is left at its end."""
+def discard(stream: TextIO) -> None:
+    """Point a stream at nothing: it cannot be written, and the interpreter would try again at its end, and fail."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nothing, sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # no real stream
-        sys.stdout = io.StringIO()
+        os.dup2(nothing, stream.fileno())
+    except (OSError, ValueError, AttributeError):  # not a real stream
+        pass
     finally:
         os.close(nothing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .as_html import MOST_ROWS, FirstRows, as_html
+from .as_html import MOST_ROWS, FirstRows, as_html, as_label, escaped, isolated
 from .shown import Shown
 
-__all__ = ["MOST_ROWS", "FirstRows", "Shown", "as_html"]
+__all__ = ["MOST_ROWS", "FirstRows", "Shown", "as_html", "as_label", "escaped", "isolated"]

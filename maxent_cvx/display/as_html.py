@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
 
 import pandas as pd
 
-__all__ = ["MOST_ROWS", "FirstRows", "as_html"]
+from ..errors import visible
+
+__all__ = ["MOST_ROWS", "FirstRows", "as_html", "as_label", "escaped", "isolated"]
+
+#: First strong isolate, and the end of one: what is between them does not change the order of the text around it.
+ISOLATE, END = "\u2068", "\u2069"
+#: Characters that are written from the right to the left: of Hebrew, Arabic and other scripts, and right-to-left marks.
+RIGHT_TO_LEFT = "\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff"
+#: An isolated label; or words from the right to the left, with the numbers among them and behind.
+TO_ISOLATE = re.compile(
+    rf"{ISOLATE}([^\u2066-\u2069]*){END}|[{RIGHT_TO_LEFT}](?:[{RIGHT_TO_LEFT}\d\s.'-]*[{RIGHT_TO_LEFT}\d])?"
+)
 
 #: Rows and columns of a table that are shown.
 MOST_ROWS, MOST_COLUMNS = 10, 20
@@ -44,13 +56,50 @@ class FirstRows:
             float_format=lambda number: f"{number:.{DIGITS}g}",
             show_dimensions=False,
         )
-        below = f"<p>the first {len(first)} of {total:,} {escape(self.of)}</p>" if total > len(first) else ""
-        return written + below
+        below = f"<p>the first {len(first)} of {total:,} {escaped(self.of)}</p>" if total > len(first) else ""
+        return isolated(written, "<bdi>", "</bdi>") + below
 
 
 def _cut(cell: object) -> object:
     """The beginning of a long text."""
     return f"{cell[:MOST_CHARACTERS]}..." if isinstance(cell, str) and len(cell) > MOST_CHARACTERS else cell
+
+
+def as_label(value: object) -> str:
+    r"""Write a label for a sentence: control characters are seen, and one of another direction is isolated.
+
+    >>> print(as_label("Flu\u202e"))
+    Flu\u202e
+    """
+    text = visible(str(value))
+    return f"{ISOLATE}{text}{END}" if re.search(f"[{RIGHT_TO_LEFT}]", text) else text
+
+
+def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
+    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order.
+
+    Parameters
+    ----------
+    text : str
+        Plain, or HTML or SVG without such characters in its attributes.
+    start, end : str
+        What is put around a label: by default characters, which attributes and drawings need; or the tags of an
+        element.
+    """
+    pieces, at = list[str](), 0
+    for found in TO_ISOLATE.finditer(text):
+        pieces += [visible(text[at : found.start()]), start, visible(found[1] or found[0]), end]
+        at = found.end()
+    return "".join([*pieces, visible(text[at:])])
+
+
+def escaped(text: str) -> str:
+    r"""Write a text as HTML: no markup, no control characters, and every other direction of writing isolated.
+
+    >>> ascii(escaped("<b> \u05d0"))
+    "'&lt;b&gt; <bdi>\\u05d0</bdi>'"
+    """
+    return isolated(escape(text), "<bdi>", "</bdi>")
 
 
 def as_html(text: str, *tables: FirstRows) -> str:
@@ -72,6 +121,6 @@ def as_html(text: str, *tables: FirstRows) -> str:
     heading, colon, said = bare.partition(": ")
     if not colon:
         heading, said = "", bare
-    title = f"<strong>{escape(heading)}</strong>: " if colon else ""
-    lines = "<br>".join(escape(line) for line in said.splitlines())
+    title = f"<strong>{escaped(heading)}</strong>: " if colon else ""
+    lines = "<br>".join(escaped(line) for line in said.splitlines())
     return f"<div><p>{title}{lines}</p>{''.join(table.html() for table in tables)}</div>"

@@ -18,7 +18,7 @@ from .exceptions import (
     TableError,
     UnknownName,
 )
-from .wording import amount, listing, shown, unknown_name
+from .wording import amount, listing, one_line, shown, unknown_name, visible
 
 __all__ = [
     "BadProbability",
@@ -38,8 +38,10 @@ __all__ = [
     "amount",
     "listing",
     "number",
+    "one_line",
     "shown",
     "unknown_name",
+    "visible",
     "whole",
 ]
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 from .exceptions import UnknownName
 
-__all__ = ["amount", "listing", "shown", "unknown_name"]
+__all__ = ["amount", "listing", "one_line", "shown", "unknown_name", "visible"]
 
 #: Characters of a value that a message shows.
 MOST_SHOWN = 80
+#: Characters that change how the text around them is shown: control characters other than tabs and line breaks, line
+#: and paragraph separators, bidirectional embeddings, overrides and isolates; and surrogates, which cannot be encoded.
+ACTIVE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def shown(value: object) -> str:
@@ -24,6 +28,20 @@ def shown(value: object) -> str:
     except Exception:  # Python refuses to write integers of more than 4,300 digits, and objects may fail to be written
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
+
+
+def visible(text: str) -> str:
+    r"""Write characters that would control a terminal or a page as escapes, so that they are seen and do nothing.
+
+    >>> print(visible("\x1b[31mFlu\u202e"))
+    \x1b[31mFlu\u202e
+    """
+    return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(value: object) -> object:
+    """Write a text as :func:`visible` does, and its line breaks as escapes, too; what is not a text stays as it is."""
+    return visible(value).replace("\n", "\\n") if isinstance(value, str) else value
 
 
 def amount(n: int, one: str, many: str | None = None) -> str:

@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from ..display import as_label, escaped, isolated
 from .answers import Answer
 
 __all__ = ["heat_map", "possible"]
@@ -39,16 +40,17 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
     limits = np.where(answer.exposing(threshold), threshold, np.inf)
-    heads = "".join(f'<th scope="col">{escape(named(answer.shown.columns[j]))}</th>' for j in columns)
+    heads = "".join(f'<th scope="col">{escaped(named(answer.shown.columns[j]))}</th>' for j in columns)
     rows = []
     for i, q in enumerate(answer.shown.index):
         ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
         cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
-        rows.append(f'<tr><th scope="row">{escape(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
-    who, what = escape(", ".join(map(str, answer.shown.index.names))), escape(", ".join(view.sensitive))
+        rows.append(f'<tr><th scope="row">{escaped(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
+    who, what = named(tuple(answer.shown.index.names)), named(view.sensitive)
+    name = escape(isolated(f"P({what} | {who})"))
     return (
         f'<div class="maxent-map{"" if is_current else " maxent-old"}"><p>{_caption(answer, threshold, is_current)}</p>'
-        f'<div><table aria-label="P({what} | {who})"><thead><tr><th scope="col">{who}</th><th scope="col">people</th>'
+        f'<div><table aria-label="{name}"><thead><tr><th scope="col">{escaped(who)}</th><th scope="col">people</th>'
         f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
     )
 
@@ -61,7 +63,7 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
     below = ", and below it the interval that the rows alone leave open" if answer.interval is not None else ""
     n_left_out = shown.shape[1] - len(possible(answer))
     left_out = f" {n_left_out} values that none of these can have are left out." if n_left_out else ""
-    what = escape(", ".join(answer.post.space.view.sensitive))
+    what = escaped(named(answer.post.space.view.sensitive))
     return (
         f"{before}P({what}){groups}: the maximum-entropy probability{below}. Framed: inferred with P &gt;= "
         f"{threshold:g}.{left_out}"
@@ -104,4 +106,4 @@ def short(p: float) -> str:
 
 def named(label: object) -> str:
     """Write a QI tuple, or a sensitive value."""
-    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    return ", ".join(map(as_label, label)) if isinstance(label, tuple) else as_label(label)

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
+from ..display import as_label
 from ..errors import MaxEntError
 from ..measures import Exposure, exposed, risk_utility
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
@@ -66,6 +67,16 @@ class Case:
         return post.names_people if isinstance(post, PartitionedPosterior) else len(post.space.people) > 0
 
     @property
+    def n_named(self) -> int:
+        """How many people the adversary knows by name; of a release in partitions this is not counted."""
+        return 0 if isinstance(self.post, PartitionedPosterior) else len(self.post.space.people)
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether the adversary believed something before the release."""
+        return self.model is not None and self.model.prior is not None
+
+    @property
     def view(self) -> Any:
         """What is published."""
         return self.post.release if isinstance(self.post, PartitionedPosterior) else self.post.space.view
@@ -83,7 +94,7 @@ class Case:
     @property
     def sa(self) -> str:
         """The sensitive attribute in a sentence: "Disease", or "Disease, Salary"."""
-        return ", ".join(self.view.sensitive)
+        return ", ".join(map(as_label, self.view.sensitive))
 
     @cached_property
     def exposure(self) -> Exposure:

@@ -30,7 +30,7 @@ EVIDENCE: tuple[tuple[str, str, str, Callable[[Case], list[Block]]], ...] = (
     ("certain", "What is certain, and why", "What follows by logic, and the statements that it follows from.", certain),
     (
         "intervals", "Intervals beside estimates",
-        "How far each probability could be from the estimate, for somebody who knows more.", intervals,
+        "Every probability that the release and the statements permit, not only the best guess.", intervals,
     ),
     (
         "assumptions", "What is published, and what the adversary is assumed to know",
@@ -56,7 +56,7 @@ def composed(cases: Sequence[Case], day: str, progress: bool | None) -> str:
         sections = [Section("answer", "The answer", "", parts)]
     wanted = [one for one in EVIDENCE if one[0] != "attacks" or asked.attacks]
     sections += [_section(cases, one) for one in progress_bar(wanted, "report", progress)]
-    sections.append(Section("making", "How this report was made", "", [Part("", making(asked, day), wide=True)]))
+    sections.append(Section("making", "How this report was made", "", [Part("", making(cases, day), wide=True)]))
     names = " and ".join(filter(None, [", ".join(case.name for case in cases[:-1]), cases[-1].name]))
     subtitle = f"What can be inferred of people's {first.sa} from what is published, and what to do about it"
     title = "Disclosure report" + (f": {names}" if first.name else "")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Context
 
 import pandas as pd
 
+from ..display import as_label
 from ..terms.people import OTHERS
 from .blocks import Cell
 
 __all__ = [
     "SPACE",
+    "at_most",
+    "below",
     "count",
     "from_on",
     "group_name",
@@ -31,16 +35,17 @@ SPACE = "\u00a0"
 
 
 def percent(p: float, exact: float = 0.0) -> str:
-    """Write a probability, as 83.3 %; what is within `exact` of 0 or 1 is that.
+    """Write a probability, as 83.3 %; what is within `exact` of 0 or 1 is that, if `exact` is a millionth at most.
 
     >>> [percent(p).replace(SPACE, " ") for p in (5 / 6, 0.8, 0.99999, 1.0, 1e-5)]
     ['83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %']
     """
     if math.isnan(p):
         return "not known"
-    if p >= 1 - max(exact, NEAR):
+    exact = min(max(exact, NEAR), HAIR)  # a worse answer is not rounded to a certainty
+    if p >= 1 - exact:
         return f"100{SPACE}%"
-    if p <= max(exact, NEAR):
+    if p <= exact:
         return f"0{SPACE}%"
     if p > 0.9995:
         return f"over 99.9{SPACE}%"
@@ -57,6 +62,26 @@ def from_on(threshold: float) -> str:
     """
     round_number = round(threshold, 5)
     return f"{'more than' if 0 < threshold - round_number < HAIR else 'at least'} {percent(round_number)}"
+
+
+def below(threshold: float) -> str:
+    """Write below which probability something does not count, the other side of :func:`from_on`.
+
+    >>> [below(p).replace(SPACE, " ") for p in (0.8, 0.5 + 1e-9)]
+    ['less than 80 %', 'at most 50 %']
+    """
+    return from_on(threshold).replace("at least", "less than").replace("more than", "at most")
+
+
+def at_most(x: float) -> Cell:
+    """A cell with a bound, which is rounded up, never down.
+
+    >>> [at_most(x).text for x in (1.41e-9, 2e-15, 0.0)]
+    ['1.5e-09', '2e-15', '0']
+    """
+    if not math.isfinite(x) or x == 0:
+        return number(x)
+    return Cell(f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x))):.2g}", float(x))
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:
@@ -85,17 +110,17 @@ def number(x: float, digits: int = 3) -> Cell:
 
 def label(value: object) -> str:
     """Write a value of an attribute, or a combination of values of several."""
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(as_label, value)) if isinstance(value, tuple) else as_label(value)
 
 
 def value_name(sensitive: tuple[str, ...], value: object) -> str:
     """Write a sensitive value with its attribute: "Disease = Flu"."""
     several = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
-    return ", ".join(f"{name} = {one}" for name, one in zip(sensitive, several, strict=True))
+    return ", ".join(f"{as_label(name)} = {as_label(one)}" for name, one in zip(sensitive, several, strict=True))
 
 
 def group_name(index: pd.Index, at: int) -> str:
     """Write whom a row of probabilities is about: "Gender = female, Degree = junior", or "Iris", who is named."""
     levels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
     pairs = [(name, one) for name, one in zip(index.names, levels, strict=True) if (name, one) != ("who", OTHERS)]
-    return ", ".join(str(one) if name == "who" else f"{name} = {one}" for name, one in pairs)
+    return ", ".join(as_label(one) if name == "who" else f"{as_label(name)} = {as_label(one)}" for name, one in pairs)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display import as_label, isolated
 from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..plots.exposure_steps import exposure
 from ..plots.heat_map import posterior as drawn_posterior
 from .blocks import Block, Picture
 from .case import Case
-from .formats import percent
+from .formats import label, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +43,10 @@ def heat_map(case: Case) -> list[Block]:
     ax = drawn_posterior(case.post, max_rows=n)
     p = case.post.conditional()
     q, s = divmod(int(p.to_numpy().argmax()), p.shape[1])
-    whom = ", ".join(map(str, p.index[q])) if isinstance(p.index[q], tuple) else str(p.index[q])
+    whom, what = label(p.index[q]), label(p.columns[s])
     alt = (
         f"A heat map of the probability of each {case.sa} for the {n} groups of whom the adversary is surest; "
-        f"the largest is {percent(float(p.to_numpy()[q, s]), case.exact)}, of {p.columns[s]} for {whom}."
+        f"the largest is {percent(float(p.to_numpy()[q, s]), case.exact)}, for example of {what} for {whom}."
     )
     return [Picture(source_of(ax), alt, f"What is inferred of each group: the darker, the likelier ({n} groups).")]
 
@@ -55,6 +56,8 @@ def threshold_curve(cases: Sequence[Case]) -> list[Block]:
     posts = {case.name or "this adversary": case.post for case in cases}
     if any(isinstance(post, PartitionedPosterior) for post in posts.values()):
         return []
+    if len({case.is_compared for case in cases}) > 1:  # one drawing would count them by different rules
+        return []
     asked = cases[0].asked
     baseline: Any = asked.baseline if all(case.is_compared for case in cases) else None
     given: Any = posts if len(posts) > 1 else next(iter(posts.values()))
@@ -63,7 +66,9 @@ def threshold_curve(cases: Sequence[Case]) -> list[Block]:
         _closed(ax)
         return []
     ax.axvline(asked.threshold, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
-    counted = ", ".join(f"{case.exposure.people:,} of {name}" for name, case in zip(posts, cases, strict=True))
+    counted = ", ".join(
+        f"{case.exposure.people:,} of {as_label(name)}" for name, case in zip(posts, cases, strict=True)
+    )
     alt = (
         "How many people are exposed, against the threshold from which on somebody counts as exposed. At the threshold "
         f"of this report, {percent(asked.threshold)}, a dotted line, these are: {counted}."
@@ -101,7 +106,7 @@ def source_of(ax: Axes) -> str:
             figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     finally:
         _closed(ax)
-    return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue().encode()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(isolated(file.getvalue()).encode()).decode()}"
 
 
 def _closed(ax: Axes) -> None:

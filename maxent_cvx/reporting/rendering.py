@@ -7,8 +7,10 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from typing import Any
 
+from ..display import escaped, isolated
 from .blocks import Block, Table
 
 __all__ = ["Part", "Section", "page"]
@@ -93,15 +95,24 @@ def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
 
 @cache
 def _environment() -> Any:
-    """What finds the templates, and escapes whatever is put into them."""
+    """Return the environment of the templates, in which every text is escaped and isolated."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     found = Environment(
         loader=PackageLoader(__package__, "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
+        lstrip_blocks=True, finalize=_text,
     )  # fmt: skip
+    found.filters["attribute"] = lambda text: Markup(escape(isolated(text)))
     found.filters["kind"] = lambda block: type(block).__name__
     return found
+
+
+def _text(value: object) -> object:
+    """Write what a template is given: text is escaped, and its labels are isolated; markup stays as it is."""
+    from markupsafe import Markup
+
+    return Markup(escaped(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _hash(text: str) -> str:

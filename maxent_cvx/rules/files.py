@@ -86,11 +86,16 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
         )
     # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
     try:
-        table = pd.read_csv(
-            path, skiprows=1 if held else 0, keep_default_na=False, na_values=[""], encoding="utf-8", dtype=str
-        )
+        rows = pd.read_csv(
+            path, skiprows=1 if held else 0, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
+            dtype=str,
+        )  # fmt: skip
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise TableError(f"{str(path)!r} is no table of rules: {' '.join(str(error).split())}") from error
+    header = rows.iloc[0]  # which pandas would make different, Gender and Gender.1
+    if (twins := header[header.notna() & header.duplicated()]).size:
+        raise TableError(f"{str(path)!r} has more than one column named {listing(twins.unique())}; rename all but one")
+    table = rows[1:].set_axis(pd.Index(header.fillna(""), dtype=object), axis=1).reset_index(drop=True)
     for name in (name for name in SCORES if name in table):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
     return {"table": table, **told}

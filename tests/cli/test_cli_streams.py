@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -147,3 +148,116 @@ def test_an_interrupt_is_a_line(capsys, monkeypatch):
     monkeypatch.setattr("maxent_cvx.model.maxent.MaxEnt.solve", interrupted)
     assert main(["quantify", "hospital"]) == 130
     assert capsys.readouterr().err == "maxent-cvx: interrupted\n"
+
+
+def identical(path):
+    """A file's content, to see that it is kept."""
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["in.csv", "./in.csv", "symbolic.csv", "hard.csv"])
+@pytest.mark.parametrize("option", ["TABLE", "--people", "--knowledge", "stdin"])
+def test_an_input_is_never_overwritten(folder, capsys, monkeypatch, name, option):
+    """Under whichever name, and whichever option reads it, a command that would write over it is refused."""
+    texts = {
+        "TABLE": (folder / "hospital.csv").read_text(),
+        "--people": "name,Gender,Degree\nAlice,female,college\n",
+        "--knowledge": "P(Flu | Gender=male) = 0.3\n",
+    }
+    (folder / "in.csv").write_text(texts.get(option, texts["TABLE"]))
+    (folder / "symbolic.csv").symlink_to("in.csv")
+    os.link("in.csv", "hard.csv")
+    before = identical(folder / "in.csv")
+    given = (
+        ["in.csv", *BUCKET]
+        if option == "TABLE"
+        else ["-", *BUCKET]
+        if option == "stdin"
+        else ["hospital", option, "in.csv"]
+    )
+    with (folder / "in.csv").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert main(["quantify", *given, "--out", name]) == 2
+    assert "would overwrite" in capsys.readouterr().err
+    assert identical(folder / "in.csv") == before
+
+
+@pytest.mark.parametrize(
+    ("table", "method"), [("in.csv", ["--method", "mondrian", "--k", "2"]), ("in_sa.csv", ["--l", "2"])]
+)
+def test_publish_keeps_the_records(folder, capsys, table, method):
+    """The files of publish are named after --out; none of them is the table of original records."""
+    (folder / table).write_text((folder / "hospital.csv").read_text())
+    assert main(["publish", table, *ROLES, *method, "--out", "in"]) == 2
+    assert "would overwrite" in capsys.readouterr().err
+    assert identical(folder / table) == identical(folder / "hospital.csv")
+    assert not (folder / "in_qi.csv").exists()
+
+
+def test_two_outputs_are_two_files(folder, capsys):
+    """A link may make one file of two names: then one would be lost."""
+    (folder / "a.csv").touch()
+    (folder / "b.svg").symlink_to("a.csv")
+    assert main(["quantify", "hospital", "--out", "a.csv", "--plot", "b.svg"]) == 2
+    assert "would both write" in capsys.readouterr().err
+
+
+def test_two_columns_of_one_name(folder, capsys):
+    """Neither is taken in silence."""
+    (folder / "twins.csv").write_text((folder / "hospital.csv").read_text().replace("Name", "Gender", 1))
+    assert main(["quantify", "twins.csv", *BUCKET]) == 2
+    assert "more than one column named 'Gender'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.parametrize("stream", ["full", "closed"])
+@pytest.mark.parametrize("command", [["quantify", "hospital"], ["quantify", "hospital", "--json"], ["--help"]], ids=str)
+def test_standard_output_that_cannot_be_written(command, stream):
+    """Status 2 and one line: 1 would say that somebody is exposed."""
+    line = f"exec {shlex.join([*PROGRAM, *command])} {'>/dev/full' if stream == 'full' else '>&-'}"
+    found = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False)
+    assert found.returncode == 2
+    assert found.stderr.startswith(b"maxent-cvx: error: standard output")
+    assert found.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command", [["quantify", "nofile"], ["quantify"], ["quantify", "hospital", "--k", "x"]], ids=str
+)
+@pytest.mark.parametrize("error", ["", "2>&-"])
+def test_an_error_is_a_document_too(command, error):
+    """With --json standard output is one document, also of wrong options and without standard error."""
+    line = f"exec {shlex.join([*PROGRAM, *command, '--json'])} {error}"
+    found = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
+    assert json.loads(found.stdout)["status"] == found.returncode == 2
+
+
+def test_labels_do_nothing_to_a_terminal(folder, capsys):
+    """Control characters are shown as escapes, in sentences, tables and errors; a line break begins no line."""
+    evil = "Flu\x1b[2J\x07\u202e\nPASS: nobody is exposed"
+    table = pd.read_csv(folder / "hospital.csv").replace("Flu", evil)
+    table = table.rename(columns={"Gender": "Gen\x9bder\nPASS: a"})
+    table.to_csv("evil\x1b.csv", index=False)
+    roles = ["--qi", '"Gen\x9bder\nPASS: a",Degree', "--sa", "Disease", "--bucket", "Bucket"]
+    assert main(["quantify", "evil\x1b.csv", *roles, "--threshold", "0.3", "--out", "p\x1b.csv"]) == 0
+    assert main(["attack", "worst-case", "evil\x1b.csv", *roles]) == 0
+    assert main(["quantify", "no\x1bfile"]) == 2
+    shown = capsys.readouterr()
+    for text in (shown.out, shown.err):
+        assert not set(text) & set("\x1b\x07\x9b\u202e")
+        assert not [line for line in text.splitlines() if line.startswith("PASS")]
+    assert "Flu\\x1b[2J" in shown.out
+    assert pd.read_csv("p\x1b.csv").columns[3] == evil or evil in pd.read_csv("p\x1b.csv").columns, "data stay data"
+
+
+def test_formulas_are_escaped_on_request(folder, capsys):
+    """No cell and no name of a published file begins like a formula, and the command that reads it back runs."""
+    table = pd.read_csv(folder / "hospital.csv").replace({"Flu": "=1+1", "male": "@SUM(1)"})
+    table.rename(columns={"Gender": "+Gender"}).to_csv("sheet.csv", index=False)
+    roles = ["--qi", "+Gender,Degree", "--sa", "Disease"]
+    assert main(["publish", "sheet.csv", *roles, "--l", "2", "--out", "open", "--escape-formulas"]) == 0
+    command = shlex.split(capsys.readouterr().out.splitlines()[-1].partition(":")[2])
+    for path in ("open_qi.csv", "open_sa.csv"):
+        cells = pd.read_csv(path, header=None, dtype=str).stack()
+        assert not cells.str.match(r"[=+\-@\t\r]").any()
+    assert main(command[1:]) == 0

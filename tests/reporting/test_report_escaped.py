@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import re
+import warnings
+from xml.etree import ElementTree
+
 import pandas as pd
 import pytest
 
@@ -55,3 +60,28 @@ def test_a_browser_runs_nothing_of_it(report, tmp_path):
         assert page.locator("th[aria-sort]").count() == 1
         assert not dialogs
         assert not page.faults
+
+
+OVERRIDE, HEBREW = "\u202e%03 \u2069", "\u05e9\u05e4\u05e2\u05ea 30"
+
+
+def test_no_label_turns_the_numbers_of_a_sentence_round():
+    """Controls of direction are seen and do nothing; right-to-left labels are isolated, in drawings, too."""
+    table = pd.DataFrame(
+        {HEBREW: ["a", "b", "a", "b"], "S": [OVERRIDE, HEBREW, OVERRIDE, f"x\x07{OVERRIDE}"], "B": [1, 1, 2, 2]}
+    )
+    release = mx.Release.from_buckets(table, qi=HEBREW, sa="S", bucket="B")
+    post = mx.MaxEnt(release).add(mx.P(OVERRIDE, given={HEBREW: "a"}) >= 0.9).solve()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # fonts of drawings lack control characters
+        html = mx.report({HEBREW: post, OVERRIDE: mx.MaxEnt(release).solve()}, threshold=0.5).html
+    drawings = [base64.b64decode(one).decode() for one in re.findall(r"base64,([A-Za-z0-9+/=]{100,})", html)]
+    assert drawings
+    for text in (html, *drawings, post._repr_html_(), release._repr_html_(), mx.measures.exposed(post)._repr_html_()):
+        assert not set(text) & set("\u202e\x07")
+        assert text.count("\u2068") == text.count("\u2069")
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+    bare = re.sub(r"<bdi>[^<]*</bdi>|\u2068[^\u2069]*\u2069", "", html)
+    assert "\u05e9" not in bare, "everything of this direction is isolated"
+    assert f"<bdi>{HEBREW}</bdi>" in html

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from maxent_cvx import StatementError, TableError
 from maxent_cvx.views.generalized import coverage, covers, label_of, read_hierarchies
+from maxent_cvx.views.generalized.dialects import STARS
+from maxent_cvx.views.generalized.domain import Domain
 from support.helpers import refused
 from support.solving import examples
 
@@ -323,3 +326,22 @@ def test_hierarchies_that_are_refused(tmp_path):
         read_hierarchies({"Age": path})
     with refused(StatementError, "dictionary or a DataFrame"):
         read_hierarchies({"Age": 3})
+
+
+@examples(200)
+@given(text=st.text("ab", max_size=8), mask=st.text("ab*", min_size=1, max_size=8))
+def test_runs_of_stars_match_as_regular_expressions_do(text, mask):
+    """A run of stars is as many characters at most, or any number of them."""
+    parts = STARS.split(mask)
+    if len(parts) < 3:
+        return
+    found = Domain(pd.Index([text]), "text").masked(parts)
+    for mark, run in zip(found, (".{0,%d}", ".*"), strict=True):
+        pattern = "".join((run % len(part) if "%" in run else run) if part[:1] == "*" else part for part in parts)
+        assert bool(mark[0]) == (re.fullmatch(pattern, text) is not None)
+
+
+def test_many_stars_end_at_once():
+    """No cell makes matching go back and forth: a regular expression would take years."""
+    values = pd.Index(["a" * 5_000 + "c", "a" * 5_000 + "b", "1" * 5_000 + "x"])
+    assert covers("*a" * 2_000 + "*b", values, "text", {}).tolist() == [False, True, False]

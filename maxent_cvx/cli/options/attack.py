@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..parsing import Commands, counts
-from .tables import release_options, table_options
+from .tables import formula_option, release_options, table_options
 
 __all__ = ["add"]
 
@@ -79,4 +79,5 @@ def _outputs(command: argparse.ArgumentParser, drawn: str) -> None:
         "--json", action="store_true", help="print what is found as one JSON document, and nothing else"
     )
     command.add_argument("--out", metavar="FILE", help="write the table that is printed, whole: .csv, or -")
+    formula_option(command)
     command.add_argument("--plot", metavar="FILE", help=f"draw {drawn}: .png, .pdf or .svg")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..parsing import Commands, pair
-from .tables import table_options
+from .tables import formula_option, table_options
 
 __all__ = ["add"]
 
@@ -39,6 +39,7 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--out", metavar="NAME", default="published", help="what names of files begin with (published)"
     )
+    formula_option(command)
     command.add_argument("--id", metavar="I", help="column of pseudonyms to be published: anatomy, mondrian, republish")
     command.add_argument(
         "--safe", type=pair, metavar="C,K",

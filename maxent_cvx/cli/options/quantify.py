@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..parsing import Commands, counts
-from .tables import judging_options, release_options, table_options
+from .tables import formula_option, judging_options, release_options, table_options
 
 __all__ = ["add", "knowledge_options", "rule_options"]
 
@@ -84,6 +84,7 @@ def _output_options(command: argparse.ArgumentParser) -> None:
         help="write P(s | q), with --people P(s | person), with --top the scores: .csv, or - for standard output; the "
         "posterior: .parquet; of Parquet files P(q, s, b): a folder",
     )  # fmt: skip
+    formula_option(group)
     group.add_argument("--plot", metavar="FILE", help="draw what is printed: .png, .pdf or .svg")
     group.add_argument("--report", metavar="FILE", help="write a report for somebody who decides: .html")
     group.add_argument("--cluster", metavar="ADDRESS", help="Parquet files: the scheduler of a Dask cluster, tcp://...")

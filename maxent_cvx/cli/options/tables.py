@@ -6,7 +6,7 @@ import argparse
 
 from ..parsing import limit, named_file, share
 
-__all__ = ["judging_options", "release_options", "table_options"]
+__all__ = ["formula_option", "judging_options", "release_options", "table_options"]
 
 #: What a TABLE can be.
 TABLE = "a CSV file with a header, - for standard input, or the built-in adult or hospital"
@@ -53,6 +53,15 @@ def release_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--counterfeits", action="store_true", help="buckets may hold more values than people (m-invariance)"
     )
+
+
+def formula_option(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add the option of commands that write labels of the data into CSV files."""
+    command.add_argument(
+        "--escape-formulas", action="store_true",
+        help="put an apostrophe before texts that begin with =, +, -, @, a tab or a line break, so that no spreadsheet "
+        "runs them as formulas",
+    )  # fmt: skip
 
 
 def judging_options(command: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets
 
+from ...display import isolated
 from ..adjustable import Adjustable, Scale
 from ..assumptions import Assumptions
 from ..state import State
@@ -113,7 +114,8 @@ class Controls:
             tick = self._ticks[label]
             one = self.assumptions.adjustable.get(label)
             said = label if one is None else str(one.at(setting))
-            tick.value, tick.description = setting.known, f"{label}: {said}" if one and one.has_own_label else said
+            named = f"{label}: {said}" if one and one.has_own_label else said
+            tick.value, tick.description = setting.known, isolated(named)
             for field in ("value", "vagueness"):
                 if (label, field) in self._sliders:
                     found = self._sliders[label, field]
@@ -129,4 +131,6 @@ def heading(text: str) -> Any:
 
 def slider(caption: str, name: str, scale: Scale) -> Slider:
     """A slider over a scale."""
-    return Slider(caption=caption, name=name, min=scale.low, max=scale.high, step=scale.step, digits=scale.digits)
+    return Slider(
+        caption=caption, name=isolated(name), min=scale.low, max=scale.high, step=scale.step, digits=scale.digits
+    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import ipywidgets
 
+from ...display import escaped
 from ..answers import NoAnswer
 from ..exploration import Exploration
 from ..state import State
@@ -64,6 +63,6 @@ class Page:
 def as_html(head: str, items: list[str]) -> str:
     """Write sentences, or a sentence and a list of what it is about."""
     if not head:
-        return "".join(f"<p>{escape(item)}</p>" for item in items)
-    listed = "".join(f"<li>{escape(item)}</li>" for item in items)
-    return f"<p><strong>{escape(head)}</strong></p>" + f"<ul>{listed}</ul>" * bool(items)
+        return "".join(f"<p>{escaped(item)}</p>" for item in items)
+    listed = "".join(f"<li>{escaped(item)}</li>" for item in items)
+    return f"<p><strong>{escaped(head)}</strong></p>" + f"<ul>{listed}</ul>" * bool(items)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...display import FirstRows, Shown
-from ...errors import SolverError
+from ...errors import SolverError, one_line
 from .intervals import Intervals
 from .through import Through
 
@@ -165,7 +165,8 @@ class Exposure(Shown):
         return Through.checked(self._through).statements
 
     def __str__(self) -> str:
-        return "\n".join([*self._sentences(), *(f"Warning: {one}" for one in self.warnings)])
+        sentences = [*self._sentences(), *(f"Warning: {one}" for one in self.warnings)]
+        return "\n".join(str(one_line(sentence)) for sentence in sentences)  # labels may hold line breaks
 
     def __repr__(self) -> str:
         return f"<Exposure: {self}>"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ...errors import amount
 from ..blocks import Block, Cell, Column, Paragraph, Table, Verdict
 from ..case import Case
-from ..formats import count, from_on, number, percent, share, value_name
+from ..formats import at_most, below, count, from_on, number, percent, share, value_name
 from .exposed_rows import ExposedRows
 from .published import people_in
 
@@ -23,10 +23,11 @@ def answer(case: Case) -> list[Block]:
     """Say whether anybody is exposed, what that means, and of whom the adversary is surest."""
     found, n = case.exposure, case.exposure.total
     people, holds = float(found.people), case.post.certificate.holds
+    but = ", but see the warning" * bool((found.warnings and not people) or not holds)
     if people:
-        headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed"
+        headline = f"{share(people, n)} {'is' if people == 1 else 'are'} exposed{but}"
     else:
-        headline = f"Nobody of {count(n).text} people is exposed{', but see the warning' * bool(found.warnings)}"
+        headline = f"Nobody of {count(n).text} {'person' if n == 1 else 'people'} is exposed{but}"
     status = "bad" if people else "open" if found.warnings else "good"
     sentences = [_meaning(case), *found.distances, *_surest(case), *_usual(case), _adversary(case)]
     warnings: list[Block] = [Paragraph(one, "warning") for one in found.warnings]
@@ -38,15 +39,15 @@ def answer(case: Case) -> list[Block]:
 
 def _meaning(case: Case) -> str:
     """What being exposed means here."""
-    asked, at = case.asked, percent(case.asked.threshold)
+    asked = case.asked
     what = f"a value of {case.sa}" if asked.sensitive is None else f"a sensitive value of {case.sa}"
     close = f", to within {case.exposure.closeness}," * bool(case.exposure.closeness)
     words = f"A person is exposed if an adversary infers {what}{close} with a probability of {from_on(asked.threshold)}"
     if case.is_compared:
         before = (
-            f"its share among all people of the release is below {at}"
+            f"its share among all people of the release is {below(asked.threshold)}"
             if isinstance(asked.baseline, str)
-            else f"the baseline says less than {at}"
+            else f"the baseline says {below(asked.threshold)}"
         )
         return f"{words}, while {before}."
     if asked.baseline is None:
@@ -59,10 +60,16 @@ def _surest(case: Case) -> list[str]:
     rows = ExposedRows.of(case.exposure, case.view.sensitive)
     if not len(rows):
         return []
-    usual = "" if rows.usual[0] != rows.usual[0] else f"; of all people {percent(rows.usual[0])} have it"
+    usual = ""
+    if rows.usual[0] == rows.usual[0]:
+        overall = case.exposure.baseline == "overall"
+        usual = f"; {'of all people' if overall else 'in the baseline'} {percent(rows.usual[0])} have it"
+    ties = len(rows) > 1 and rows.p[1] >= rows.p[0] - case.exact
+    which = "One of the surest inferences that count" if ties else "The surest inference that counts"
+    each = "" if rows.people[0] == 1 else "each "
     return [
-        f"The surest inference: {amount(int(rows.people[0]), 'person', 'people')} with {rows.whom(0)} "
-        f"{'has' if rows.people[0] == 1 else 'have'} {rows.what(0)}{_about(case)}, with a probability of "
+        f"{which}: {amount(int(rows.people[0]), 'person', 'people')} with {rows.whom(0)} "
+        f"{'has' if rows.people[0] == 1 else 'have'} {rows.what(0)}{_about(case)}, {each}with a probability of "
         f"{percent(rows.p[0], case.exact)}{usual}."
     ]
 
@@ -86,11 +93,14 @@ def _usual(case: Case) -> list[str]:
 
 def _adversary(case: Case) -> str:
     """Who infers this."""
-    n = None if case.model is None else case.model.form.shape[0] - case.model.form.n_facts + len(case.model.convex)
-    if n is None:
-        return "The adversary knows what is published, and what was assumed when the answer was computed."
-    more = f" and {amount(n, 'statement')} besides, listed below" if n else " and nothing besides"
-    return f"The adversary knows what is published{more}. Whoever knows more may infer more."
+    if case.model is None:
+        return "The adversary knows the release, and what was assumed when the answer was computed."
+    n = case.model.form.shape[0] - case.model.form.n_facts + len(case.model.convex)
+    people = f"{amount(case.n_named, 'person', 'people')} by name"
+    known = [people] * bool(case.n_named) + [f"{amount(n, 'statement')}, listed below"] * bool(n)
+    before = " Before, the adversary believed what the prior below says." * case.has_prior
+    more = f", and besides {' and '.join(known)}" if known else ", and nothing besides" * (not case.has_prior)
+    return f"The adversary knows the release{more}.{before} Whoever knows more may infer more."
 
 
 def glance(cases: Sequence[Case]) -> Table:
@@ -100,9 +110,9 @@ def glance(cases: Sequence[Case]) -> Table:
         "people exposed": _exposed,
         "largest probability that is inferred": _largest,
         "statements that the adversary knows": _statements,
-        "certain inferences": _certain,
+        "inferences that statements make certain": _certain,
         ENTROPY: lambda case: number(case.post.entropy, 6),
-        "every probability proved to be within": lambda case: number(case.post.certificate.bound, 2),
+        "every probability proved to be within": lambda case: at_most(case.post.certificate.bound),
     }
     if any(case.names_people for case in cases):  # named people are distinguishable, which alone is entropy
         del figures[ENTROPY]

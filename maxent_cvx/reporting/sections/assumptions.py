@@ -74,8 +74,12 @@ def _statements(case: Case) -> list[Block]:
     """Each statement."""
     found = statements_of(case.model)
     if not found:
-        return [Paragraph("The adversary is assumed to know nothing besides what is published. Whoever knows more may "
-                          "infer more.", "note")]  # fmt: skip
+        only = (
+            "No statement about them is assumed to be known"
+            if case.n_named or case.has_prior
+            else ("The adversary is assumed to know nothing besides the release")
+        )
+        return [Paragraph(f"{only}. Whoever knows more may infer more.", "note")]
     shown = found[: max(case.asked.rows, MOST_STATEMENTS)]
     named = any(held for _, held in shown)
     columns = [Column("Statement", "code"), *[Column("Called")][:named]]

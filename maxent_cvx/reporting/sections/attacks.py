@@ -76,8 +76,9 @@ def _worst(table: pd.DataFrame, case: Case) -> list[Block]:
     ]  # fmt: skip
     words = (
         "Nobody knows beforehand what an adversary knows. This is the largest probability that somebody has a value, "
-        'for an adversary who knows any so many pieces of knowledge, the most harmful ones; a piece reads "if this '
-        'person has this value, that person has that value".'
+        "for an adversary who knows the release and, instead of the statements of this report, so many pieces of "
+        'knowledge, the most harmful ones; a piece reads "if this person has this value, that person has that value". '
+        "Everything else that fits the release is taken to be equally likely."
     )
     return [Paragraph(words), Table("The worst case", columns, rows, len(table))]
 

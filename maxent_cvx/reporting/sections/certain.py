@@ -11,6 +11,9 @@ from ..formats import count, percent
 
 __all__ = ["certain"]
 
+#: What is not in the list.
+ALONE = "What each bucket determines by itself, such as the value that all of its people have, is not listed here."
+
 
 def certain(case: Case) -> list[Block]:
     """List inferences that are no matter of probability, those that somebody has a value first."""
@@ -18,7 +21,7 @@ def certain(case: Case) -> list[Block]:
         return [Paragraph(f"What is certain is not listed: {case.certain.why}.", "missing")]
     found = case.certain.value
     if found.empty:
-        return [Paragraph("No statement makes anything certain that what is published had left open.")]
+        return [Paragraph(f"No statement makes anything certain that the release leaves open. {ALONE}")]
     has, people = found["probability"].to_numpy() == 1, found["people"].to_numpy()
     order = np.lexsort((-people, ~has))
     said = [
@@ -26,8 +29,8 @@ def certain(case: Case) -> list[Block]:
         f"{amount(int((~has).sum()), 'inference')} that they have it not" if (~has).any() else "",
     ]
     lead = Paragraph(
-        f"Certain by logic alone, whatever is likely: {' and '.join(filter(None, said))}. The statements beside each "
-        "force it, together with what is published; without any one of them it would be open."
+        f"Certain by logic alone, whatever is likely: {' and '.join(filter(None, said))}. The reasons beside each "
+        f"force it, together with the release; without any one of several reasons it would be open. {ALONE}"
     )
     rows = []
     for at in order[: case.asked.rows]:

@@ -29,6 +29,8 @@ def changes(case: Case) -> list[Block]:
     """Say what would make the release safer against this adversary."""
     found = case.exposure
     if not found.people:
+        if not case.post.certificate.holds:
+            return [Paragraph("Whether anything has to change cannot be said: the answer is not certified.", "warning")]
         nothing = "Nothing has to change for this adversary and this threshold"
         if found.undecided:
             nothing = "Whether something has to change is not decided: see the warnings above."
@@ -40,8 +42,8 @@ def changes(case: Case) -> list[Block]:
                 [
                     "Ask what else somebody could know of these people. Add it as statements, and make this report "
                     "again.",
-                    "Compare with a lower threshold, and see the intervals below for what could be inferred by "
-                    "somebody who knows more.",
+                    "Compare with a lower threshold, and ask how much a few pieces of knowledge could disclose at "
+                    "worst (the worst-case attack).",
                 ]
             ),
         ]
@@ -52,12 +54,13 @@ def changes(case: Case) -> list[Block]:
 def _groups(case: Case, found: Exposure) -> list[str]:
     """Whom to look at."""
     rows = ExposedRows.of(found, case.view.sensitive)
-    n, total = len(rows), found.total
+    n, total = rows.index.nunique(), found.total
     short = rows.index.nlevels <= MOST_COLUMNS + 1
-    names = "; ".join(dict.fromkeys(rows.whom(at) for at in range(min(n, NAMED)))) if short else "the list below"
+    each = list(dict.fromkeys(rows.whom(at) for at in range(len(rows))))[:NAMED] if short else []
+    names = "; ".join(each) if short else "the list below"
     which = f": {names}" if short and n <= NAMED else f", beginning with {names}" if short else f": see {names}"
     return [
-        f"All exposed people, {count(found.people).text} of {count(total).text}, are in {amount(n, 'group')}{which}. "
+        f"The exposed people, {count(found.people).text} of {count(total).text}, are in {amount(n, 'group')}{which}. "
         "Put them together with people who have other values, coarsen what is told of them, or withhold them."
     ]
 
@@ -67,17 +70,25 @@ def _statements(case: Case, found: Exposure) -> list[str]:
     if case.model is None:
         return []
     if not case.model.knowledge:
-        return ["It is the publication that exposes them: the adversary is assumed to know nothing besides."]
+        if case.has_prior:
+            return ["The release exposes them to somebody who believed before what the prior says: check the prior."]
+        return ["The release alone exposes them: the adversary is assumed to know nothing else of anybody's value."]
     alone = Tried.of(lambda: found.published_alone)
     if alone.value is None:
         return [f"Whether what is published exposes them by itself could not be worked out: {alone.why}."]
+    release = "The release, with the prior," if case.has_prior else "The release"
     if alone.value >= found.people:
-        return ["What is published exposes all of them by itself: it does not take the statements."]
-    by_itself = "nobody" if not alone.value else amount(alone.value, "person", "people")
+        return [f"{release} exposes all of them by itself, without the statements."]
+    rest = found.people - alone.value
     return [
-        f"What is published exposes {by_itself} by itself; the others only in the eyes of somebody who knows the "
-        "statements, too. Check whether anybody outside can know each of them: what nobody can know is no reason to "
-        "change anything, and can be left out of the model.",
+        (
+            f"{release} exposes none of them by itself: "
+            if not alone.value
+            else f"{release} exposes {amount(alone.value, 'person', 'people')} by itself; the other "
+        )
+        + f"{amount(rest, 'person is', 'people are')} exposed only to somebody who also knows the statements. Check "
+        "whether anybody outside can know each of them: what nobody can know is no reason to change anything, and can "
+        "be left out of the model.",
         *_through(case, found),
     ]
 
@@ -115,8 +126,8 @@ def _merged(case: Case, post: Posterior, release: Release, found: Exposure) -> s
     least = case.exposed(again(post, in_one_bucket(release).release)).people
     if least >= found.people:
         return (
-            "Merging buckets does not help: even in one bucket of all, as many people would be exposed to this "
-            "adversary, who can infer it from hardly more than how many people have each value. Withhold these "
+            f"Merging buckets does not help: with one bucket for everybody, which was tried, {count(least).text} "
+            f"people would be exposed to this adversary, and now it is {count(found.people).text}. Withhold these "
             "groups, or ask again whether anybody knows so much."
         )
     now, exposed, names = release, found, list[str]()
@@ -126,6 +137,12 @@ def _merged(case: Case, post: Posterior, release: Release, found: Exposure) -> s
         exposed = case.exposed(again(post, now))
         if exposed.people <= least or len(now.buckets) < 2:
             break
+    if exposed.people >= found.people:
+        return (
+            f"Merging buckets two by two does not help: after {amount(len(names), 'merger')}, "
+            f"{count(exposed.people).text} people would be exposed to this adversary. In one bucket for everybody it "
+            f"would be {count(least).text}."
+        )
     listed = ", ".join(names[:NAMED]) + (f", and {len(names) - NAMED} more" if len(names) > NAMED else "")
     left = (
         "nobody" if not exposed.people else f"{count(exposed.people).text} instead of {count(found.people).text} people"

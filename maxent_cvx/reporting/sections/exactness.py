@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..blocks import Block, Cell, Column, Paragraph, Table
 from ..case import Case
-from ..formats import number
+from ..formats import at_most, number
 
 __all__ = ["exactness"]
 
@@ -18,18 +18,20 @@ def exactness(case: Case) -> list[Block]:
     if found.holds:
         small = ", less than one in a million" if found.bound < MILLIONTH else ""
         words = Paragraph(
-            f"Every probability that is inferred is proved to be within {found.bound:.1g} of the exact answer{small}. "
+            f"Every probability that is inferred is proved to be within {at_most(found.bound).text} of the exact "
+            f"answer{small}. "
             "The proof is worked out from the statements themselves and does not rely on the program that found the "
             "answer."
         )
     else:
+        worst = at_most(min(found.bound, 1.0)).text
         words = Paragraph(
-            f"The answer is not certified: a probability may be off by {min(found.bound, 1.0):.1g}. Do not decide by "
-            "this report; solve the model again with the default solver.",
+            f"The answer is not certified: a probability may be off by {worst}. Do not decide by this report; "
+            "solve the model again with the default solver.",
             "warning",
         )
     said: list[list[Cell]] = [
-        [Cell("largest possible error of a probability"), number(found.bound, 2)],
+        [Cell("largest possible error of a probability"), at_most(found.bound)],
         [Cell("largest violation of a statement, people"), number(found.residual, 2)],
         [Cell("distance from the optimum (duality gap), people"), number(found.gap, 2)],
         [Cell("terms that can have one value only"), number(float(found.forced), 9)],

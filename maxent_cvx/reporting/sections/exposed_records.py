@@ -19,7 +19,12 @@ def exposed_records(case: Case) -> list[Block]:
     if not case.asked.records or not case.exposure.people:
         return []
     found = Tried.of(lambda: _table(case))
-    return [Paragraph(f"Records are not shown: {found.why}.", "missing")] if found.value is None else [found.value]
+    if found.value is None:
+        return [Paragraph(f"Records are not shown: {found.why}.", "missing")]
+    if not found.value.total:
+        why = "Records are not shown: no original record has the quasi-identifiers of an exposed group, as published."
+        return [Paragraph(why, "missing")]
+    return [found.value]
 
 
 def _table(case: Case) -> Table:

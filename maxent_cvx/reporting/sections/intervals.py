@@ -37,35 +37,46 @@ def intervals(case: Case) -> list[Block]:
         ]
         for at in order[: case.asked.rows]
     ]  # fmt: skip
+    words = [*_sentences(case, low[counted], high[counted], q[counted]), _fixed(low[counted], high[counted])]
+    if len(ends) < len(index) * len(view.sensitive_values):
+        words.append(Paragraph("Values that nobody of a group can have by the release alone are left out.", "note"))
+    if not rows:
+        return words
     columns = [
         *group_columns(index), Column(case.sa), Column("Estimate", "number"), Column("What is possible", "range")
     ]  # fmt: skip
     table = Table("Estimates, and the interval that each lies in", columns, rows, len(order), "the largest estimates")
-    fixed = int(counted.sum()) - len(order)
-    return [*_sentences(case, low[counted], high[counted], q[counted]), _fixed(fixed, len(order)), table]
+    return [*words, table]
 
 
-def _fixed(fixed: int, left: int) -> Paragraph:
-    """Say of how many probabilities only one value is possible."""
+def _fixed(low: np.ndarray, high: np.ndarray) -> Paragraph:
+    """Say how many probabilities have one possible value, and how many of them are 0."""
+    is_fixed = high - low <= NEAR
+    n, fixed, zeros = len(low), int(is_fixed.sum()), int((is_fixed & (high <= NEAR)).sum())
     if not fixed:
-        return Paragraph(f"Of each of the {left:,} probabilities more than one value is possible.")
-    return Paragraph(
-        f"Of {fixed:,} of {fixed + left:,} probabilities only one value is possible, mostly 0; the others are below."
-    )
+        return Paragraph(f"Of each of the {n:,} probabilities more than one value is possible.")
+    which = f"{zeros:,} of them {'is' if zeros == 1 else 'are'} 0" if zeros else "none of them is 0"
+    others = f"; the table is about the other {n - fixed:,}" if fixed < n else ""
+    return Paragraph(f"Of {fixed:,} of {n:,} probabilities only one value is possible ({which}){others}.")
 
 
 def _sentences(case: Case, low: np.ndarray, high: np.ndarray, q: np.ndarray) -> list[Block]:
     """How many people reach the threshold for sure, and how many could."""
     n_q, at = np.asarray(case.view.n_q), case.asked.threshold
-    sure, could = (int(n_q[np.unique(q[ends >= at - case.exact])].sum()) for ends in (low, high))
+    sure, could = (int(n_q[np.unique(q[ends >= at - NEAR])].sum()) for ends in (low, high))
     total = int(n_q.sum())
     words = (
-        "An estimate is the adversary's best guess; the interval is what everything that is known permits. For "
-        f"{share(sure, total)}, some value has a probability of {from_on(at)} in any case; for "
-        f"{share(could, total)}, one could have it in the eyes of somebody who knows more. How usual the value is, is "
-        "not considered here."
+        "An estimate is the adversary's best guess for somebody who is known by the quasi-identifiers only. The "
+        "interval contains every probability that the release and the statements permit. For "
+        f"{share(sure, total)}, the smallest possible probability of some value is {from_on(at)}; for "
+        f"{share(could, total)}, the largest possible probability of some value is {from_on(at)}. The baseline is not "
+        "considered here."
     )
-    return [Paragraph(words)]
+    more = (
+        "Intervals do not bound what somebody infers who can tell people with the same quasi-identifiers apart, or who "
+        "knows how the values of different people depend on each other: see the worst-case attack."
+    )
+    return [Paragraph(words), Paragraph(more, "note")]
 
 
 def _ends(low: float, high: float) -> str:

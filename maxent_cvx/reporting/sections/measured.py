@@ -30,7 +30,7 @@ def recognised(case: Case) -> list[Block]:
     if isinstance(case.view, Release) and not case.view.generalized:
         words = (
             "In buckets the quasi-identifiers are published as they are, so that whoever is in the release can be "
-            f"recognised in it. What protects people there is that their {case.sa} is not told: see the answer above."
+            f"recognised in it. Their {case.sa} is published by bucket only: the answer above says what that protects."
         )
         blocks.append(Paragraph(words))
     return [*blocks, measured_table("Risks of being recognised", found)]

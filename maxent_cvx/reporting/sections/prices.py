@@ -23,8 +23,7 @@ def prices(case: Case) -> list[Block]:
         return [Paragraph(f"Prices are not given: {case.prices.why}.", "missing")]
     table = case.prices.value
     if table.empty:
-        return [Paragraph("The adversary is assumed to know nothing besides what is published: there is nothing to "
-                          "have a price.")]  # fmt: skip
+        return [Paragraph("The adversary is assumed to know no statement, and only statements have prices.")]
     price = table["price"].to_numpy()
     idle = int((price == 0).sum())
     words = (

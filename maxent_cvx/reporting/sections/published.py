@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
+from ...display import as_label
 from ...errors import amount
 from ...views import GroupedRelease, PartitionedRelease, QITable, Release, ReleaseSeries
 from ...views.grouped import OUTSIDE
@@ -28,7 +32,7 @@ def published_in_words(view: Any) -> str:
         held = "1 bucket" if buckets == 1 else f"{buckets:,} buckets"
         return (
             f"A table of {n} people in {held}. Of each bucket it is published who is in it, by {qi}{coarse} and how "
-            f"often each value of {sa} occurs in it. Who of them has which value is not published."
+            f"often each value of {sa} occurs in it. Who of them has which value is not published{_told(view)}."
         )
     if isinstance(view, QITable):
         counted = "" if view.n_s is None else f", and how many people have each value of {sa}"
@@ -52,6 +56,17 @@ def published_in_words(view: Any) -> str:
     return f"A {view.noun} of {n} people: how many there are by each of these: {tables}. q stands for {qi}, s for {sa}."
 
 
+def _told(view: Release | PartitionedRelease) -> str:
+    """Say where it follows all the same: in buckets of which all people have the same value."""
+    if not isinstance(view, Release):
+        return ", but follows where all people of a bucket have the same"
+    n = int((np.diff(sp.csc_array(view.n_sb > 0).indptr) == 1).sum())
+    return f", but follows in {amount(n, 'bucket')}, where all people have the same" if n else ""
+
+
 def _and(names: tuple[str, ...]) -> str:
-    """Write "A, B and C"."""
+    """Write "A, B and C"; of no name, that there is none."""
+    if not names:
+        return "pseudonym only"
+    names = tuple(map(as_label, names))
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -105,22 +105,48 @@ class Domain:
 
     def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Mark the values that fit a mask: its stars being a character at most (tools pad), or any number of them."""
-        if len(parts) > 3:  # several runs of stars
-            one = "".join(f".{{0,{len(part)}}}" if part[:1] == "*" else re.escape(part) for part in parts)
-            many = "".join(".*" if part[:1] == "*" else re.escape(part) for part in parts)
-            patterns = (re.compile(one, re.DOTALL), re.compile(many, re.DOTALL))
-            fits = [[pattern.fullmatch(text) is not None for text in self.texts] for pattern in patterns]
-            return np.array(fits[0], dtype=bool), np.array(fits[1], dtype=bool)
-        before, stars, after = parts
+        before, *inner, after = parts
         texts, sizes = self._fixed
-        any_number = np.strings.startswith(texts, before) & np.strings.endswith(texts, after)
-        any_number &= sizes >= len(before) + len(after)
-        return any_number & (sizes <= len(before) + len(stars) + len(after)), any_number
+        fits = np.strings.startswith(texts, before) & np.strings.endswith(texts, after)
+        fits &= sizes >= sum(len(part) for part in parts[::2])
+        if len(inner) == 1:
+            return fits & (sizes <= len(before) + len(inner[0]) + len(after)), fits
+        one, many = np.zeros(self.size, dtype=bool), np.zeros(self.size, dtype=bool)
+        for j in np.flatnonzero(fits):  # only with several runs of stars
+            many[j] = _fits(self.texts[j], parts, padded=False)
+            one[j] = many[j] and _fits(self.texts[j], parts, padded=True)
+        return one, many
 
     @cached_property
     def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
         """The texts as NumPy's own, and their lengths."""
         return self.texts.astype(np.str_), np.array([len(text) for text in self.texts], dtype=int)
+
+
+def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
+    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them.
+
+    Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is at
+    most the product of both lengths, over the bits of a machine word.
+    """
+    places: dict[str, int] = {}
+    for i, character in enumerate(text):
+        places[character] = places.get(character, 0) | 1 << i
+    ends, every = 1, (1 << len(text) + 1) - 1
+    for part in parts:
+        if part[:1] != "*":
+            for character in part:
+                ends = (ends & places.get(character, 0)) << 1
+        elif padded:
+            reach = 1  # how many ends each has become, doubled with each step
+            while reach <= min(len(part), len(text)):
+                step = min(reach, len(part) + 1 - reach)
+                ends, reach = (ends | ends << step) & every, reach + step
+        else:
+            ends = every & -(ends & -ends)
+        if not ends:
+            return False
+    return bool(ends >> len(text))
 
 
 def text_of(cell: object) -> str:
