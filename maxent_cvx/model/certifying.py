@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,9 @@ from ..solvers.certificate.certificate import Certificate, certify
 from ..solvers.solving.presolving import presolved
 from ..terms.space import Space
 from .adversary import Adversary
+from .posterior import Posterior
 
-__all__ = ["certified"]
+__all__ = ["certified", "certified_by"]
 
 
 def certified(
@@ -27,6 +29,21 @@ def certified(
     m = form.transformed_multipliers(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
     settled = presolved(model.posed).settled_for(x)
     return certify(form, model.posed.groups, x, form.project_to_dual_cone(m), settled)
+
+
+def certified_by(model: Adversary, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
+    """Bound how far counts are from the answer of a model, by an answer that is certified already.
+
+    Its multipliers do not prove the zeros that were found during the solve. Where these are needed, the bound is the
+    distance of the counts from the certified answer, plus the bound of that answer.
+    """
+    found = certified(model, counts, solved.multipliers)
+    if np.isfinite(found.bound):
+        return found
+    near, groups = solved.certificate, model.posed.groups
+    apart = np.abs(np.maximum(in_records(model.space, counts), 0.0) - solved.counts)
+    bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
+    return replace(found, moved=near.moved + float(apart.max()), gap=near.gap, bound=bound, backward=near.backward)
 
 
 def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:

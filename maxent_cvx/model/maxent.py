@@ -23,7 +23,7 @@ from ..system.progress import progress_bar
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
 from ..views.partitioned.partitioned_release import PartitionedRelease
-from .certifying import certified
+from .certifying import certified, certified_by
 from .explain.relaxation import Relaxation, least_relaxation
 from .intervals.bounded import BoundedAdversary
 from .iteration_bar import also_shown
@@ -257,7 +257,9 @@ class MaxEnt(BoundedAdversary):
         >>> model.certify(counts).bound < 0.01
         True
         """
-        return certified(self, counts, self.solve().multipliers if multipliers is None else multipliers)
+        if multipliers is None:
+            return certified_by(self, counts, self.solve())
+        return certified(self, counts, multipliers)
 
     def diagnose(self, time_limit: float | None = None) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).

@@ -75,6 +75,7 @@ WIDER = {
     "prior=None, attributes=None, *, people=None, knowledge=(), limit=200000000.0)",
     "mx.worlds.posterior(group, values, *, ties=None, limit=200000000.0)": "mx.worlds.posterior(group, values, *, "
     "ties=None, knowledge=(), limit=200000000.0)",
+    "mx.load_posterior(path)": "mx.load_posterior(path, verify=False)",
     "mx.worlds.sample(group, values, n=10000, *, seed=0)": "mx.worlds.sample(group, values, n=10000, *, seed=0, "
     "knowledge=())",
 }
