@@ -246,7 +246,7 @@ class Adversary:
         """
         found = path_of(path)
         data = sealed_model(self.space, self.prior, self._base.knowledge)
-        again = self.made_of(read_model(verified(BytesIO(data), "what was written", WRITER), "what was written"))
+        again = self._made_of(read_model(verified(BytesIO(data), "what was written", WRITER), "what was written"))
         if not same_system(self.form, again.form):
             raise TableError(
                 f"the model of this {self.view.noun} would not come back from the file as it is; report this, with "
@@ -287,12 +287,12 @@ class Adversary:
         stored, what = read_verified(path, WRITER), repr(str(path_of(path)))
         parts = read_model(stored, what)
         with decoding(what, "make the model again"):
-            model = cls.made_of(parts)
+            model = cls._made_of(parts)
             model.form  # noqa: B018 - rows that do not fit together are found here
         return model
 
     @classmethod
-    def made_of(cls, parts: StoredModel) -> Self:
+    def _made_of(cls, parts: StoredModel) -> Self:
         """Make a model of its parts."""
         model = object.__new__(cls)
         Adversary.__init__(model, parts.view, parts.people, parts.prior)

@@ -99,7 +99,7 @@ def _verified(loaded: Posterior, parts: dict[str, Any] | None, what: str) -> Pos
         )
     with decoding(what, "solve and save again"):
         assert parts is not None
-        model = MaxEnt.made_of(model_of_parts(loaded.space.view, loaded.space.people, parts))
+        model = MaxEnt._made_of(model_of_parts(loaded.space.view, loaded.space.people, parts))
         model.form  # noqa: B018 - rows that do not fit together are found here
     solved = model.solve()
     certificate = certified_by(model, loaded.counts, solved)
