@@ -55,7 +55,7 @@ def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
         counts = counts.to_numpy()[at]
     try:
         found = np.asarray(counts, dtype=float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise TableError(f"counts must be {len(space)} numbers of records, not {shown(counts)}") from None
     if found.shape != (len(space),) or not np.isfinite(found).all():
         raise TableError(f"counts must be {len(space)} finite numbers of records, one a term, not {shown(counts)}")

@@ -98,7 +98,7 @@ def compare_solvers(
     options = _options(options)
     labels = _labels(solvers, options)
     missing = {label: error for label in labels if (error := _missing(label, options.get(label, {})))}
-    if unknown := [label for label in options if label not in labels]:
+    if unknown := [label for label in options if label not in set(labels)]:
         raise unknown_name("solver to be compared", unknown[0], labels)
     answers: dict[Hashable, dict[str, Posterior | MaxEntError]] = {name: dict(missing) for name in models}
     for name, label in progress_bar(list(itertools.product(models, labels)), "solvers", progress):
