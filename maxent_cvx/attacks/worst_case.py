@@ -112,7 +112,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
 
 def numbers_of(value: object, name: str) -> list[int]:
     """Read how many pieces are known: a whole number, or several."""
-    some = [value] if not isinstance(value, Iterable) else arguments.list_of(value, name, "whole numbers")
+    some = [value] if not arguments.is_several(value) else arguments.list_of(value, name, "whole numbers")
     if not some:
         raise StatementError(f"{name}=[] asks nothing; give a whole number, or several")
     return [whole(one, name, 0) for one in some]

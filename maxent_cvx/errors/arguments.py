@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ __all__ = [
     "flag",
     "function",
     "instance",
+    "is_several",
     "is_text",
     "keywords",
     "known_label",
@@ -136,6 +137,11 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
+def is_several(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether something can be iterated over; NumPy's arrays without a dimension only seem so. A text can be, too."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+
+
 def text(value: object, what: str) -> str:
     """Read a text of at least one character."""
     if not is_text(value) or not value:
@@ -215,10 +221,9 @@ def mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
 
 def list_of(value: object, what: str, expected: str) -> list[Any]:
     """Read several of something; a text, a table or a dictionary is no list."""
-    is_one = isinstance(value, str | bytes | Mapping | _table_class() | type) or not isinstance(value, Iterable)
-    if is_one or (isinstance(value, np.ndarray) and value.ndim == 0):
+    if isinstance(value, str | bytes | Mapping | _table_class() | type) or not is_several(value):
         raise StatementError(f"{what} must be a list of {expected}, not {shown(value)}")
-    return list(value)  # type: ignore[call-overload]
+    return list(value)
 
 
 def array(value: object, what: str, size: int | None = None, error: type[MaxEntError] = StatementError) -> np.ndarray:

@@ -15,6 +15,7 @@ __all__ = [
     "Inaccurate",
     "Infeasible",
     "LabelMismatch",
+    "LargeModel",
     "MaxEntError",
     "NotDecided",
     "RepeatedStatement",
@@ -242,6 +243,24 @@ class GroupTooLarge(MaxEntError):
     ... except mx.GroupTooLarge as error:
     ...     print(str(error).partition(":")[0])
     1 of 1 group is too large for exact possible worlds
+    """
+
+
+class LargeModel(UserWarning):
+    """A model takes gigabytes of memory, or minutes; the message estimates how much before any of it is used.
+
+    A warning of :class:`MaxEnt` with named people: each of them has a term for every value and bucket that can be
+    theirs. Name only those of whom something is known: by symmetry, anybody else has the probabilities of the unnamed
+    people with the same quasi-identifiers.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", mx.LargeModel)  # no large model is made by mistake
+    ...     release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    ...     mx.MaxEnt(release, people={"Iris": {"Gender": "female"}})
+    <MaxEnt: 20 terms, 18 rows from 2 sources>
     """
 
 

@@ -25,7 +25,7 @@ from .emitted_rows import StoredSource, emit
 from .knowledge_base import KnowledgeBase
 from .labelling import new_label
 from .row_blocks import RowBlocks
-from .storage.checksum import read_verified, verified
+from .storage.checksum import decoding, read_verified, verified
 from .storage.models import WRITER, StoredModel, read_model, sealed_model
 from .storage.same_system import same_system
 
@@ -270,7 +270,7 @@ class Adversary:
         ------
         TableError
             If the file is not one, or not as it was written: damaged, cut, or edited; if it is of a view of one's own
-            whose class is not defined here.
+            whose class is not defined here. The checksum is not a signature: a forged file is a model like any other.
 
         Examples
         --------
@@ -284,7 +284,12 @@ class Adversary:
         >>> again.add("P(HIV | Gender=male) <= 0.3").describe()[["source", "rows"]].iloc[1:].values.tolist()
         [['Custom', 22], ['Statement', 1]]
         """
-        return cls._made_of(read_model(read_verified(path, WRITER), repr(str(path_of(path)))))
+        stored, what = read_verified(path, WRITER), repr(str(path_of(path)))
+        parts = read_model(stored, what)
+        with decoding(what, "make the model again"):
+            model = cls._made_of(parts)
+            model.form  # noqa: B018 - rows that do not fit together are found here
+        return model
 
     @classmethod
     def _made_of(cls, parts: StoredModel) -> Self:

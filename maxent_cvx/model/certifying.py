@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,9 @@ from ..solvers.certificate.certificate import Certificate, certify
 from ..solvers.solving.presolving import presolved
 from ..terms.space import Space
 from .adversary import Adversary
+from .posterior import Posterior
 
-__all__ = ["certified"]
+__all__ = ["certified", "certified_by"]
 
 
 def certified(
@@ -29,6 +31,21 @@ def certified(
     return certify(form, model.posed.groups, x, form.project_to_dual_cone(m), settled)
 
 
+def certified_by(model: Adversary, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
+    """Bound how far counts are from the answer of a model, by an answer that is certified already.
+
+    Its multipliers do not prove the zeros that were found during the solve. Where these are needed, the bound is the
+    distance of the counts from the certified answer, plus the bound of that answer.
+    """
+    found = certified(model, counts, solved.multipliers)
+    if np.isfinite(found.bound):
+        return found
+    near, groups = solved.certificate, model.posed.groups
+    apart = np.abs(np.maximum(in_records(model.space, counts), 0.0) - solved.counts)
+    bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
+    return replace(found, moved=near.moved + float(apart.max()), gap=near.gap, bound=bound, backward=near.backward)
+
+
 def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
     """One finite number of records for each term, in the order of the space."""
     if isinstance(counts, pd.Series):
@@ -38,7 +55,7 @@ def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
         counts = counts.to_numpy()[at]
     try:
         found = np.asarray(counts, dtype=float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise TableError(f"counts must be {len(space)} numbers of records, not {shown(counts)}") from None
     if found.shape != (len(space),) or not np.isfinite(found).all():
         raise TableError(f"counts must be {len(space)} finite numbers of records, one a term, not {shown(counts)}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..solvers.backends.cvxpy_problem import entropy_problem
+from ..solvers.monitoring.deadline import check_step
 from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import ClosedForm, Convex, Groups, Problem
 from ..solvers.substitution.substitution import substituted
@@ -144,12 +145,15 @@ class KnowledgeBase:
         n_records = self.space.view.n_records
         weights = self.space.weights
         weights = weights if self.space.prior is None else weights * self.space.prior_density
-        return substituted(stacked(rows[0], facts, known, n_records, weights), n_records)
+        form = stacked(rows[0], facts, known, n_records, weights)
+        check_step()
+        return substituted(form, n_records)
 
     @cached_property
     def posed(self) -> Problem:
         """What is to be solved."""
-        invariants = self.facts[0]
+        form, invariants = self.form, self.facts[0]
+        check_step()
         assert isinstance(invariants, PublishedRows)
         closed_form = ClosedForm(*invariants.closed_form(self.space))
         names = [
@@ -158,7 +162,8 @@ class KnowledgeBase:
             for i in range(len(one.convex))
         ]
         convex = Convex(self.space.counts, self.convex, names) if self.convex else None
-        return Problem(self.form, closed_form, Groups(*self.space.groups), convex)
+        check_step()
+        return Problem(form, closed_form, Groups(*self.space.groups), convex)
 
     @cached_property
     def problem(self) -> Any:

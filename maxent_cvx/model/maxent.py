@@ -23,7 +23,7 @@ from ..system.progress import progress_bar
 from ..terms.people import People
 from ..views import GroupedRelease, ReleaseSeries, View
 from ..views.partitioned.partitioned_release import PartitionedRelease
-from .certifying import certified
+from .certifying import certified, certified_by
 from .explain.relaxation import Relaxation, least_relaxation
 from .intervals.bounded import BoundedAdversary
 from .iteration_bar import also_shown
@@ -62,6 +62,11 @@ class MaxEnt(BoundedAdversary):
     ------
     UnknownName, StatementError
         If nobody in the release is as described, or a description is not complete.
+
+    Warns
+    -----
+    LargeModel
+        If people are so many that the model needs gigabytes of memory. Name only those of whom something is known.
 
     Examples
     --------
@@ -169,9 +174,11 @@ class MaxEnt(BoundedAdversary):
         polish : bool
             Go on from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
         time_limit : float
-            Seconds after which the solver stops, wherever it is. It is compared between iterations; presolve and
-            certificate take what they take. An answer that is certified by then is returned, any other is an error,
-            or with `allow_inaccurate` returned with its certificate.
+            Seconds after which the solve stops: stacking the rows, presolve, the solver and the certificate together.
+            The time is compared between iterations and between steps of the others, each of which may take seconds
+            in models of millions of terms. All but the solver may take a tenth more, and at least a second. An answer
+            that is certified by then is returned, any other is an error, or with `allow_inaccurate` returned with its
+            certificate, which bounds nothing where the time was not enough.
         callback : callable
             Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
             returns True, the solve stops as if the time were over.
@@ -192,6 +199,8 @@ class MaxEnt(BoundedAdversary):
             If the knowledge contradicts the published data or itself.
         Inaccurate
             If the answer is not certified.
+        NotDecided
+            If the time is over before the solver has begun.
         SolverError
             If the solver stops without an answer, is not installed, or cannot take the model, `time_limit` or
             `callback`.
@@ -214,10 +223,13 @@ class MaxEnt(BoundedAdversary):
         monitor = Monitor(verbose=options.pop("verbose", False), time_limit=time_limit, callback=callback)
         backend = find(solver)
         backend.check(options)
-        start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
-        with progress_bar(
-            None, "solve", False if monitor.verbose else progress, unit=" iterations", leave=False, delay=SHORT
-        ) as bar:
+        with (
+            within(monitor.seconds_left),
+            progress_bar(
+                None, "solve", False if monitor.verbose else progress, unit=" iterations", leave=False, delay=SHORT
+            ) as bar,
+        ):
+            start, asked = None if warm_start is None else first_multipliers(self, warm_start), self.at_rest()
             if bar.shown is not None and getattr(backend, "takes_callback", False):
                 monitor.callback = also_shown(bar, callback)
             solution = solve(
@@ -257,7 +269,9 @@ class MaxEnt(BoundedAdversary):
         >>> model.certify(counts).bound < 0.01
         True
         """
-        return certified(self, counts, self.solve().multipliers if multipliers is None else multipliers)
+        if multipliers is None:
+            return certified_by(self, counts, self.solve())
+        return certified(self, counts, multipliers)
 
     def diagnose(self, time_limit: float | None = None) -> pd.DataFrame:
         """Find statements that contradict each other, or the published data: an irreducible infeasible subsystem (IIS).

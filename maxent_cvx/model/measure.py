@@ -63,7 +63,7 @@ class Measures:
         if isinstance(measure, Mapping):
             named = {arguments.text(name, "the name of a measure"): of for name, of in measure.items()}
         else:
-            is_list = isinstance(measure, Iterable) and not callable(measure) and not isinstance(measure, str | bytes)
+            is_list = arguments.is_several(measure) and not callable(measure) and not isinstance(measure, str | bytes)
             named = _by_own_names(list(measure) if is_list else [measure])  # type: ignore[call-overload]
         for name, of in named.items():
             if not callable(of):
@@ -120,7 +120,7 @@ def can_be_called(of: Callable[..., Any], *given: object) -> bool:
     """Whether a function takes these arguments; one that does not tell its parameters may."""
     try:
         signature = inspect.signature(of)
-    except (TypeError, ValueError):  # built in
+    except (OverflowError, TypeError, ValueError):  # built in
         return True
     try:
         signature.bind(*given)

@@ -25,6 +25,7 @@ from .explain.prices import price_table
 from .explain.solved import model_of
 from .measure import Measure
 from .rendering import posterior_as_html
+from .storage.models import knowledge_parts
 from .storage.storage import write_terms
 from .term_distribution import TermDistribution
 from .time_limits import seconds_for
@@ -143,7 +144,7 @@ class Posterior(TermDistribution):
         Raises
         ------
         StatementError
-            If the model has no prior, or the posterior was loaded from a file, which does not hold it.
+            If the model has no prior, or the posterior was loaded from a file without `verify`.
         """
         if self.model is None or self.space.prior is None:
             raise StatementError("there is no prior to compare with; solve a model with one, MaxEnt(view, prior=...)")
@@ -163,7 +164,7 @@ class Posterior(TermDistribution):
         Raises
         ------
         StatementError
-            If the posterior was loaded from a file, which does not hold its knowledge.
+            If the posterior was loaded from a file without `verify`.
 
         Examples
         --------
@@ -186,7 +187,7 @@ class Posterior(TermDistribution):
         Raises
         ------
         StatementError
-            If the posterior was loaded from a file, which does not hold its knowledge.
+            If the posterior was loaded from a file without `verify`.
 
         Examples
         --------
@@ -246,7 +247,7 @@ class Posterior(TermDistribution):
         Raises
         ------
         StatementError
-            If the posterior was loaded from a file, which does not hold its knowledge.
+            If the posterior was loaded from a file without `verify`.
         Inaccurate, SolverError
             If the answer has no multipliers to the precision that is needed, or a constraint is not linear; if each
             solve without a statement fails, the first one's error.
@@ -306,7 +307,7 @@ class Posterior(TermDistribution):
         Raises
         ------
         StatementError
-            If the posterior was loaded from a file, which does not hold its knowledge.
+            If the posterior was loaded from a file without `verify`.
         Infeasible
             With `integer`: if there is no whole assignment.
         NotDecided
@@ -343,7 +344,10 @@ class Posterior(TermDistribution):
 
         A row a term: its labels, and in records the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
         ``N P(q,s,b)``. The file is written beside the one that is there and replaces it when it is complete, so that
-        nobody ever reads half of one, whatever happens; and it holds a checksum, by which any change is found.
+        nobody ever reads half of one, whatever happens. It contains a checksum, by which damage is found; the checksum
+        is not a signature, so that a file from somebody else may be forged. The file also contains the knowledge of the
+        model, with which ``load_posterior(path, verify=True)`` certifies the posterior again: do not hand it to
+        somebody who may not see what the adversary knows.
 
         Parameters
         ----------
@@ -367,7 +371,9 @@ class Posterior(TermDistribution):
         ['Gender', 'Degree', 'Disease', 'Bucket', 'N P(q,b)', 'N P(s,b)', 'N P(q,s,b)']
         """
         about = {"certificate": self.certificate.to_dict(), **{name: getattr(self, name) for name in ABOUT}}
-        write_terms(path, self.space, self.counts, about)
+        model = self.model
+        parts = None if model is None else knowledge_parts(model.prior, model._base.knowledge)
+        write_terms(path, self.space, self.counts, about, parts)
 
     def __repr__(self) -> str:
         return (

@@ -57,7 +57,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
         raise StatementError("there is no inference channel to draw: every release alone says what all say together")
     try:
         p = table[["alone", "together"]].to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"alone and together must be probabilities: {error}") from error
     if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():
         raise TableError("alone and together must be probabilities, from 0 to 1, and none may be missing")

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from ..errors import StatementError, TableError, arguments, listing
 from ..errors import shown as written
+from ..tables.columns import check_hashable
 from .fitting import ROOM, as_written, fit
 
 if TYPE_CHECKING:
@@ -23,11 +26,19 @@ LINES = (5.4, 3.6)
 LONGEST = 44
 
 
-def check_table(table: object, columns: tuple[str, ...], maker: str) -> None:
-    """Check that something is the table that another function makes."""
+def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tuple[str, ...] = ()) -> None:
+    """Check that something is the table that another function makes; `numbers` are its columns of numbers."""
     arguments.table(table, f"what is drawn, a table of {maker},")
     if missing := [name for name in columns if name not in table.columns]:  # type: ignore[attr-defined]
         raise TableError(f"the table has no column {listing(missing)}; what {maker} returns is drawn")
+    assert isinstance(table, pd.DataFrame)
+    for name in columns:
+        column = table[name]
+        if isinstance(column, pd.DataFrame):
+            raise TableError(f"the table has more than one column {name!r}; what {maker} returns is drawn")
+        check_hashable(column, f"a cell of column {name!r} of the table")
+        if name in numbers and (column.dtype == object or column.dtype.kind not in "fiub"):
+            raise TableError(f"column {name!r} of the table must hold numbers, not {column.dtype}")
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def _read(bounds: object) -> np.ndarray:
         raise TableError("the table of bounds has no rows; give what MaxEnt.bounds returns")
     try:
         ends = bounds[["low", "high"]].to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"low and high must be numbers: {error}") from error
     if not np.isfinite(ends).all() or (ends[:, 0] > ends[:, 1]).any():
         raise TableError("low and high must be numbers, the first not above the second, and none may be missing")
@@ -135,5 +135,5 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
         )
     try:
         return found.to_numpy(dtype=float)[at]
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"estimates must be numbers: {error}") from error

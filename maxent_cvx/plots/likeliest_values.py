@@ -72,7 +72,7 @@ def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.nda
     held = arguments.table(table, "what is drawn, a table of probabilities,")
     try:
         p = held.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"a table of probabilities holds something that is no number: {error}") from error
     if not p.size:
         raise TableError("a table of probabilities has no rows or no columns; give one row each of whom")
@@ -91,7 +91,7 @@ def _weights(records: object, rows: int) -> np.ndarray:
         raise TableError(f"records must be a Series with a count for each of the {rows} rows of a table")
     try:
         weight = records.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"records must be counts: {error}") from error
     if not (weight >= 0).all() or not weight.sum() > 0 or not np.isfinite(weight).all():
         raise TableError("records must be counts, none negative, not all of them 0")

@@ -53,7 +53,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     >>> [label.get_text() for label in mx.plots.prices(post.prices(), ax=Figure().subplots()).get_yticklabels()]
     ['P(Flu | Gender=male) = 0.3']
     """
-    check_table(table, ("side", "price"), "Posterior.prices")
+    check_table(table, ("side", "price"), "Posterior.prices", ("price",))
     arguments.whole(max_rows, "max_rows", 1)
     if table.empty:
         raise StatementError("there is no price to draw: the model holds no knowledge")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from ..errors import TableError
@@ -51,9 +52,9 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> [line.get_label() for line in ax.get_lines()]
     ['DUAL_NEWTON', 'DUAL_LBFGS']
     """
-    check_table(table, ("solver", "tau", "fraction"), "performance_profile")
-    if not len(table):
-        raise TableError("the table has no rows; give what performance_profile returns")
+    check_table(table, ("solver", "tau", "fraction"), "performance_profile", ("tau", "fraction"))
+    if not len(table) or not np.isfinite(table[["tau", "fraction"]].to_numpy(dtype=float)).all():
+        raise TableError("the table has no rows, or tau or fraction is missing; give what performance_profile returns")
     from matplotlib.ticker import LogLocator, NullFormatter
 
     end = float(table["tau"].max()) * BEYOND

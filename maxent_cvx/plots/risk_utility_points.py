@@ -105,7 +105,7 @@ def _numbers(table: pd.DataFrame, column: str) -> np.ndarray:
     """A column of finite numbers."""
     try:
         found = table[column].to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"column {column!r} must hold numbers: {error}") from error
     if found.ndim > 1:
         raise TableError(f"there are several columns {column!r}; rename all but one")

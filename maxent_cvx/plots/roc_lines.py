@@ -50,12 +50,11 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['in the data (area 0.85)', 'by chance']
     """
-    check_table(table, ("group", "false_positive", "true_positive"), "attacks.aggregates(...).roc")
+    shares = ("false_positive", "true_positive")
+    check_table(table, ("group", *shares), "attacks.aggregates(...).roc", shares)
     if not len(table):
         raise TableError("the table has no rows: in no group there are people with the value and without")
-    rates = table[["false_positive", "true_positive"]]
-    if not all(pd.api.types.is_numeric_dtype(rates[name]) for name in rates):
-        raise TableError("shares of false and of true positives must be numbers")
+    rates = table[list(shares)]
     if not ((rates >= 0) & (rates <= 1)).all(axis=None):
         raise TableError("shares of false and of true positives must be from 0 to 1, and none may be missing")
     with axes_for(ax, *SQUARE) as drawn:

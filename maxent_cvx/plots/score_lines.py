@@ -53,7 +53,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     arguments.mapping(curves, "curves", "{name: table of quantify}")
     check_base(base)
     for table in curves.values():
-        check_table(table, ("K+", "K-", "score"), "quantify")
+        check_table(table, ("K+", "K-", "score"), "quantify", ("K+", "K-", "score"))
     if not curves:
         raise StatementError("quantification has no curve to draw; give {name: table of quantify}")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")

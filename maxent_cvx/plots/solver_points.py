@@ -52,7 +52,8 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> sorted(text.get_text() for text in mx.plots.solver_comparison(table, ax=Figure().subplots()).texts)
     ['DUAL_LBFGS', 'DUAL_NEWTON']
     """
-    check_table(table, ("bound", "certified", "compile_seconds", "solve_seconds"), "compare_solvers")
+    numbers = ("bound", "compile_seconds", "solve_seconds")
+    check_table(table, ("certified", "status", *numbers), "compare_solvers", numbers)
     from matplotlib.ticker import LogLocator, NullFormatter
 
     answered = table[table["bound"].notna()]

@@ -47,10 +47,11 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     >>> [line.get_label() for line in mx.plots.sweep(table, "entropy", ax=Figure().subplots()).get_lines()]
     ['value = 0.2', 'value = 0.3']
     """
-    check_table(table, ("value", "eps"), "sweep")
+    check_table(table, ("value", "eps"), "sweep", ("value", "eps"))
     arguments.text(measured, "measured")
     if measured not in table.columns:
         raise unknown_name("column of the sweep", measured, list(table.columns[3:]))
+    check_table(table, (measured,), "sweep", (measured,))
     along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
     with axes_for(ax, *LINES) as drawn:
         for number, (one, part) in enumerate(table.groupby(each)):

@@ -78,7 +78,7 @@ def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
     assert isinstance(table, pd.DataFrame)
     try:
         numbers = table[["k", "disclosure"]].to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"k and disclosure must be numbers: {error}") from error
     if not len(numbers) or not np.isfinite(numbers).all():
         raise TableError("a table has no rows, or k or disclosure is missing; give what attacks.worst_case returns")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, TableError, listing, shown
+from ..errors import BadProbability, TableError, arguments, listing, shown
 from ..tables.columns import names
 
 __all__ = ["AttributeSet", "attribute_sets", "checked", "tables_given"]
@@ -35,7 +35,7 @@ def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any
 
 def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
     """Read one attribute set, or a list of them."""
-    is_one = isinstance(qi, str | bytes | pd.DataFrame) or not isinstance(qi, Iterable)
+    is_one = isinstance(qi, str | bytes | pd.DataFrame) or not arguments.is_several(qi)
     sets = [qi] if is_one else list(qi)
     if is_one or all(isinstance(name, str) for name in sets):
         return [names(qi if is_one else sets, "qi")]
@@ -78,7 +78,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
         raise BadProbability(f"{where} must hold real numbers, and has complex ones")
     try:
         p = table.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"{where} must hold numbers: {error}") from error
     if (bad := ~((p >= 0) & (p <= 1))).any():
         i, x = np.argwhere(bad)[0]

@@ -16,10 +16,12 @@ from ..tables.columns import names
 from .scores import SCORES
 from .thresholds import exact
 
-__all__ = ["read_rules", "write_rules"]
+__all__ = ["ARGUMENTS", "read_rules", "write_rules"]
 
 #: What a file has to say of its rules, or else the reader.
 NEEDED = ("qi", "sa", "support", "confidence")
+#: All that a file may say of them: the arguments of RuleSet, without the table.
+ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
 
 
 def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
@@ -62,11 +64,17 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     if first.startswith("# {"):
         try:
             held = json.loads(first[2:])
-        except json.JSONDecodeError as error:
-            raise TableError(f"the first line of {str(path)!r} is no description of rules: {error}") from error
-    for name in SCORES:
-        if isinstance(held.get(name), str):  # a fraction
-            held[name] = Fraction(held[name])
+            for name in SCORES:
+                if isinstance(held.get(name), str):
+                    held[name] = Fraction(held[name])
+        except (ValueError, ZeroDivisionError, RecursionError) as error:
+            reason = " ".join(str(error).split())
+            raise TableError(f"the first line of {str(path)!r} does not describe rules: {reason}") from error
+        if unknown := held.keys() - set(ARGUMENTS):
+            raise TableError(
+                f"the first line of {str(path)!r} describes rules by {listing(sorted(unknown))}; expected are "
+                f"{listing(ARGUMENTS, 20)}"
+            )
     for name, value in said.items():
         if name in held and not _agree(name, held[name], value):
             convention = (

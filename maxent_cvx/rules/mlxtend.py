@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from collections.abc import Set
 from numbers import Integral
 from typing import Any
 
@@ -29,6 +30,11 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
         found = shown(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
         raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {found}")
+    if rules.columns.has_duplicates:
+        raise TableError(f"the rules have more than one column {listing(rules.columns[rules.columns.duplicated()])}")
+    for items in ("antecedents", "consequents"):
+        if strange := [some for some in rules[items] if not isinstance(some, Set | list | tuple)]:
+            raise TableError(f"{items} must be sets of items, as association_rules gives them, not {shown(strange[0])}")
     if len(rules) and rules["confidence"].isna().all():
         raise TableError("the rules have no confidence; mine them by association_rules without support_only=True")
     known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")

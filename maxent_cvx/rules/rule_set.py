@@ -14,7 +14,7 @@ from ..display import FirstRows, Shown
 from ..errors import amount, arguments, whole
 from ..tables.columns import names
 from ..tables.lattice import sizes_of
-from .files import read_rules, write_rules
+from .files import ARGUMENTS, read_rules, write_rules
 from .mlxtend import least_scores, read_items
 from .rule_table import check_scores, named_rules
 from .scores import SCORES
@@ -22,8 +22,6 @@ from .thresholds import Thresholds
 
 __all__ = ["RuleSet"]
 
-#: What a RuleSet is made of, besides its table.
-ARGUMENTS = ("qi", "sa", "support", "confidence", "strict", "complete", "attributes")
 #: More decimals than this no double has.
 MOST_DECIMALS = 300
 

@@ -157,7 +157,7 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
     for make, strengths in techniques.items():
         if not callable(make):
             raise StatementError(f"a technique is a class, or a function of (strength, seed=...), not {shown(make)}")
-        if not isinstance(strengths, Iterable) or isinstance(strengths, str) or not (listed := list(strengths)):
+        if not arguments.is_several(strengths) or isinstance(strengths, str) or not (listed := list(strengths)):
             raise StatementError(f"the strengths of a technique are a list of at least one, not {shown(strengths)}")
         name = getattr(make, "__name__", "")
         if isinstance(make, partial):

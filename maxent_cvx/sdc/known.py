@@ -56,10 +56,11 @@ class Known:
         values = {}
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in (known or {}).items():
-            if name == confidential:
+            if isinstance(name, str) and name == confidential:
                 raise StatementError(f"{name!r} is the confidential attribute: what is known is of the others")
             if name not in frame.columns:
-                raise unknown_name("attribute of the population", name, frame.columns.drop(confidential, "ignore"))
+                others = [column for column in frame.columns if column is not confidential]
+                raise unknown_name("attribute of the population", name, others)
             check_columns(frame, {"known": (name,)}, "the population")
             check_type(frame[name])
             there = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)

@@ -219,6 +219,6 @@ def _second_parameter(measure: Callable[..., Any]) -> str | None:
     """What a function calls the second of its arguments by position, if it tells."""
     try:
         every = [p.name for p in inspect.signature(measure).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return every[1] if len(every) > 1 else None

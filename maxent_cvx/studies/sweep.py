@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,7 +164,7 @@ class _Points:
 
 def _numbers(given: object, what: str) -> list[float]:
     """Read a number, or several."""
-    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    several = given if arguments.is_several(given) and not isinstance(given, str) else [given]
     return [number(one, what) for one in several]
 
 

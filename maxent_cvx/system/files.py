@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import TableError, shown
+from .temporary import removed_if_killed
 
 __all__ = ["path_of", "write_beside"]
 
@@ -48,7 +49,7 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
 
     A reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt
     and a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
-    its own and the same ending, is removed if anything goes wrong; only a process that is killed outright leaves it.
+    its own and the same ending, is removed if anything goes wrong, also if the process is killed.
 
     Parameters
     ----------
@@ -68,12 +69,13 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
         mode = _mode(target, found)
         draft = target.with_name(f".{target.stem[:LONGEST]}.{secrets.token_hex(8)}{target.suffix}")
         try:
-            draft.touch(exist_ok=False)  # with the permissions that any new file has here
-            if mode is not None:
-                draft.chmod(mode)
-            write(draft)
-            _to_disk(draft)
-            _replace(draft, target)
+            with removed_if_killed(draft):
+                draft.touch(exist_ok=False)  # with the permissions that any new file has here
+                if mode is not None:
+                    draft.chmod(mode)
+                write(draft)
+                _to_disk(draft)
+                _replace(draft, target)
         except BaseException:
             with suppress(OSError):  # the first error is the one to report
                 draft.unlink()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,6 +14,7 @@ from typing import Any
 from ..errors import TableError
 from .executors import LocalExecutor
 from .files import path_of
+from .temporary import TemporaryFolder
 
 __all__ = ["OutOfCoreExecutor"]
 
@@ -67,11 +66,10 @@ class OutOfCoreExecutor(LocalExecutor):
         super().__init__(threads)
         place = path_of(folder)
         try:
-            self._folder = Path(tempfile.mkdtemp(dir=place, prefix="maxent_cvx-"))
+            self._folder = TemporaryFolder(place)
         except OSError as error:
             raise TableError(f"cannot write to the folder {str(place)!r}: {error.strerror}; name another") from error
         self._numbers = itertools.count()
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results themselves."""
@@ -92,7 +90,7 @@ class OutOfCoreExecutor(LocalExecutor):
             return found
         import joblib
 
-        path = self._folder / f"{next(self._numbers)}.joblib"
+        path = self._folder.path / f"{next(self._numbers)}.joblib"
         joblib.dump(found, path)
         return Stored(path, self)
 

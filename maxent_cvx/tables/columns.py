@@ -12,6 +12,7 @@ from ..errors import TableError, arguments, listing, shown, unknown_name
 
 __all__ = [
     "check_columns",
+    "check_hashable",
     "check_named",
     "check_no_count",
     "count_column",
@@ -26,7 +27,7 @@ def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     """Read column names; a single string is one column, and at least one is needed."""
     if isinstance(columns, pd.DataFrame):
         raise TableError(f"{role} must name columns by text, not by {shown(columns)}")
-    is_list = not isinstance(columns, str | bytes) and isinstance(columns, Iterable)
+    is_list = not isinstance(columns, str | bytes) and arguments.is_several(columns)
     if not (found := tuple(columns) if is_list else (columns,)):
         raise TableError(f"{role} names no column; name at least one")
     if strange := [name for name in found if not arguments.is_text(name)]:
@@ -36,11 +37,11 @@ def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
 
 def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
     """Check that every role's columns are among those of a table, distinct, and give them."""
-    known = list(columns)
+    known = [column for column in columns if isinstance(column, str)]  # to compare with pandas' NA is an error
     held: dict[str, str] = {}
     for role, some in roles.items():
         for column in some:
-            if not isinstance(column, str):
+            if not arguments.is_text(column):
                 raise TableError(f"{role} must name columns by text, not by {shown(column)}; rename such a column")
             if column not in known:
                 raise unknown_name(f"column of {what} (given as {role})", column, known)
@@ -59,12 +60,27 @@ def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what:
     """Check that every role's columns are in `frame`, distinct, and complete."""
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
+    check_hashable(frame.columns, f"a name of a column of {what}")
     held = check_named(frame.columns, roles, what)
     if frame.empty:
         raise TableError(f"{what} has no rows; at least one record is needed")
+    for column in held:
+        check_hashable(frame[column], f"a cell of column {column!r} of {what}")
     missing = frame[held].isna().sum()
     if (missing := missing[missing > 0]).size:
         raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
+
+
+def check_hashable(values: pd.Series | pd.Index, what: str) -> None:
+    """Check that every label is a single value, such as a text or a number; a list, for example, is not."""
+    if values.dtype == object:
+        try:
+            pd.unique(values)
+        except TypeError:
+            strange = next(value for value in values if not pd.api.types.is_hashable(value))
+            raise TableError(
+                f"{what} is a {type(strange).__name__}; single values are expected, such as texts or numbers"
+            ) from None
 
 
 def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Sequence[str]], what: str) -> TableError:
@@ -78,7 +94,7 @@ def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Se
 
 def count_column(counts: pd.Series, what: str) -> np.ndarray:
     """Read a column of record counts: integers, none negative."""
-    values = pd.to_numeric(counts, errors="coerce").to_numpy(dtype=float)
+    values = _floats(counts)
     bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
     if bad.any():
         raise TableError(
@@ -86,6 +102,15 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
             f"{int(bad.sum())} of {len(bad)} are not (first at row {int(bad.argmax())})"
         )
     return values.astype(np.int64)
+
+
+def _floats(column: pd.Series) -> np.ndarray:
+    """Read the cells of a column as numbers, NaN where they are not."""
+    try:
+        found = pd.to_numeric(column, errors="coerce")
+        return np.full(len(column), np.nan) if found.dtype.kind == "c" else found.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError):  # integers that no float holds, or arrays
+        return np.full(len(column), np.nan)
 
 
 #: The largest count, records: beyond it floating point does not hold every integer.
@@ -130,7 +155,7 @@ def check_no_count(
         column = table.loc[:, name]
         if column.ndim > 1 or pd.api.types.is_bool_dtype(column):
             continue
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+        numbers = _floats(column)
         if (numbers >= 0).all() and (numbers == np.round(numbers)).all() and (numbers != 1).any():
             raise TableError(
                 f"{what} has a column {name!r} of whole numbers, which looks like how many people each row stands for: "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, listing, shown
+from ..errors import TableError, arguments, listing, shown
 
 __all__ = ["as_list", "as_numbers", "numbers_of", "one_or_several"]
 
@@ -23,7 +23,7 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
     TableError
         If something is no finite number.
     """
-    if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not arguments.is_several(values):
         raise TableError(f"{what} must be a list of numbers, not a {type(values).__name__}")
     listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
     if np.ndim(listed) != 1 or isinstance(listed, pd.MultiIndex):
@@ -44,8 +44,7 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
 
 def as_list(given: Any) -> list[Any]:
     """Read a number, or any container of numbers, as a list; what they are is not checked."""
-    is_one = isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable)
-    return [given] if is_one or (isinstance(given, np.ndarray) and given.ndim == 0) else list(given)
+    return [given] if isinstance(given, str | bytes | Mapping) or not arguments.is_several(given) else list(given)
 
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, listing, shown, unknown_name
+from ..errors import StatementError, arguments, listing, shown, unknown_name
 
 __all__ = ["NUMBER", "PLAIN", "Choice", "choose", "constant", "written"]
 
@@ -90,7 +89,7 @@ def choose(chosen: object, attribute: str) -> Choice:
             f"{attribute} = {chosen!r} could mean these values or what lies between; "
             f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
         )
-    if isinstance(chosen, str | bytes) or not isinstance(chosen, Iterable):
+    if isinstance(chosen, str | bytes) or not arguments.is_several(chosen):
         values = [chosen]
     elif isinstance(chosen, dict):
         raise StatementError(f"{attribute} = {chosen!r} is a dictionary; a value or a list is expected")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, listing, shown, unknown_name
+from ..errors import StatementError, arguments, listing, shown, unknown_name
 from ..views import View
 
 __all__ = ["OTHERS", "checked_names", "codes_in_view", "described_table", "is_name"]
@@ -62,7 +62,7 @@ def checked_names(index: pd.Index) -> pd.Index:
 def is_name(name: object) -> bool:
     """Whether somebody can be called so."""
     if isinstance(name, str):
-        return name not in ("", OTHERS)
+        return arguments.is_text(name) and name not in ("", OTHERS)
     return isinstance(name, numbers.Integral) and not isinstance(name, bool)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from ..errors import TableError, listing, shown, unknown_name
+from ..errors import TableError, arguments, listing, shown, unknown_name
 from ..tables.coding import sort_distinct
 from ..tables.columns import check_columns, check_no_count, counted, names
 from .base import View, check_roles
@@ -197,7 +197,7 @@ class QITable(View):
 def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.Index:
     """Read the values that the sensitive attributes can have, in the order given."""
     named = ", ".join(map(repr, sensitive))
-    if values is None or isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str | pd.DataFrame | Mapping) or not arguments.is_several(values):
         raise TableError(
             f"sa_values={shown(values)}: the values that {named} can have are expected, all that anybody may have, "
             "in a list"
@@ -205,7 +205,7 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
     listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
     try:
         pd.Series(listed, dtype=object).nunique()
-    except (TypeError, ValueError) as error:  # a list, say
+    except (OverflowError, TypeError, ValueError) as error:  # a list, say
         raise TableError(f"sa_values: something is no single value: {error}") from error
     if len(sensitive) == 1:
         if any(isinstance(value, tuple) for value in listed):

@@ -212,7 +212,7 @@ def _each(
 
 def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], bool]:
     """Read the QI columns; where there are none, the pseudonym is what is known of people."""
-    if id is not None and not isinstance(qi, str) and isinstance(qi, Iterable) and not (qi := tuple(qi)):
+    if id is not None and not isinstance(qi, str) and arguments.is_several(qi) and not (qi := tuple(qi)):
         return (id,), True
     return names(qi, "qi"), False
 

@@ -77,13 +77,13 @@ class ReleaseSeries(View):
     is_conditional: ClassVar[bool] = True
 
     def __init__(self, releases: Iterable[Release]) -> None:
-        if isinstance(releases, Release) or not isinstance(releases, Iterable):
+        if isinstance(releases, Release) or not arguments.is_several(releases):
             raise StatementError(f"a list of releases is expected, not {shown(releases)}")
         self.releases = tuple(releases)
         _check(self.releases)
         first = self.releases[0]
-        self.id, self.sensitive = first.persons.id, first.sensitive  # type: ignore[union-attr]
-        codes, self.persons = pd.factorize(_stacked([r.persons.names for r in self.releases]), sort=True)  # type: ignore[union-attr]
+        self.id, self.sensitive = first.persons.id, first.sensitive
+        codes, self.persons = pd.factorize(_stacked([r.persons.names for r in self.releases]), sort=True)
         self.persons = pd.Index(self.persons, name=self.id)
         texts = pd.Index(self.persons.map(str))
         if texts.has_duplicates:
@@ -92,10 +92,10 @@ class ReleaseSeries(View):
                 f"{self.id} {listing(twins)} are written alike and are not the same: numbers in one release, texts "
                 "in another; make them the same type"
             )
-        self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])  # type: ignore[arg-type]
+        self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])
         self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
         for u, release in enumerate(self.releases):
-            self.buckets[u, self._at[u]] = release.persons.bucket  # type: ignore[union-attr]
+            self.buckets[u, self._at[u]] = release.persons.bucket
         frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
         values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
@@ -322,7 +322,7 @@ class ReleaseSeries(View):
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
         for start, u in zip(before, self._exact, strict=False):
-            now = number[start + self.releases[u].persons.q]  # type: ignore[union-attr]
+            now = number[start + self.releases[u].persons.q]
             known = of[self._at[u]]
             if (changed := (known >= 0) & (known != now)).any():
                 raise TableError(
@@ -368,7 +368,7 @@ class ReleaseSeries(View):
         return [releases_of(self.releases, self.buckets)]
 
     def __repr__(self) -> str:
-        sizes = ", ".join(str(len(r.persons)) for r in self.releases)  # type: ignore[arg-type]
+        sizes = ", ".join(str(len(r.persons)) for r in self.releases)
         return (
             f"<ReleaseSeries: {len(self.releases)} releases of {sizes} people, {len(self.persons)} in all; "
             f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}, "

@@ -91,7 +91,8 @@ def restored(parts: Mapping[str, Any]) -> Any:
     TableError
         If its class is not known here, or does not make a view of the class from the tables.
     """
-    name = parts["kind"]
+    if not isinstance(parts, Mapping) or not isinstance(name := parts.get("kind"), str) or "frames" not in parts:
+        raise TableError(f"a view is written as a kind, a text, and frames, not as {shown(parts)}")
     if name not in KINDS:
         module = str(name).rpartition(".")[0].partition(".<locals>")[0]
         raise TableError(

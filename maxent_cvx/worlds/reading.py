@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from ..errors import BadProbability, StatementError, TableError, amount, listing, shown, unknown_name
+from ..errors import BadProbability, StatementError, TableError, amount, arguments, listing, shown, unknown_name
 from ..priors import QIDistribution
 from ..views import Release, View
 
@@ -34,7 +34,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise TableError(f"the group has a column twice: {listing(twice)}")
     if isinstance(values, str):
         raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
-    if not isinstance(values, Iterable):
+    if not arguments.is_several(values):
         raise TableError(f"values={shown(values)}: the list of the group's values is expected")
     held = list(values)
     try:
@@ -49,7 +49,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         )
     try:
         f = group.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"the group's priors must be numbers: {error}") from error
     if not ((f >= 0) & (f <= 1)).all():
         raise BadProbability("the group's priors must be probabilities, from 0 to 1; at least one is not")

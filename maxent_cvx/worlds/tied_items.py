@@ -99,5 +99,5 @@ def _numbers(table: pd.DataFrame | pd.Series, who: Sequence[Hashable]) -> np.nda
     """Read a table as numbers."""
     try:
         return table.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"the joint prior of {listing(who)} must hold numbers: {error}") from error

@@ -98,6 +98,7 @@ WIDER = {
         "mx.attacks.Reconstruction(table, baseline, records, error, solutions, complete, certain, decided, "
         "_independent, stopped='')"
     ),
+    "mx.load_posterior(path)": "mx.load_posterior(path, verify=False)",
     "mx.worlds.sample(group, values, n=10000, *, seed=0)": "mx.worlds.sample(group, values, n=10000, *, seed=0, "
     "knowledge=())",
 }

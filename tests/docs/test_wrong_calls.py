@@ -90,6 +90,38 @@ def test_examples(model, error, says, call):
         call(model)
 
 
+@pytest.mark.parametrize(
+    ("error", "says", "call"),
+    [
+        (StatementError, "sums must be a list of numbers", lambda _: mx.sdc.WindowSums(None)),
+        (
+            TableError,
+            "sa_values=a DataFrame",
+            lambda table: mx.QITable(table, qi="Gender", sa="S", sa_values=table[["Disease"]]),
+        ),
+        (
+            TableError,
+            "cell of column 'Disease'",
+            lambda table: release_of(table.assign(Disease=[["Flu"]] * len(table))),
+        ),
+        (TableError, "qi must name columns by text", lambda table: release_of(table, np.array("Gender"))),
+        (StatementError, "more than once", lambda table: block_of(table).loc[["male", "male"]]),
+    ],
+)
+def test_nothing_is_taken_in_silence(hospital, error, says, call):
+    """What is no list, no single value or said twice is refused where it is read, and not somewhere below."""
+    with refused(error, says):
+        call(hospital)
+
+
+def release_of(table: pd.DataFrame, qi: object = "Gender") -> mx.Release:
+    return mx.Release.from_buckets(table, qi=qi, sa="Disease", bucket="Bucket")
+
+
+def block_of(table: pd.DataFrame) -> mx.Block:
+    return mx.MaxEnt(release_of(table)).space.marginal("Gender")
+
+
 def test_no_record_is_printed(model):
     """A table that is given by mistake is not printed: it may hold records of people."""
     records = pd.DataFrame({"Name": ["Person 4711"], "Disease": ["HIV"]})

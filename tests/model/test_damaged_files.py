@@ -1,12 +1,14 @@
-"""Files that are not what Posterior.save wrote, and saving that goes wrong: typed errors, and nothing is lost."""
+"""Files that are not what Posterior.save wrote, forged ones, and saving that goes wrong: typed errors, nothing lost."""
 
 from __future__ import annotations
 
 import os
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,11 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import TableError
+from maxent_cvx import MaxEntError, TableError
 from maxent_cvx.model.storage import checksum, storage
 from maxent_cvx.model.storage.labels import same_labels
+from maxent_cvx.testing.problems import PROBLEMS
 from support.helpers import refused
-from support.saving import posteriors, room_for
+from support.saving import forgeries, posteriors, room_for
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such limits and files")
 
@@ -150,7 +153,7 @@ def test_other_formats_and_words(path, known, monkeypatch):
     with refused(TableError, "of format 3", "reads formats 2 and 1", "save again"):
         mx.load_posterior(path)
     monkeypatch.undo()
-    space, counts, about = storage.read_terms(path)
+    space, counts, about, _ = storage.read_terms(path)
     about["certificate"]["luck"] = 1.0
     storage.write_terms(path, space, counts, about)
     with refused(TableError, "another version", "post.parquet", "luck"):
@@ -200,6 +203,67 @@ def test_a_full_disk(path, known):
             known[1].save(path)
         assert mx.load_posterior(path).joint().equals(known[0].joint())
         assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_forged_posteriors(path, verify):
+    """Whatever stands in a file with a valid checksum, it is a posterior that can be used, or refused by type."""
+    for forged in forgeries(path.read_bytes(), 150, random.Random(1)):
+        path.write_bytes(forged)
+        try:
+            post = mx.load_posterior(path, verify)
+        except mx.TableError:
+            continue
+        assert post.conditional().to_numpy().min() >= 0
+        assert str(post.certificate) in repr(post)
+        assert not verify or post.certificate.holds
+
+
+def test_forged_models(path, release):
+    """The same of a model, whose rows may point anywhere."""
+    mx.MaxEnt(release).add("P(HIV | Gender=male) ~ 0.3 +- 0.1", lambda space: space.marginal("s") <= 0.5).save(path)
+    for forged in forgeries(path.read_bytes(), 150, random.Random(1)):
+        path.write_bytes(forged)
+        with suppress(mx.TableError):
+            model = mx.MaxEnt.load(path)
+            assert len(model.describe()) == len(model.knowledge) + 1
+            with suppress(MaxEntError):
+                model.solve()
+
+
+def test_forged_counts_are_found_by_verifying(path, known):
+    """The checksum is no signature: shuffled counts are loaded with the old certificate, and refused if verified."""
+    table = pq.read_table(path)
+    last = table.column_names[-1]
+    shuffled = table.set_column(table.num_columns - 1, last, table[last].take(pa.array(range(len(table)))[::-1]))
+    pairs = pq.read_metadata(path).metadata
+    path.write_bytes(checksum.sealed(shuffled.replace_schema_metadata({b"maxent_cvx": pairs[b"maxent_cvx"]})))
+    assert mx.load_posterior(path).certificate.holds
+    with refused(TableError, "post.parquet", "not the maximum-entropy answer"):
+        mx.load_posterior(path, verify=True)
+
+
+@pytest.mark.parametrize("problem", [one for one in PROBLEMS.values() if one.feasible and not one.model().convex])
+def test_what_was_saved_is_verified(tmp_path, problem):
+    """A posterior that was saved is certified again, whatever is known, with the knowledge that it is of."""
+    model = problem.model()
+    post = model.solve()
+    post.save(tmp_path / "post.parquet")
+    again = mx.load_posterior(tmp_path / "post.parquet", verify=True)
+    assert again.certificate.holds
+    assert np.array_equal(again.counts, post.counts)
+    assert list(again.model.knowledge) == list(model.knowledge)
+    assert list(again.multipliers) == list(post.multipliers)
+
+
+def test_what_cannot_be_verified(path, release):
+    """A file without the knowledge of its model says so: that of a convex statement, or of an earlier version."""
+    mx.MaxEnt(release).add(lambda space: cp.sum(cp.entr(space.p)) >= 2).solve().save(path)
+    assert mx.load_posterior(path).certificate.holds
+    earlier = Path(__file__).parents[1] / "support" / "saved" / "0.2.0" / "release.parquet"
+    for file, reason in ((path, "convex constraint"), (earlier, "earlier version")):
+        with refused(TableError, reason, "model.certify(post.counts)"):
+            mx.load_posterior(file, verify=True)
 
 
 def test_what_does_not_come_back_is_not_written(path, known, monkeypatch):

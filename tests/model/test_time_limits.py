@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import NotDecided
+from maxent_cvx import Inaccurate, NotDecided
+from maxent_cvx.solvers.certificate import certificate
 from maxent_cvx.solvers.linear.highs import linear_program
 from maxent_cvx.solvers.monitoring import deadline
 from maxent_cvx.solvers.monitoring.deadline import check_time, seconds_left, within
@@ -56,6 +57,25 @@ def test_no_time_for_questions(model):
     with refused(NotDecided, "not decided in 0 seconds"):
         model.relax(time_limit=0)
     assert model.relax(time_limit=1e6).changes.empty
+
+
+def test_the_limit_of_a_solve_is_over_everything(model, monkeypatch):
+    """The time may be over before the solver begins, or while its answer is certified; then nothing is certified."""
+    assert model.solve(time_limit=1e6).certificate.holds
+    monkeypatch.setattr(deadline, "LEAST_GRACE", 0.0)
+    with refused(NotDecided, "in 0 seconds"):
+        model.copy().solve(time_limit=0)
+    monkeypatch.setattr(deadline, "LEAST_GRACE", 1e6)
+
+    def late(*given):
+        raise NotDecided("late")
+
+    monkeypatch.setattr(certificate, "project", late)
+    with refused(Inaccurate, "not certified"):
+        model.solve(time_limit=0)
+    post = model.solve(time_limit=0, allow_inaccurate=True)
+    assert post.certificate.bound == math.inf
+    assert post.certificate.residual == pytest.approx(model.form.residual(post.counts).max())
 
 
 def test_no_time_for_certainties():

@@ -83,3 +83,13 @@ def test_one_rule_is_no_plural():
     """What is shown of one rule is in the singular."""
     assert repr(rules().head(1)).startswith("<RuleSet: 1 rule (")
     assert repr(rules()).startswith("<RuleSet: 3 rules (")
+
+
+@pytest.mark.parametrize(
+    "first", ['{"support": "1/0"}', '{"support": "x"}', '{"luck": 1}', '{"support": ' + "[" * 5000, "{", '{"qi": {}}']
+)
+def test_a_forged_first_line(tmp_path, first):
+    """A file of rules that describes them in another way is refused by type."""
+    (tmp_path / "rules.csv").write_text(f"# {first}\nGender,Pay,confidence\nMale,50K+,0.8\n")
+    with pytest.raises(mx.MaxEntError):
+        mx.RuleSet.from_csv(tmp_path / "rules.csv")

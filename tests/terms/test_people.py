@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import Count, Infeasible, P, SameValue, StatementError, UnknownName
+from maxent_cvx.terms import people
 from support.fig_4 import FIG_4, described
 from support.helpers import refused
 from support.random_models import QI, SA, publish, random_event, random_records
@@ -298,3 +299,17 @@ def test_tables_of_people(release, hospital):
         mx.MaxEnt(release, people=pd.concat([table[["Gender"]], table], axis=1))
     with refused(StatementError, "['Bob', 'Charlie'] is no person's name"):
         SameValue("Alice", ["Bob", "Charlie"])
+
+
+def test_many_people_are_announced(release, monkeypatch):
+    """A model of millions of terms is announced with their number; who needs no name has the others' probabilities."""
+    named = FIG_4 if isinstance(FIG_4, dict) else FIG_4.T.to_dict()
+    known = mx.MaxEnt(release, people=named).add("P(HIV | Alice) = 0.5").solve()
+    fewer = mx.MaxEnt(release, people={"Alice": named["Alice"]}).add("P(HIV | Alice) = 0.5").solve()
+    np.testing.assert_allclose(known.conditional(), fewer.conditional(), atol=1e-9)
+    np.testing.assert_allclose(known.people().loc["Alice"], fewer.people().loc["Alice"], atol=1e-9)
+    monkeypatch.setattr(people, "MANY_TERMS", len(known.space))
+    with pytest.warns(mx.LargeModel, match=f"{len(known.space)} terms") as caught:
+        mx.MaxEnt(release, people=named)
+    assert caught[0].filename == __file__
+    mx.MaxEnt(release, people={"Alice": named["Alice"]})

@@ -74,7 +74,7 @@ class Classifier:
         try:
             self.model.fit(self.features.iloc[q], s, **{self.weight: expected[q, s]})
             said = np.asarray(self.model.predict_proba(self.features))
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
         if not (np.isfinite(said) & (said >= 0)).all():
             raise BadProbability("the classifier predicts something that is no probability; choose another")

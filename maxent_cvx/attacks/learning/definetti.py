@@ -159,7 +159,7 @@ def _started(start: object, like: pd.DataFrame) -> np.ndarray:
         )
     try:
         p = given.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"start must hold probabilities: {error}") from error
     if not (p >= 0).all() or not (np.abs(p.sum(axis=1) - 1) <= START_SUM).all():
         raise BadProbability("start must hold probabilities, each row with the sum 1; at least one does not")

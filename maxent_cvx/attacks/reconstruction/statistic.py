@@ -196,5 +196,5 @@ def _exact(value: object, what: str) -> Fraction:
     arguments.number(value, what)
     try:
         return as_fraction(value)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"{what}={shown(value)}: a number is expected") from error

@@ -97,7 +97,7 @@ def _of_series(given: pd.Series, judged: JudgedValues, values: pd.Index) -> np.n
         raise TableError(f"the baseline has a value twice: {listing(given.index[given.index.duplicated()].unique())}")
     try:
         p = given.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"the baseline must hold numbers: {error}") from None
     if not ((p >= 0) & (p <= 1)).all() or p.sum() > 1 + ROUNDING * len(p):
         raise BadProbability(

@@ -131,7 +131,7 @@ class Exposure(Shown):
         Raises
         ------
         StatementError
-            Of a release in partitions, or if the posterior was loaded from a file, which does not hold its knowledge.
+            Of a release in partitions, or if the posterior was loaded from a file without `verify`.
         SolverError
             If the model without knowledge could not be solved.
         """
@@ -158,7 +158,7 @@ class Exposure(Shown):
         Raises
         ------
         StatementError
-            Of a release in partitions, or if the posterior was loaded from a file, which does not hold its knowledge.
+            Of a release in partitions, or if the posterior was loaded from a file without `verify`.
         SolverError
             If none of the models could be solved.
         """

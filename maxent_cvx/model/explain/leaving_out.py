@@ -26,7 +26,7 @@ def without_knowledge(post: Solved) -> Any:
     Raises
     ------
     StatementError
-        If the posterior was loaded from a file, which does not hold its knowledge.
+        If the posterior was loaded from a file without `verify`.
     SolverError
         If there is no answer.
     """
@@ -55,7 +55,7 @@ def by_statement(
     Raises
     ------
     StatementError
-        If the posterior was loaded from a file, which does not hold its knowledge.
+        If the posterior was loaded from a file without `verify`.
     SolverError
         The first one, if there is no answer without any statement, or with any alone.
     """

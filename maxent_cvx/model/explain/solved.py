@@ -34,7 +34,7 @@ class Solved(Protocol):
 
     @property
     def model(self) -> Adversary | None:
-        """The model as it was when it was solved; None of an answer that was loaded from a file."""
+        """The model as it was when it was solved; None of an answer that was loaded from a file without `verify`."""
         ...
 
 
@@ -53,10 +53,13 @@ def model_of(post: Solved) -> Adversary:
     Raises
     ------
     StatementError
-        If the posterior was loaded from a file, which does not hold its knowledge.
+        If the posterior was loaded from a file without `verify`.
     """
     if post.model is None:
-        raise StatementError("the posterior was loaded from a file, which holds no knowledge; solve it again")
+        raise StatementError(
+            "the posterior was loaded from a file without its model; load it with load_posterior(path, verify=True), "
+            "or solve again"
+        )
     return post.model
 
 

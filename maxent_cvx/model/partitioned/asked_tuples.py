@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from ...errors import StatementError, listing, shown
+from ...errors import StatementError, arguments, listing, shown
 
 __all__ = ["numbers_of_tuples"]
 
@@ -36,7 +36,7 @@ def numbers_of_tuples(asked: object, qi: Sequence[str], tuples: pd.MultiIndex) -
         if not set(qi) <= set(asked.columns):
             raise StatementError(what)
         listed = list(asked[list(qi)].itertuples(index=False, name=None))
-    elif isinstance(asked, str | pd.Series) or not isinstance(asked, Iterable):
+    elif isinstance(asked, str | pd.Series) or not arguments.is_several(asked):
         raise StatementError(what)
     else:
         listed = [one if isinstance(one, tuple) else (one,) for one in asked]

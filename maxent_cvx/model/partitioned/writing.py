@@ -13,6 +13,7 @@ from ...errors import TableError
 from ...solvers.partitioned.projection import PointPart
 from ...system.executors import Executor
 from ...system.files import path_of
+from ...system.temporary import removed_if_killed
 from ...terms.partitioned.surroundings import Surroundings
 from ...views.partitioned.release_part import ReleasePart
 from .asking import terms_table
@@ -43,10 +44,11 @@ def write_parts(
         raise TableError(f"{str(target)!r} is there already; name a folder that is not, or remove it first")
     draft = target.absolute().with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        draft.mkdir()
-        files = [draft / f"part-{i:05d}.parquet" for i in range(len(parts))]
-        executor.gather(executor.map(write_part, parts, points, files, common=(surroundings,)))
-        os.rename(draft, target)
+        with removed_if_killed(draft):
+            draft.mkdir()
+            files = [draft / f"part-{i:05d}.parquet" for i in range(len(parts))]
+            executor.gather(executor.map(write_part, parts, points, files, common=(surroundings,)))
+            os.rename(draft, target)
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
         if isinstance(error, OSError):

@@ -1,16 +1,22 @@
-"""A checksum inside a Parquet file, which is checked before anything in the file is believed."""
+"""A checksum inside a Parquet file, which is checked before anything in the file is decoded.
+
+It finds damage. It is not a signature: whoever changes a file can compute the checksum of the changed file, too.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from ...errors import TableError
+from ...errors import MaxEntError, TableError
 from ...system.files import path_of
 
-__all__ = ["POSTERIOR", "read_verified", "sealed", "verified"]
+__all__ = ["POSTERIOR", "decoding", "metadata_of", "read_verified", "sealed", "verified"]
 
 #: What writes a file of a posterior, for messages.
 POSTERIOR = "Posterior.save"
@@ -25,6 +31,10 @@ PAIR = re.compile(re.escape(KEY.encode()) + rb"\x18" + bytes([DIGITS]) + rb"([0-
 #: A Parquet file begins and ends with it; before the last one is the length of the footer, four bytes.
 MAGIC = b"PAR1"
 TAIL = 4 + len(MAGIC)
+#: Where the file keeps what is not a column.
+METADATA = b"maxent_cvx"
+#: Characters of the message of an error in the content of a file that are repeated: the content may be of any length.
+LONGEST = 600
 
 
 def sealed(table: Any) -> bytes:
@@ -107,11 +117,38 @@ def verified(file: BinaryIO, what: str, writer: str = POSTERIOR) -> Any:
             f"{what} is not as {writer} wrote it: its checksum does not match, so that it is damaged or edited; "
             "take a copy, or save again"
         )
-    try:
+    with decoding(what, "write the file again"):  # such as a compression that this pyarrow was built without
         pairs = pq.read_metadata(pa.BufferReader(data)).metadata  # which Arrow's own schema does not repeat
         return pq.read_table(pa.BufferReader(data)).replace_schema_metadata(pairs)
-    except (pa.ArrowException, OSError) as error:  # such as a compression that this pyarrow was built without
-        raise TableError(f"{what} is whole, but cannot be read here: {' '.join(str(error).split())}") from error
+
+
+@contextmanager
+def decoding(what: str, remedy: str) -> Iterator[None]:
+    """Decode the content of a file whose checksum matches; anybody may have written it, so that anything can fail.
+
+    Raises
+    ------
+    TableError
+        For any error in the block.
+    """
+    try:
+        yield
+    except MaxEntError as error:
+        raise TableError(f"{what}: {str(error)[:LONGEST]}") from error
+    except Exception as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:LONGEST]}"
+        raise TableError(
+            f"{what} cannot be understood ({reason}): another version of maxent_cvx, pandas or pyarrow has written it, "
+            f"or another program; {remedy}"
+        ) from error
+
+
+def metadata_of(stored: Any) -> dict[str, Any]:
+    """Read the metadata of a table that was read from a file; a dictionary in JSON."""
+    found = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
+    if not isinstance(found, dict):
+        raise TableError(f"the metadata must be a JSON object, not a {type(found).__name__}")
+    return found
 
 
 def _place(data: bytes | bytearray, start: int) -> slice | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import MaxEntError, StatementError, TableError
+from ...errors import MaxEntError, StatementError, TableError, shown
 from ...priors import QIDistribution
 from ...sources import PriorZeros, Source, Statement, read_statement
 from ...terms.people import People
@@ -18,17 +18,15 @@ from ...terms.rows import Rows
 from ...terms.space import Space
 from ...views import View
 from ..emitted_rows import EmittedRows, StoredSource
-from .checksum import sealed
+from .checksum import METADATA, decoding, metadata_of, sealed
 from .labels import from_arrow, index_of, to_arrow
 from .stored_rows import Blocks, read_blocks, write_blocks
 from .stored_views import read_value, read_view, view_parts, write_value
 
-__all__ = ["WRITER", "StoredModel", "read_model", "sealed_model"]
+__all__ = ["WRITER", "StoredModel", "knowledge_parts", "model_of_parts", "read_model", "sealed_model"]
 
 #: What writes such a file, for messages.
 WRITER = "MaxEnt.save"
-#: Where the file keeps what is not a column.
-METADATA = b"maxent_cvx"
 #: The way in which all is laid out; a file of another one is refused.
 FORMAT = "model 1"
 
@@ -81,6 +79,44 @@ def sealed_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[
     """
     import pyarrow as pa
 
+    entries, parts = _knowledge(prior, knowledge)
+    pairs = {name: to_arrow(column) for name, column in entries.items()}
+    metadata = {
+        "format": FORMAT,
+        "view": view_parts(space.view),
+        "people": {
+            "names": [n if isinstance(n, str) else int(n) for n in space.people.names],
+            "q": space.people.q.tolist(),
+        },
+        "columns": {name: spec for name, (_, spec) in pairs.items()},
+        **parts,
+    }
+    try:
+        written = json.dumps(metadata, default=lambda number: number.item()).encode()
+        table = pa.table({name: array for name, (array, _) in pairs.items()})
+        return sealed(table.replace_schema_metadata({METADATA: written}))
+    except UnicodeEncodeError as error:
+        raise TableError(f"a name holds {error.object!r}, which no file can; rename it") from error
+
+
+def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, EmittedRows]) -> dict[str, Any]:
+    """Write the prior and the knowledge of a model down for the file of its posterior; or why no file can hold them."""
+    try:
+        entries, parts = _knowledge(prior, knowledge)
+        return {**parts, "entries": write_value(entries, "model")}
+    except MaxEntError as error:
+        return {"missing": str(error)}
+
+
+def model_of_parts(view: View, people: People, parts: dict[str, Any]) -> StoredModel:
+    """Read what :func:`knowledge_parts` wrote."""
+    return _model(view, people, parts, read_value(parts["entries"]))
+
+
+def _knowledge(
+    prior: QIDistribution | None, knowledge: Mapping[str, EmittedRows]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Write the prior and the knowledge of a model down: the table of coefficients, and everything else."""
     said: list[dict[str, Any]] = []
     blocks: list[Rows] = []
     for label, one in knowledge.items():
@@ -95,26 +131,12 @@ def sealed_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[
         about = {"label": label, "kind": kind, "own_label": one.source.label, "statement": _text(one.source)}
         said.append({**about, "of_prior": of_prior, "blocks": 0 if of_prior else len(one.rows)})
     entries, numbers, of_blocks = write_blocks(blocks)
-    pairs = {name: to_arrow(column) for name, column in entries.items()}
-    metadata = {
-        "format": FORMAT,
-        "view": view_parts(space.view),
-        "people": {
-            "names": [n if isinstance(n, str) else int(n) for n in space.people.names],
-            "q": space.people.q.tolist(),
-        },
+    return entries, {
         "prior": None if prior is None else _prior_parts(prior),
-        "columns": {name: spec for name, (_, spec) in pairs.items()},
         "knowledge": said,
         "numbers": write_value(numbers, "model"),
         "blocks": of_blocks,
     }
-    try:
-        written = json.dumps(metadata, default=lambda number: number.item()).encode()
-        table = pa.table({name: array for name, (array, _) in pairs.items()})
-        return sealed(table.replace_schema_metadata({METADATA: written}))
-    except UnicodeEncodeError as error:
-        raise TableError(f"a name holds {error.object!r}, which no file can; rename it") from error
 
 
 def read_model(stored: Any, what: str) -> StoredModel:
@@ -124,28 +146,25 @@ def read_model(stored: Any, what: str) -> StoredModel:
     ------
     TableError
     """
-    metadata: dict[str, Any] = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
-    if "about" in metadata:
-        raise TableError(f"{what} holds a posterior, and no model; load_posterior reads it")
-    if (version := metadata.get("format")) != FORMAT:
-        raise TableError(
-            f"{what} is of format {version}, and this version of maxent_cvx reads {FORMAT!r}; make the model again"
-        )
-    try:
-        view, named = read_view(metadata["view"]), metadata["people"]
-        prior = None if metadata["prior"] is None else _prior(metadata["prior"])
-        specs = metadata["columns"]
+    with decoding(what, "make the model again"):
+        metadata = metadata_of(stored)
+        if "about" in metadata:
+            raise TableError("it holds a posterior, and not a model; load_posterior reads it")
+        if (version := metadata.get("format")) != FORMAT:
+            raise TableError(
+                f"it is of format {shown(version)}, and this version of maxent_cvx reads {FORMAT!r}; make the model "
+                "again"
+            )
+        view, named, specs = read_view(metadata["view"]), metadata["people"], metadata["columns"]
         entries = pd.DataFrame({name: from_arrow(stored[name], specs[name]) for name in specs})
-        blocks = entries, read_value(metadata["numbers"]), metadata["blocks"]
-        people = People.at(named["names"], np.array(named["q"], dtype=int), view)
-        return StoredModel(view, people, prior, metadata["knowledge"], blocks)
-    except TableError as error:
-        raise TableError(f"{what}: {error}") from error
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise TableError(
-            f"{what} cannot be understood ({type(error).__name__}: {' '.join(str(error).split())}): other versions of "
-            "maxent_cvx, pandas or pyarrow have written it; read it with those, or make the model again"
-        ) from error
+        return _model(view, People.at(named["names"], np.array(named["q"], dtype=int), view), metadata, entries)
+
+
+def _model(view: View, people: People, parts: dict[str, Any], entries: pd.DataFrame) -> StoredModel:
+    """Make the parts of a model of what was written."""
+    prior = None if parts["prior"] is None else _prior(parts["prior"])
+    blocks = entries, read_value(parts["numbers"]), parts["blocks"]
+    return StoredModel(view, people, prior, parts["knowledge"], blocks)
 
 
 def _text(source: Source) -> str | None:

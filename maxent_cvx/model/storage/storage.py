@@ -9,27 +9,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import TableError, listing
+from ...errors import TableError, listing, shown
 from ...system.files import path_of, write_beside
 from ...terms.people import People
 from ...terms.space import Space
-from .checksum import read_verified, sealed, verified
+from .checksum import METADATA, decoding, metadata_of, read_verified, sealed, verified
 from .format_2 import read_view_of_format_2
 from .labels import check_labels, from_arrow, same_labels, to_arrow
 from .stored_views import read_view, view_parts
 
 __all__ = ["read_terms", "write_terms"]
 
-#: Where the file keeps what is not a column.
-METADATA = b"maxent_cvx"
 #: The way in which all is laid out, and the earlier one that is read, too; a file of another one is refused.
 FORMAT, EARLIER = 3, 2
 
 
-def write_terms(path: object, space: Space, counts: np.ndarray, about: dict[str, Any]) -> None:
-    """Write one row a term: its labels, the published counts and the inferred one; whole or not at all.
+def write_terms(
+    path: object, space: Space, counts: np.ndarray, about: dict[str, Any], model: dict[str, Any] | None = None
+) -> None:
+    """Write one row per term: its labels, the published counts and the inferred one; whole or not at all.
 
-    What is written is read again before it takes the place of a file.
+    What is written is read again before it takes the place of a file. `model` is what
+    :func:`.models.knowledge_parts` gives.
 
     Raises
     ------
@@ -38,10 +39,10 @@ def write_terms(path: object, space: Space, counts: np.ndarray, about: dict[str,
     """
     found = path_of(path)
     try:
-        data = sealed(_table(space, counts, about))
+        data = sealed(_table(space, counts, about, model))
     except UnicodeEncodeError as error:
         raise TableError(f"a name holds {error.object!r}, which no file can; rename it") from error
-    again, same_counts, _ = _terms(verified(BytesIO(data), "what was written"), "what was written")
+    again, same_counts, *_ = _terms(verified(BytesIO(data), "what was written"), "what was written")
     if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
         raise TableError(
             f"the posterior of this {space.view.noun} would not come back from the file as it is; "
@@ -50,7 +51,7 @@ def write_terms(path: object, space: Space, counts: np.ndarray, about: dict[str,
     write_beside(found, lambda draft: draft.write_bytes(data))
 
 
-def _table(space: Space, counts: np.ndarray, about: dict[str, Any]) -> Any:
+def _table(space: Space, counts: np.ndarray, about: dict[str, Any], model: dict[str, Any] | None) -> Any:
     """Make the table that is written."""
     import pyarrow as pa
 
@@ -79,6 +80,7 @@ def _table(space: Space, counts: np.ndarray, about: dict[str, Any]) -> Any:
             "q": space.people.q.tolist(),
         },
         "about": about,
+        "model": model,
     }
     metadata = json.dumps(said, default=lambda number: number.item()).encode()
     return pa.table(columns).replace_schema_metadata({METADATA: metadata})
@@ -89,8 +91,12 @@ def _count_name(given: object, by: tuple[str, ...]) -> str:
     return given if isinstance(given, str) and given.startswith("N P(") else f"N P({','.join(by)})"
 
 
-def read_terms(path: object) -> tuple[Space, np.ndarray, dict[str, Any]]:
-    """Read what :func:`write_terms` wrote: the space, the inferred counts, and what was said about them.
+#: The space, the inferred counts, what was written about them, and the knowledge of the model, if it is in the file.
+Terms = tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]
+
+
+def read_terms(path: object) -> Terms:
+    """Read what :func:`write_terms` wrote.
 
     Raises
     ------
@@ -100,38 +106,21 @@ def read_terms(path: object) -> tuple[Space, np.ndarray, dict[str, Any]]:
     return _terms(read_verified(path), repr(str(path_of(path))))
 
 
-def _terms(stored: Any, what: str) -> tuple[Space, np.ndarray, dict[str, Any]]:
+def _terms(stored: Any, what: str) -> Terms:
     """Make the terms again from a table that is as it was written, if only by other versions of what reads it."""
-    import pyarrow as pa
-
-    metadata: dict[str, Any] = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
-    if (version := metadata.get("format")) not in (FORMAT, EARLIER):
+    with decoding(what, "solve and save again"):
+        metadata = metadata_of(stored)
+        if (version := metadata.get("format")) in (FORMAT, EARLIER):
+            return _understood(stored, metadata)
         if "knowledge" in metadata:
-            raise TableError(f"{what} holds a model, and no posterior; MaxEnt.load reads it")
+            raise TableError("it holds a model, and not a posterior; MaxEnt.load reads it")
         raise TableError(
-            f"{what} is of format {version}, and this version of maxent_cvx reads formats {EARLIER} and {FORMAT}; "
+            f"it is of format {shown(version)}, and this version of maxent_cvx reads formats {EARLIER} and {FORMAT}; "
             "solve and save again"
         )
-    try:
-        return _understood(stored, metadata)
-    except TableError as error:
-        raise TableError(f"{what}: {error}") from error
-    except (
-        pa.ArrowException,
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as e:
-        raise TableError(
-            f"{what} cannot be understood ({type(e).__name__}: {' '.join(str(e).split())}): other versions of "
-            "maxent_cvx, pandas or pyarrow have written it; read it with those, or solve and save again"
-        ) from e
 
 
-def _understood(stored: Any, metadata: dict[str, Any]) -> tuple[Space, np.ndarray, dict[str, Any]]:
+def _understood(stored: Any, metadata: dict[str, Any]) -> Terms:
     """Make the view again, and number its terms; they must be those of the file, in the same order."""
     columns, named = metadata["columns"], metadata["people"]
     frame = pd.DataFrame(
@@ -145,7 +134,10 @@ def _understood(stored: Any, metadata: dict[str, Any]) -> tuple[Space, np.ndarra
     space = Space.of(view, People.at(named["names"], np.array(named["q"], dtype=int), view))
     if not all(frame[name].equals(column) for name, column in _labels(space).items()):
         raise TableError("the terms are not in the order in which they were written")
-    return space, frame.iloc[:, -1].to_numpy(), metadata["about"]
+    counts = frame.iloc[:, -1].to_numpy()
+    if counts.dtype != float or not (np.isfinite(counts) & (counts >= 0)).all():
+        raise TableError(f"the column {frame.columns[-1]!r} must hold finite, non-negative numbers of records")
+    return space, counts, metadata["about"], metadata.get("model")
 
 
 def _same_space(one: Space, other: Space) -> bool:

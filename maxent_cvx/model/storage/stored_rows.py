@@ -82,6 +82,7 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
         kept = (typed < 0) | (a != 0)  # a coefficient that was typed and is below the smallest number has no entry
         indptr = np.concatenate([[0], np.cumsum(np.bincount(place[kept] - first, minlength=one["rows"]))])
         matrix = sp.csr_array((a[kept], term[kept], indptr), shape=(one["rows"], n_terms))
+        matrix.check_format()  # SciPy computes with positions outside of the matrix, and reads anything there
         table = numbers.iloc[first:row]
         yield Rows(
             matrix=matrix,

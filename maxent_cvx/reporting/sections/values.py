@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
+from ...errors import arguments
 from ...views.grouped import OUTSIDE
 from ..case import Case
 
@@ -29,4 +30,4 @@ def counted_values(case: Case) -> np.ndarray:
 
 def _listed(values: object) -> list[object]:
     """Read one value or several; a tuple is one, a combination."""
-    return [values] if isinstance(values, str | tuple) or not isinstance(values, Iterable) else list(values)
+    return [values] if isinstance(values, str | tuple) or not arguments.is_several(values) else list(values)

@@ -123,7 +123,7 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     try:
         matrix = sp.csc_array(system)
         matrix = matrix if np.iscomplexobj(matrix.data) else matrix.astype(float)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
     if np.iscomplexobj(matrix.data) or not np.isfinite(matrix.data).all():
         raise TableError("system must hold finite real numbers, how often each record is in each query")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ...errors import arguments
 from ...sources import Source
 from ...terms.rows import Rows
 from ...terms.space import Space
@@ -40,7 +41,7 @@ class WindowSums(Source):
     """
 
     def __init__(self, sums: np.ndarray) -> None:
-        self.sums = sums
+        self.sums = arguments.array(sums, "sums")
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row a window.

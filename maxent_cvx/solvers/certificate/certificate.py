@@ -42,6 +42,7 @@ import pandas as pd
 
 from ...display import Shown
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..monitoring.deadline import check_step
 from ..parameters.tolerances import CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
@@ -217,13 +218,16 @@ def _bounded(
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
+    check_step()
     near = project(restriction.form, restriction.near, ~restriction.held, schur)
     near = None if near is None else np.where(near < vanished, 0.0, near)
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups
     own = np.where(restriction.is_soft, 0.0, multipliers)
+    check_step()
     exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)
+    check_step()
     slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():
         soft, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..linear_algebra.newton_system import newton_system
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..monitoring.deadline import check_step
 from ..parameters.tolerances import FEASIBILITY, PROJECTION
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
@@ -100,6 +101,7 @@ def _projected(
     moved = best = x
     least = before = np.inf
     for _ in range(PROJECTION.rounds):
+        check_step()
         value = form.exact_matvec(moved)
         violation = np.where(corrected, np.clip(value, form.low, form.high) - value, 0.0)
         worst = np.abs(violation).max(initial=0.0)

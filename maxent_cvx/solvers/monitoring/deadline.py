@@ -14,8 +14,13 @@ from contextvars import ContextVar
 
 from ...errors import NotDecided
 
-__all__ = ["check_time", "seconds_left", "within"]
+__all__ = ["check_step", "check_time", "seconds_left", "within"]
 
+#: Steps of a solve that are not its solver's may take this share of the time more, and at least so many seconds: small
+#: models are presolved and certified whatever the limit is.
+GRACE, LEAST_GRACE = 0.1, 1.0
+#: Seconds by which two limits differ that are the same: what is left of the outer one, handed on.
+ALIKE = 0.01
 #: When the time is over, by the clock of :func:`time.perf_counter`, and the seconds that were given.
 _UNTIL: ContextVar[tuple[float, float]] = ContextVar("until", default=(math.inf, math.inf))
 
@@ -29,8 +34,8 @@ def within(seconds: float) -> Iterator[None]:
     seconds : float
         Infinity is no limit.
     """
-    until = (time.perf_counter() + seconds, seconds)
-    token = _UNTIL.set(min(until, _UNTIL.get()))
+    outer, until = _UNTIL.get(), time.perf_counter() + seconds
+    token = _UNTIL.set((until, seconds) if until < outer[0] - ALIKE else outer)
     try:
         yield
     finally:
@@ -51,3 +56,18 @@ def check_time() -> None:
     """
     if seconds_left() <= 0:
         raise NotDecided(f"not decided in {_UNTIL.get()[1]:.3g} seconds; give more time, time_limit=..., or ask less")
+
+
+def check_step() -> None:
+    """Stop between two steps of a solve, such as those of presolve, if the time has been over for a while.
+
+    Raises
+    ------
+    NotDecided
+    """
+    until, seconds = _UNTIL.get()
+    if time.perf_counter() > until + max(GRACE * seconds, LEAST_GRACE):
+        raise NotDecided(
+            f"the model was not presolved and certified in {seconds:.3g} seconds; give more time, time_limit=..., or "
+            "make it smaller"
+        )

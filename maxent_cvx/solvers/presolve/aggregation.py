@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..monitoring.deadline import check_step
 from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.split_matrix import SplitMatrix
@@ -88,11 +89,15 @@ def aggregate(form: LinearForm) -> Aggregation:
     if not form.published.nnz:
         return done
     for _ in range(PRESOLVE.value_rounds):
+        check_step()
         kind = proportional_rows(done.form)
         if kind is None:
             break
+        check_step()
         done = done.then(_merge_rows(done.form, kind, proportional=True))
+    check_step()
     colour = equitable_partition(done.form)
+    check_step()
     if colour is not None:
         done = done.then(_merge_rows(done.form, colour, proportional=False))
     return done if done.form.shape[1] <= (1 - PRESOLVE.least_saving) * form.shape[1] else Aggregation.identity(form)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from ..monitoring.deadline import check_step
 from ..parameters.tolerances import EPS, FEASIBILITY, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows, least_by_row
@@ -56,6 +57,7 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     propagation = Propagation(form, n_records, power_of_two_unit(largest_activity(form, n_records)), most)
     bounds, rounding = propagation.start, row_rounding(form, propagation.unit)
     for _ in range(PRESOLVE.propagation_rounds):
+        check_step()
         low, high = propagation.activity(*bounds)
         slack = slacks(form, low, high, rounding(*bounds))
         before, bounds = bounds, propagation.tightened(*bounds, *slack)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..monitoring.deadline import check_step
 from ..parameters.tolerances import PRESOLVE
 from ..program.linear_form import LinearForm
 from ..rows.sparse import entry_rows
@@ -72,6 +73,7 @@ def equitable_partition(form: LinearForm) -> np.ndarray | None:
     row, n_before = of_sides, 0
     by_row_data, by_term_data = bits(by_row.data), bits(by_term.data)
     for _ in range(PRESOLVE.colour_rounds):
+        check_step()
         term = scramble(of_columns + row_sums(scramble(row[by_term.indices] ^ by_term_data), by_term))
         row = scramble(of_sides + row_sums(scramble(term[by_row.indices] ^ by_row_data), by_row))
         colour, distinct = pd.factorize(row)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from ..monitoring.deadline import check_step
 from ..parameters.tolerances import FEASIBILITY, PRESOLVE
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
@@ -44,6 +45,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
         lower, upper = term_bounds(form.hard, n_records, most)
+    check_step()
     fixed = _fixed_terms(form, lower, upper)
     of_row, bucket = form.bucket
     # The closed form is that of weights 1; it is NaN where there is none.
@@ -63,6 +65,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         settled = form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, determined)))
         multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
     restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
+    check_step()
     needed = np.flatnonzero(~redundant(restricted, n_records))
     # Rows are put in the order of their buckets' terms, for locality of memory; knowledge comes last.
     order = pd.unique(bucket)
@@ -71,6 +74,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     place = np.concatenate([rank[of_row], np.full(n_rows - form.n_published, n_terms + 1)])
     needed = needed[np.argsort(place[involved][needed], kind="stable")]
     rows = np.flatnonzero(involved)[needed]
+    check_step()
     is_left = np.zeros(n_rows, dtype=bool)
     is_left[rows] = True
     multipliers[involved & ~is_left] = 0.0

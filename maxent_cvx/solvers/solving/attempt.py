@@ -77,7 +77,11 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     solved, answer, name = answered(problem, request, reduced, start)
     if reduced.form is not problem.form:
         reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
-    certificate = _certified(problem, request, reduced, answer)
+    assert answer.counts is not None
+    try:
+        certificate = _certified(problem, request, reduced, answer)
+    except NotDecided:  # the time is over, and the answer is there
+        certificate = uncertified(problem.form, answer.counts)
     return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
 
 

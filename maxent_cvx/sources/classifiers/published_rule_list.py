@@ -71,7 +71,7 @@ class PublishedRuleList(Source):
         arguments.flag(integer, "integer")
         if decimals is not None:
             arguments.whole(decimals, "decimals", 0)
-        if not isinstance(rules, Iterable):
+        if not arguments.is_several(rules):
             raise StatementError(f"a list of rules is expected, not {shown(rules)}")
         self.rules: list[tuple[dict[str, Any], object, float | None]] = []
         for i, rule in enumerate(rules, 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 
-from ...errors import StatementError, shown
+from ...errors import StatementError, arguments, shown
 from ...tables.selection import Choice, choose
 from .probability import Probability
 from .statement import Event, conditions
@@ -135,7 +135,7 @@ def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
 
 def _names(who: object) -> frozenset[object]:
     """Read the name of one person, or of several."""
-    names = [who] if isinstance(who, str) or not isinstance(who, Iterable) else list(who)
+    names = [who] if isinstance(who, str) or not arguments.is_several(who) else list(who)
     if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
         raise StatementError(f"who={shown(strange[0])}: a person's name is a text or a whole number")
     if not names:

@@ -103,7 +103,7 @@ class AnsweredQueries(Source):
         attribute: str | None = None,
         values: Mapping[object, float] | pd.Series | None = None,
     ) -> None:
-        if isinstance(queries, Mapping | str) or not isinstance(queries, Iterable):
+        if isinstance(queries, Mapping | str) or not arguments.is_several(queries):
             raise StatementError(f"queries must be a list of {{attribute: value}}, not {shown(queries)}")
         self.queries = list(queries)
         if bad := [one for one in self.queries if not isinstance(one, Mapping)]:

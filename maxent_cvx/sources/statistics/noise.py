@@ -42,7 +42,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     tail = (1 - confidence) / (2 * times)
     try:
         least, most = map(float, (noise.ppf(tail), noise.isf(tail)) if tail > 0 else noise.support())
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise StatementError(f"noise has no quantiles: {' '.join(str(error).split())}") from error
     if math.isnan(least) or math.isnan(most):
         raise StatementError("noise has no quantiles: its parameters are out of range")

@@ -72,12 +72,13 @@ def chosen(asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, lab
     UnknownName
         If a value is not known of its level.
     StatementError
-        If a slice has a step, or a level no order.
+        If a slice has a step, or a level no order; if something is asked for twice.
     """
     if isinstance(asked, pd.Index):
         for i, level in enumerate(level_names(asked)):
             for value in level_of(asked, i)[1].unique():
                 _known(value, axes, level, label)
+        _check_once(asked, f"labels of {label}")
         at = find(index, asked)
         return Chosen(at, asked, left_out=index[np.setdiff1d(np.arange(len(index)), at)])
     fixed = {
@@ -91,12 +92,21 @@ def chosen(asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, lab
         elif isinstance(value, slice):
             narrowed &= values.isin(_between(value, axes, level, label))[codes]
         else:
-            value = list_of(value, f"values of {level!r}", "values")
-            narrowed &= values.isin([_known(one, axes, level, label) for one in value])[codes]
+            listed = list_of(value, f"values of {level!r}", "values")
+            listed = [_known(one, axes, level, label) for one in listed]
+            _check_once(pd.Index(listed, dtype=object, tupleize_cols=False), f"values of {level!r}")
+            narrowed &= values.isin(listed)[codes]
     at, left = np.flatnonzero(here & narrowed), without_levels(index, fixed)
     if left is None:
         return Chosen(at if len(at) else np.array([-1]), None, fixed)
     return Chosen(at, left[at], fixed, left[here & ~narrowed])
+
+
+def _check_once(asked: pd.Index, what: str) -> None:
+    """Refuse labels that are repeated: pandas would repeat the row, which would then count twice in a sum."""
+    if asked.has_duplicates:
+        twice = asked[asked.duplicated()].unique()
+        raise StatementError(f"{what} name {listing(twice)} more than once; name each once")
 
 
 def _known(value: object, axes: Axes, level: str, label: str) -> object:

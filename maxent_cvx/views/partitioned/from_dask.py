@@ -9,13 +9,14 @@ import pandas as pd
 
 from ...errors import TableError, amount, shown
 from ...system.executors import Executor, LocalExecutor, current_client, executor_for, then
+from ...system.temporary import TemporaryFolder
 from ...tables.columns import looks_like_count
 from .assembling import Records, assembled
 from .column_types import common_schema
 from .partitioned_release import PartitionedRelease
 from .planning import BucketRows, count_buckets, straddling
 from .roles import Roles
-from .spilling import TemporaryFolder, spilled
+from .spilling import spilled
 
 if TYPE_CHECKING:
     import pyarrow as pa

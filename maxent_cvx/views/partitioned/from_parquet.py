@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ...errors import whole
 from ...system.executors import LocalExecutor
+from ...system.temporary import TemporaryFolder
 from .assembling import Records, assembled
 from .parquet_files import ParquetRows, files_of, row_groups
 from .partitioned_release import PartitionedRelease
 from .planning import BucketRows, count_buckets, planned
 from .roles import Roles
-from .spilling import TemporaryFolder, spilled
+from .spilling import spilled
 
 __all__ = ["parquet_release"]
 

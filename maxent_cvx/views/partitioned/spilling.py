@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import TableError
+from ...system.temporary import TemporaryFolder
 from .column_types import common_schema, together
 from .parquet_files import ParquetRows
 from .planning import hashed
@@ -19,24 +18,10 @@ from .planning import hashed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["TemporaryFolder", "spilled"]
+__all__ = ["spilled"]
 
 #: Rows that are held while they are sorted by partition, and written together.
 HELD_ROWS = 2**21
-
-
-class TemporaryFolder:
-    """A folder that is removed with the last reference to it in the process that made it.
-
-    A copy of it that was sent to another process is a name only.
-    """
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="maxent_cvx-"))
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-    def __getstate__(self) -> dict[str, Path]:
-        return {"path": self.path}
 
 
 def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder: TemporaryFolder) -> list[ParquetRows]:
