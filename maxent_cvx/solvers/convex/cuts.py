@@ -75,7 +75,7 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
     at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
-    except (NotImplementedError, AttributeError, TypeError):
+    except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: CVXPY's of cummax
         raise SolverError(
             f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
             "constraint in other words"

@@ -19,7 +19,6 @@ from ...errors import SolverError
 from ..answer import Status
 from ..certificate.certificate import Certificate, certify
 from ..certificate.convex_terms import ConvexTerms
-from ..convex.attainable import require_attainable
 from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded, tangent
 from ..convex.reading import read_budget
@@ -51,11 +50,15 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         budget = read_budget(constraint.expr, convex.variable, name)
         if budget is None:
             others.append((name, constraint))
-        elif budget.is_free_only:
+            continue
+        budget = budget.without_totals(problem.groups)
+        if budget.is_free_only:
             free.append(budget.cost_free_rows)
         else:
             budgets.append(budget)
-    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request, convex.variable, free)
+    lagrangian = Lagrangian(
+        replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
+    )
     multipliers = np.zeros(len(budgets))
     x = lagrangian.solve(multipliers)
     found: list[Solution] = []
@@ -116,7 +119,6 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
     if budget.spent(x) <= budget.limit + tolerance:
         return x
     tried: dict[float, np.ndarray] = {}
-    size = budget.spent(x)
     if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
         # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
         multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
@@ -124,15 +126,11 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         if abs(change) <= CONVEX_CONSTRAINTS.fixed * budget.magnitude:
             multipliers[i] = 0.0
             return lagrangian.solve(multipliers)
-    doubtful = CONVEX_CONSTRAINTS.doubtful * start
 
     def excess(t: float) -> float:
-        nonlocal doubtful
-        if t > doubtful:
-            require_attainable(lagrangian.problem.form, budget, size)
-            doubtful = math.inf
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
+        lagrangian.check_attainable(multipliers, thoroughly=t > CONVEX_CONSTRAINTS.doubtful * start)
         if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
             tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
         return budget.spent(tried[t]) - budget.limit
@@ -149,11 +147,11 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
     if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
-        require_attainable(lagrangian.problem.form, budget, size)
+        lagrangian.check_attainable(multipliers, thoroughly=True)
         raise SolverError(
             f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
-            f"{budget.what} is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or "
-            "use another solver"
+            f"its left side still exceeds its right side by {budget.excess(budget.limit + value):.6g}, and that no "
+            "distribution satisfies it was not proved; relax it a little, or use another solver"
         )
     return tried[t]
 
