@@ -18,9 +18,11 @@ def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -
     before = variable.value
     variable.save_value(at)
     try:
-        return np.atleast_1d(np.asarray(expression.value, dtype=float)).ravel(order="F")
+        value: Any = expression.value
     finally:
         variable.save_value(before)
+    dense = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
+    return np.atleast_1d(dense).ravel(order="F")
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
@@ -32,7 +34,7 @@ def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) 
         If CVXPY has no finite gradient of the expression at this point.
     """
     if not any(one.id == variable.id for one in expression.variables()):
-        value = np.atleast_1d(np.asarray(expression.value, dtype=float)).ravel(order="F")
+        value = value_at(expression, variable, at)
         return sp.csr_array((len(value), variable.size)), value
     gradient = _gradient(expression, variable, at)
     if gradient is None and expression.is_affine():  # that of the geometric mean of one number is not defined at 0

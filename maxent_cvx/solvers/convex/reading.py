@@ -233,6 +233,7 @@ READERS: dict[str, Any] = {
         e.args[0], f / np.broadcast_to(e.args[1].value, e.shape).ravel(order="F"), p
     ),
     "Promote": lambda e, f, p: _read(e.args[0], f.sum(keepdims=True), p),
+    "reshape": lambda e, f, p: e.order == "F" and _read(e.args[0], f, p),
     "Sum": _sum,
     "multiply": _product,
     "MulExpression": _product,

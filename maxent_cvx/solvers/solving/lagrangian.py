@@ -142,13 +142,19 @@ class Lagrangian:
         if least > 0:
             raise self._contradiction(multipliers, least)
 
+    @property
+    def _counts(self) -> np.ndarray:
+        """The counts of the last answer, as the solver returned them."""
+        assert self.answer is not None
+        assert self.answer.counts is not None
+        return self.answer.counts
+
     def _priced(self, multipliers: np.ndarray) -> list[Priced]:
         """The budgets that have multipliers, each with its slopes at the last answer."""
         assert self.answer is not None
         assert self.answer.multipliers is not None
-        assert self.answer.counts is not None
         assert self.extension is not None
-        x, found = np.maximum(self.answer.counts, 0.0), []
+        x, found = np.maximum(self._counts, 0.0), []
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if t == 0:
                 continue
@@ -165,25 +171,23 @@ class Lagrangian:
         used = np.flatnonzero(multipliers).tolist()
         assert self.answer is not None
         assert self.answer.multipliers is not None
+        assert self.extension is not None
         m = self.answer.multipliers
         cuts = {name for name, rows in self.cut_rows.items() if m[rows].any()}
         names = sorted({self.budgets[i].name for i in used} | cuts)
         if len(names) > 1:
             return _together(names)
         (i,) = used
-        budget, least = self.budgets[i], least / multipliers[i]
-        for _ in range(CONVEX_CONSTRAINTS.sharper):
-            with suppress(SolverError, Infeasible):
-                x = np.maximum(self.answer.counts, 0.0)
-                least = max(
-                    least, least_excess(self.extension.form.hard, [self._priced(multipliers)[0]._replace(price=1.0)])
-                )
-                if budget.spent(x) - budget.limit - least <= CONVEX_CONSTRAINTS.sharp * (least + budget.magnitude):
+        budget, least = self.budgets[i], least / float(multipliers[i])
+        with suppress(SolverError, Infeasible):
+            for _ in range(CONVEX_CONSTRAINTS.sharper):
+                (one,) = self._priced(multipliers)
+                least = max(least, least_excess(self.extension.form.hard, [one._replace(price=1.0)]))
+                excess = budget.spent(np.maximum(self._counts, 0.0)) - budget.limit
+                if excess - least <= CONVEX_CONSTRAINTS.sharp * (least + budget.magnitude):
                     break
-                multipliers = multipliers * 64
+                multipliers = multipliers * CONVEX_CONSTRAINTS.steeper
                 self.solve(multipliers)
-                continue
-            break
         return unattainable(budget.name, self.written[budget.name], budget.excess(budget.limit + least))
 
     def replace_cuts(self, new: Sequence[AddedRows]) -> None:
