@@ -180,7 +180,9 @@ class MaxEnt(BoundedAdversary):
             that takes them one after another, a line a part; the same lines are in the posterior's ``log``.
             ``progress`` says whether its iterations are shown as a progress bar: by default if it takes longer than a
             second, on a terminal or in a notebook. All others are passed to the solver: those of
-            DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
+            DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``. Conic solvers are given tolerances that the
+            certificate needs, and stricter ones in a second call where the first answer is not certified; tolerances
+            among the options are used instead, by the names that CVXPY has for them, in one call.
 
         Returns
         -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from ..program.linear_form import LinearForm
 from ..program.problem import Convex
 from .cvxpy_problem import constraints, soft_rows
 
-__all__ = ["STATUS", "CvxpyBackend"]
+__all__ = ["STATUS", "CvxpyBackend", "least_violation"]
 
 #: The meaning of CVXPY's statuses here; one that is not listed is a failure.
 STATUS = {
@@ -199,6 +199,40 @@ class CvxpyBackend(Shown):
             solving,
             problem.status,
         )
+
+
+def least_violation(
+    form: LinearForm, convex: Convex, asked: Sequence[Any], seconds: float = np.inf
+) -> tuple[float, np.ndarray | None]:
+    """Minimise the largest violation of some constraints over rows and all other convex constraints, by CLARABEL.
+
+    Returns
+    -------
+    float, ndarray or None
+        The least value of ``expression`` in ``expression <= 0``, and the counts; NaN and None if none is found.
+    """
+    import cvxpy as cp
+
+    backend, unit = CvxpyBackend("CLARABEL", {}, ("time_limit",)), form.count_scale
+    shares = cp.Variable(len(unit), nonneg=True)
+    counts = cp.multiply(unit, shares)
+    kept = [block.constraint for block in constraints(form, counts)]
+    kept += [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints if not _is_in(one, asked)]
+    values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in asked]
+    problem = cp.Problem(cp.Minimize(cp.max(cp.hstack(values))), kept)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.solve(solver=backend.name, **_limited(backend.options_with({}), backend.seconds, seconds))
+    except Exception:  # what solvers raise is theirs to choose
+        return np.nan, None
+    found = problem.status in ("optimal", "optimal_inaccurate")
+    return (float(problem.value), np.asarray(counts.value)) if found else (np.nan, None)
+
+
+def _is_in(one: Any, some: Sequence[Any]) -> bool:
+    """Whether it is one of them; the equality of CVXPY's objects is another constraint."""
+    return any(one is other for other in some)
 
 
 def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,8 @@ class Parts:
         All counts.
     rows : list of (csr_array, low, high, Penalties)
     linear : ndarray, one a term
-    constant : float
-    size : float
-        The sum of the absolute values that the constant is the sum of.
+    constants : list of float
+        Their sum is the constant.
     zeros : list of csr_array
         Rows that must be 0, as their divergence from 0 is infinite elsewhere.
     norm : tuple or None
@@ -41,8 +41,7 @@ class Parts:
     variable: cp.Variable
     rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
     linear: np.ndarray = field(default_factory=lambda: np.empty(0))
-    constant: float = 0.0
-    size: float = 0.0
+    constants: list[float] = field(default_factory=list)
     zeros: list[sp.csr_array] = field(default_factory=list)
     norm: tuple[float, sp.csr_array, np.ndarray] | None = None
 
@@ -95,8 +94,7 @@ class Parts:
 
     def add_constants(self, constants: np.ndarray) -> None:
         """Add the sum of some constants."""
-        self.constant += float(constants.sum())
-        self.size += float(np.abs(constants).sum())
+        self.constants += constants.tolist()
 
 
 def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | None:
@@ -110,12 +108,12 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
         return None
     if parts.norm is not None:
         factor, matrix, constant = parts.norm
-        radius = -parts.constant / factor
+        radius = -math.fsum(parts.constants) / factor
         if parts.rows or parts.linear.any():
             return None
         n, norm = len(constant), factor
         parts.rows.append((matrix, -constant, -constant, Penalties(np.full(n, 0.5), np.full(n, np.inf))))
-        parts.constant = parts.size = -radius * abs(radius)  # below 0 neither the norm nor its square can be
+        parts.constants = [-radius * abs(radius)]  # below 0 neither the norm nor its square can be
     if not parts.rows:
         return None
     penalties = parts.rows[0][3]
@@ -124,8 +122,10 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
     matrix = sp.csr_array(sp.vstack([one[0] for one in parts.rows], format="csr"))
     low, high = (np.concatenate([one[i] for one in parts.rows]) for i in (1, 2))
     zeros = sp.csr_array(sp.vstack([sp.csr_array((0, variable.size)), *parts.zeros], format="csr"))
-    error = 4 * EPS * abs(parts.size)
-    return Budget(matrix, low, high, penalties, parts.linear, -parts.constant, name, zeros, norm, error).scaled()
+    # Each constant is a product that is rounded once, or the square of a quotient; their sum is rounded once.
+    error = (1 if norm is None else 4) * EPS * math.fsum(map(abs, parts.constants))
+    limit = -math.fsum(parts.constants)
+    return Budget(matrix, low, high, penalties, parts.linear, limit, name, zeros, norm, error).scaled()
 
 
 def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from ...errors import Infeasible, NotDecided, SolverError
-from ..backends.cvxpy_backend import CvxpyBackend
-from ..backends.cvxpy_problem import constraints
-from ..backends.registry import SOLVERS
+from ..backends.cvxpy_backend import least_violation
 from ..diagnosis.conflict import conflict, irreducible
 from ..program.problem import Convex, Problem
 from .convex_solve import solve_convex
@@ -79,37 +74,17 @@ def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, 
     form, convex = problem.form, problem.convex
     assert convex is not None
     rest = _with_items(problem, others)
+    given = rest.convex or Convex(convex.variable, [])
     if item >= form.shape[0]:
         name, one = convex.by_name[item - form.shape[0]]
-        excess = _least(rest, lambda counts: one.expr.tree_copy({id(convex.variable): counts}), one.expr.size)
+        excess, _ = least_violation(rest.form, given, [one])
         left, right = one.args
         if left.is_constant() and left.size == 1:
             return name, float(left.value), np.inf, np.nan, float(left.value) - excess
         limit = float(right.value) if right.is_constant() and right.size == 1 else 0.0
         return name, -np.inf, limit, limit + excess, np.nan
-    row = form.rows(np.array([item]))
-    ends = _least(rest, lambda counts: row @ counts), -_least(rest, lambda counts: -(row @ counts))
+    value = form.rows(np.array([item])) @ convex.variable
+    ends = least_violation(rest.form, given, [value <= 0])[0], -least_violation(rest.form, given, [-value <= 0])[0]
     sides = np.array([form.low[item], form.high[item], *ends])
     low, high, least, most = ((sides + form.shift[item]) / form.scale[item] + 0.0).tolist()
     return form.name(item), low, high, least, most
-
-
-def _least(problem: Problem, expression: Any, size: int = 1) -> float:
-    """The least value of the largest entry of a convex expression over a problem, by a conic solver; NaN if none."""
-    import cvxpy as cp
-
-    backend, unit = SOLVERS["CLARABEL"], problem.form.count_scale
-    assert isinstance(backend, CvxpyBackend)
-    shares = cp.Variable(len(unit), nonneg=True)
-    counts = cp.multiply(unit, shares)
-    kept = [block.constraint for block in constraints(problem.form, counts)]
-    if problem.convex:
-        kept += [one.tree_copy({id(problem.convex.variable): counts}) for one in problem.convex.constraints]
-    asked = cp.Problem(cp.Minimize(cp.max(expression(counts)) if size > 1 else cp.sum(expression(counts))), kept)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            asked.solve(solver=backend.name, **backend.options_with({}))
-    except cp.error.SolverError:
-        return float("nan")
-    return float(asked.value) if asked.status in ("optimal", "optimal_inaccurate") else float("nan")

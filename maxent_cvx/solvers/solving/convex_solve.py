@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,19 +18,26 @@ import numpy as np
 
 from ...errors import SolverError
 from ..answer import Status
+from ..backends.cvxpy_backend import least_violation
+from ..backends.registry import SOLVERS
 from ..certificate.certificate import Certificate, certify
 from ..certificate.convex_terms import ConvexTerms
 from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded, tangent
 from ..convex.reading import read_budget
 from ..convex.root import decreasing_root
+from ..parameters.size_limits import ATTEMPT_SIZES
 from ..parameters.tolerances import ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
+from ..program.extension import AddedRows
 from ..program.problem import Problem
 from .lagrangian import Lagrangian
 from .request import Request
 from .solution import Solution
 
 __all__ = ["solve_convex"]
+
+#: The conic solver that shows where the first cuts are made.
+INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def solve_convex(problem: Problem, request: Request) -> Solution:
@@ -60,6 +68,8 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
     )
     multipliers = np.zeros(len(budgets))
+    if others:
+        lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
     found: list[Solution] = []
     for resolved in CONVEX_CONSTRAINTS.resolved:  # the more exactly, the more cuts are alike
@@ -68,6 +78,26 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         if not others or found[-1].certificate.bound <= ATTEMPTS.precise:
             break
     return min(found, key=lambda one: one.certificate.bound)
+
+
+def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Request) -> list[AddedRows]:
+    """Tangents where a conic solver finds the solution, or else the least violation: few further cuts are needed.
+
+    Every tangent of a convex function is a valid cut, however inexact the point.
+    """
+    convex, form = problem.convex, problem.form
+    assert convex is not None
+    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+        return []
+    monitor = request.monitor.quietly()
+    x = INTERIOR_POINT.solve(form, convex=convex, monitor=monitor).counts
+    if x is None or not np.isfinite(x).all():
+        x = least_violation(form.hard, convex, [one for _, one in others], monitor.seconds_left)[1]
+    if x is None:
+        return []
+    with suppress(SolverError):  # cuts at other points may have gradients
+        return [tangent(one, convex.variable, np.maximum(x, 0.0), name) for name, one in others]
+    return []
 
 
 def _settled(

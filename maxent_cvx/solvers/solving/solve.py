@@ -82,7 +82,7 @@ def solve(
         if not found:
             raise
     except SolverError:
-        if problem.convex and not monitor.stopped:
+        if problem.convex and backend is not NEWTON and not monitor.stopped:
             _require_consistent(problem, request)
         raise
     return _judged(problem, request, found, allow_inaccurate)
