@@ -203,13 +203,14 @@ class CvxpyBackend(Shown):
 
 def least_violation(
     form: LinearForm, convex: Convex, asked: Sequence[Any], seconds: float = np.inf
-) -> tuple[float, np.ndarray | None]:
+) -> tuple[float, np.ndarray | None, list[float]]:
     """Minimise the largest violation of some constraints over rows and all other convex constraints, by CLARABEL.
 
     Returns
     -------
-    float, ndarray or None
-        The least value of ``expression`` in ``expression <= 0``, and the counts; NaN and None if none is found.
+    float, ndarray or None, list of float
+        The least value of ``expression`` in ``expression <= 0``, the counts, and the multiplier of each constraint, the
+        sum of which is 1; NaN, None and nothing if none is found.
     """
     import cvxpy as cp
 
@@ -219,15 +220,18 @@ def least_violation(
     kept = [block.constraint for block in constraints(form, counts)]
     kept += [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints if not _is_in(one, asked)]
     values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in asked]
-    problem = cp.Problem(cp.Minimize(cp.max(cp.hstack(values))), kept)
+    largest = cp.Variable()
+    limits = [value <= largest for value in values]
+    problem = cp.Problem(cp.Minimize(largest), kept + limits)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             problem.solve(solver=backend.name, **_limited(backend.options_with({}), backend.seconds, seconds))
     except Exception:  # what solvers raise is theirs to choose
-        return np.nan, None
-    found = problem.status in ("optimal", "optimal_inaccurate")
-    return (float(problem.value), np.asarray(counts.value)) if found else (np.nan, None)
+        return np.nan, None, []
+    if problem.status not in ("optimal", "optimal_inaccurate"):
+        return np.nan, None, []
+    return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
 
 
 def _is_in(one: Any, some: Sequence[Any]) -> bool:

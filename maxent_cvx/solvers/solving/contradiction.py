@@ -77,7 +77,7 @@ def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, 
     given = rest.convex or Convex(convex.variable, [])
     if item >= form.shape[0]:
         name, one = convex.by_name[item - form.shape[0]]
-        excess, _ = least_violation(rest.form, given, [one])
+        excess, *_ = least_violation(rest.form, given, [one])
         left, right = one.args
         if left.is_constant() and left.size == 1:
             return name, float(left.value), np.inf, np.nan, float(left.value) - excess

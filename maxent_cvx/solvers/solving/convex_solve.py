@@ -22,6 +22,7 @@ from ..backends.cvxpy_backend import least_violation
 from ..backends.registry import SOLVERS
 from ..certificate.certificate import Certificate, certify
 from ..certificate.convex_terms import ConvexTerms
+from ..convex.attainable import Priced, least_excess, unattainable
 from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded, tangent
 from ..convex.reading import read_budget
@@ -30,7 +31,7 @@ from ..parameters.size_limits import ATTEMPT_SIZES
 from ..parameters.tolerances import ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
 from ..program.extension import AddedRows
 from ..program.problem import Problem
-from .lagrangian import Lagrangian
+from .lagrangian import Lagrangian, together
 from .request import Request
 from .solution import Solution
 
@@ -68,6 +69,8 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
     )
     multipliers = np.zeros(len(budgets))
+    if len(budgets) > 1:
+        _require_attainable_together(problem, budgets, request)
     if others:
         lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
@@ -78,6 +81,37 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         if not others or found[-1].certificate.bound <= ATTEMPTS.precise:
             break
     return min(found, key=lambda one: one.certificate.bound)
+
+
+def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], request: Request) -> None:
+    """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon.
+
+    Raises
+    ------
+    Infeasible
+    """
+    convex, form = problem.convex, problem.form.hard
+    assert convex is not None
+    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+        return
+    written, seconds = dict(convex.by_name), request.monitor.seconds_left
+    _, x, prices = least_violation(form, convex, [written[one.name] for one in budgets], seconds)
+    if x is None:
+        return
+    x, priced = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count), []
+    for budget, price in zip(budgets, prices, strict=True):
+        if price <= CONVEX_CONSTRAINTS.settled:  # the prices add up to 1
+            continue
+        if budget.norm is not None:  # the derivative of the norm with respect to its square
+            price *= budget.norm / (2 * math.sqrt(max(budget.spent(x), np.finfo(float).tiny)))
+        slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
+        priced.append(Priced(budget, price, slopes))
+    if priced and least_excess(form, priced) > 0:
+        if len(priced) == 1:
+            budget = priced[0].budget
+            least = least_excess(form, [priced[0]._replace(price=1.0)])
+            raise unattainable(budget.name, written[budget.name], budget.excess(budget.limit + least))
+        raise together([one.budget.name for one in priced])
 
 
 def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Request) -> list[AddedRows]:

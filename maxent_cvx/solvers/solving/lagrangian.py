@@ -28,7 +28,7 @@ from .request import Request
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Lagrangian"]
+__all__ = ["Lagrangian", "together"]
 
 
 @dataclass
@@ -176,7 +176,7 @@ class Lagrangian:
         cuts = {name for name, rows in self.cut_rows.items() if m[rows].any()}
         names = sorted({self.budgets[i].name for i in used} | cuts)
         if len(names) > 1:
-            return _together(names)
+            return together(names)
         (i,) = used
         budget, least = self.budgets[i], least / float(multipliers[i])
         with suppress(SolverError, Infeasible):
@@ -231,7 +231,7 @@ class Lagrangian:
         cut = sorted({one.name for one in self.cuts if repr(one.name) in str(error)})
         if not cut:
             return error
-        return _together(cut)
+        return together(cut)
 
     def temperature(self, multipliers: np.ndarray) -> float:
         """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
@@ -313,7 +313,7 @@ class Lagrangian:
         ]  # fmt: skip
 
 
-def _together(names: Sequence[str]) -> Infeasible:
+def together(names: Sequence[str]) -> Infeasible:
     """The error of constraints that cannot hold with everything else."""
     return Infeasible(
         f"no distribution satisfies {' and '.join(map(repr, names))} together with everything else that is known; "

@@ -120,6 +120,20 @@ def test_a_contradiction_in_the_numbers_of_the_constraint(solver: str):
         ).solve(solver)
 
 
+def test_two_constraints_that_contradict_each_other():
+    """Each of them can hold alone; the error names both."""
+
+    def far_from_uniform(space: Any) -> Any:
+        return cp.sum_squares(space.marginal(["g", "s"]).expr - [0.4, 0.1, 0.1, 0.4]) <= 0.001
+
+    for one in (near_uniform, far_from_uniform):
+        assert model(one).solve().certificate.holds
+    with pytest.raises(
+        Infeasible, match=r"'far_from_uniform' and 'near_uniform'|'near_uniform' and 'far_from_uniform'"
+    ):
+        model(near_uniform, far_from_uniform).solve()
+
+
 def test_diagnosis_of_convex_constraints():
     """The contradiction is of the two that clash, and of no third; without one of them there is none."""
     clash = P("y", given={"g": "a"}) >= 0.7
