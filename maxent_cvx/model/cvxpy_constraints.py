@@ -18,8 +18,8 @@ from .polyhedral import affine_pieces
 __all__ = ["parametric_constraint", "read_constraint"]
 
 
-def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
-    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, itself if it is only convex.
+def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
+    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, else a convex constraint, or both.
 
     Raises
     ------
@@ -52,13 +52,46 @@ def read_constraint(constraint: Any, space: Space, label: str) -> Rows | Any:
         _check_finite(constraint, label)
         pieces = affine_pieces(constraint.expr)
         if pieces is None:
-            return constraint
+            return _without_zero_references(constraint, space, label)
         blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
         matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
         constant = np.concatenate([block[1] for block in blocks])
-        return Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
+        return None, Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
     matrix, constant = linearise(constraint.expr, space.counts, np.zeros(len(space)))
-    return Rows(matrix * space.n_records, *_sides(constraint, constant), label)
+    return None, Rows(matrix * space.n_records, *_sides(constraint, constant), label)
+
+
+def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
+    """Write divergences from 0 as rows, as they are infinite where their first argument is above 0.
+
+    Returns
+    -------
+    constraint
+        With the other entries of each ``kl_div`` or ``rel_entr``; the same if no reference holds a 0.
+    Rows or None
+        The arguments whose reference is 0, which must be 0.
+    """
+    import cvxpy as cp
+
+    zeros: list[Any] = []
+
+    def rewritten(e: Any) -> Any:
+        if type(e).__name__ in ("kl_div", "rel_entr") and e.args[1].is_constant() and e.args[0].is_affine():
+            reference = np.broadcast_to(np.asarray(e.args[1].value, dtype=float), e.shape).ravel(order="F")
+            if (reference == 0).any():
+                kept, left = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
+                value = cp.vec(e.args[0] if e.args[0].shape == e.shape else e.args[0] + np.zeros(e.shape), order="F")
+                zeros.append(value[left])
+                place = sp.csr_array((np.ones(len(kept)), (kept, np.arange(len(kept)))), shape=(e.size, len(kept)))
+                entries = place @ type(e)(value[kept], reference[kept]) if len(kept) else cp.Constant(np.zeros(e.size))
+                return cp.reshape(entries, e.shape, order="F")
+        return e.copy([rewritten(one) for one in e.args]) if e.args else e
+
+    left, right = (rewritten(side) for side in constraint.args)
+    if not zeros:
+        return constraint, None
+    matrix, constant = linearise(cp.hstack(zeros), space.counts, np.zeros(len(space)))
+    return left <= right, Rows(matrix * space.n_records, -constant, -constant, label)
 
 
 def parametric_constraint(constraint: Any, space: Space, label: str, block: int) -> Parametric | None:
@@ -92,8 +125,8 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
         if keeps_matrix:
             low, high = _sides(constraint, value_at(constraint.expr, space.counts, np.zeros(len(space))))
             return replace(rows, low=low, high=high)
-        now = read_constraint(constraint, space, rows.label)
-        assert isinstance(now, Rows)
+        _, now = read_constraint(constraint, space, rows.label)
+        assert now is not None
         return now
 
     return Parametric(label, parameters, values, at_values, block)

@@ -148,10 +148,11 @@ def emit(source: Source, space: Space, label: str | None = None) -> EmittedRows:
                 parametric.append(_parametric(source, name, len(rows)))
             rows.append(said if label is None else replace(said, label=label))
         else:
-            read = read_constraint(said, space, name)
+            curved, linear = read_constraint(said, space, name)
             if (how := parametric_constraint(said, space, name, len(rows))) is not None:
                 parametric.append(how)
-            (rows if isinstance(read, Rows) else convex).append(read)
+            convex += [] if curved is None else [curved]
+            rows += [] if linear is None else [linear]
     emitted = EmittedRows(source, tuple(rows), tuple(convex), tuple(parametric))
     return emitted if label is not None or names_its_rows(source) else emitted.named(name)
 

@@ -14,9 +14,9 @@ from ..display import FirstRows, as_html
 from ..errors import SolverError, StatementError, amount, arguments, shown
 from ..priors import QIDistribution
 from ..solvers import Certificate, find
-from ..solvers.diagnosis.conflict import conflict
 from ..solvers.monitoring.deadline import within
 from ..solvers.monitoring.monitor import Callback, Monitor
+from ..solvers.solving.contradiction import conflict_table
 from ..solvers.solving.solve import solve
 from ..sources import published_sources
 from ..system.progress import progress_bar
@@ -187,7 +187,9 @@ class MaxEnt(BoundedAdversary):
             that takes them one after another, a line a part; the same lines are in the posterior's ``log``.
             ``progress`` says whether its iterations are shown as a progress bar: by default if it takes longer than a
             second, on a terminal or in a notebook. All others are passed to the solver: those of
-            DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``.
+            DUAL_NEWTON are ``tolerance`` (records) and ``max_iterations``. Conic solvers are given tolerances that the
+            certificate needs, and stricter ones in a second call where the first answer is not certified; tolerances
+            among the options are used instead, by the names that CVXPY has for them, in one call.
 
         Returns
         -------
@@ -299,8 +301,10 @@ class MaxEnt(BoundedAdversary):
 
         Notes
         -----
-        Constraints of your own that are convex and not affine are left out, and so are soft rows, which contradict
-        nothing.
+        Of a CVXPY constraint that is convex and not affine, `least` is the least value of its left side where the other
+        statements hold (or `most` the largest value of its right side, in ``cp.sum(cp.entr(p)) >= 1``), and the other
+        end is NaN. The table is empty, too, if a contradiction of convex constraints could not be proved. Soft rows
+        contradict nothing.
 
         Examples
         --------
@@ -316,10 +320,10 @@ class MaxEnt(BoundedAdversary):
         P(Flu | Gender=male) <= 0.2   -inf   0.2  0.367   0.5  0.167
         """
         with within(seconds_for(time_limit)):
-            found = conflict(self.posed.hard)
-        if found is None:
+            table = conflict_table(self.posed)
+        if table is None:
             return pd.DataFrame(columns=["low", "high", "least", "most", "move"], dtype=float).rename_axis("statement")
-        return found.table
+        return table
 
     def relax(self, priority: Mapping[str, float] | None = None, time_limit: float | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.

@@ -22,6 +22,9 @@ from .statements.statement import Event, conditions
 
 __all__ = ["Monotone"]
 
+#: The largest number of values of a given order that a label spells out.
+MOST_STEPS = 8
+
 
 class Monotone(Source):
     """``P(s | a = v) <= P(s | a = v')`` for values v, v' of an attribute a that follow each other; or ``>=``.
@@ -92,7 +95,16 @@ class Monotone(Source):
 
     @property
     def label(self) -> str:
-        """What does not fall, or does not rise, along what, and among whom."""
+        """What does not fall, or does not rise, along what, among whom, and in which order if one was given."""
+        if self.order is None:
+            return self._claim
+        steps = [str(choice) for choice in self.order]
+        shortened = [*steps[:2], "...", steps[-1]] if len(steps) > MOST_STEPS else steps
+        return f"{self._claim}, from {' to '.join(shortened)}"
+
+    @property
+    def _claim(self) -> str:
+        """What does not fall, or does not rise, along what, and among whom; rows name the values in their order."""
         among = f" given {conditions(self.given.items())}" if self.given else ""
         return f"{self.of} does not {'fall' if self.increasing else 'rise'} along {self.along}{among}"
 
@@ -169,7 +181,7 @@ class Monotone(Source):
         said = np.flatnonzero(np.diff(difference.indptr))
         if not len(said):
             raise StatementError(f"{self.label}: none of its values can have {self.of} above 0, so nothing is said")
-        return Rows(difference, low, high, self.label, index, space.view).at(said)
+        return Rows(difference, low, high, self._claim, index, space.view).at(said)
 
     def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:
         """The place in the order of every value, -1 where it has none; and how each place is called."""

@@ -162,3 +162,10 @@ def test_errors(release, wrong, error, says):
     """What is wrong is told."""
     with refused(error, *says):
         mx.MaxEnt(release).add(wrong())
+
+
+def test_a_given_order_is_named():
+    """What does not fall from 2 to 1 does not rise along the numbers; the label must say which is meant."""
+    ascending, descending = (Monotone(P("yes"), along="age", order=order) for order in ([1, 2], [2, 1]))
+    assert ascending.label != descending.label
+    assert descending.label.endswith("from 2 to 1")

@@ -50,13 +50,13 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     return missed, cost
 
 
-def constraints(form: LinearForm, counts: cp.Variable, missed: cp.Variable | None = None) -> list[ConstraintBlock]:
+def constraints(form: LinearForm, counts: cp.Expression, missed: cp.Variable | None = None) -> list[ConstraintBlock]:
     """Write all rows as at most three constraints: compiling one constraint a row takes seconds.
 
     Parameters
     ----------
     form : LinearForm
-    counts : Variable, one a term
+    counts : Expression, one a term
     missed : Variable, optional
         What is added to the values of soft rows, so that they hold: see :func:`soft_rows`.
     """
@@ -73,7 +73,7 @@ def constraints(form: LinearForm, counts: cp.Variable, missed: cp.Variable | Non
     return blocks
 
 
-def _values(form: LinearForm, rows: np.ndarray, counts: cp.Variable, missed: cp.Variable | None) -> Any:
+def _values(form: LinearForm, rows: np.ndarray, counts: cp.Expression, missed: cp.Variable | None) -> Any:
     """The values of some rows, to which soft rows add by how much they are missed."""
     soft = np.flatnonzero(rows >= form.n_hard)
     if missed is None or not len(soft):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,22 +18,43 @@ def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -
     before = variable.value
     variable.save_value(at)
     try:
-        return np.atleast_1d(np.asarray(expression.value, dtype=float)).ravel(order="F")
+        value: Any = expression.value
     finally:
         variable.save_value(before)
+    dense = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
+    return np.atleast_1d(dense).ravel(order="F")
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine."""
+    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine.
+
+    Raises
+    ------
+    NotImplementedError
+        If CVXPY has no finite gradient of the expression at this point.
+    """
     if not any(one.id == variable.id for one in expression.variables()):
-        value = np.atleast_1d(np.asarray(expression.value, dtype=float)).ravel(order="F")
+        value = value_at(expression, variable, at)
         return sp.csr_array((len(value), variable.size)), value
+    gradient = _gradient(expression, variable, at)
+    if gradient is None and expression.is_affine():  # that of the geometric mean of one number is not defined at 0
+        at = np.ones(variable.size)
+        gradient = _gradient(expression, variable, at)
+    if gradient is None:
+        raise NotImplementedError(f"no gradient of {expression}")
+    value = value_at(expression, variable, at)
+    matrix = sp.csr_array(sp.csc_array(np.atleast_2d(gradient) if np.ndim(gradient) == 0 else gradient).T)
+    if not (np.isfinite(matrix.data).all() and np.isfinite(value).all()):
+        raise NotImplementedError(f"no finite gradient of {expression}")
+    return matrix, value - matrix @ at
+
+
+def _gradient(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> Any:
+    """CVXPY's gradient at a point; None if it is not defined there."""
     before = variable.value
     variable.save_value(at)
     try:
-        gradient = expression.grad[variable]
+        with np.errstate(all="ignore"):
+            return expression.grad[variable]
     finally:
         variable.save_value(before)
-    value = value_at(expression, variable, at)
-    matrix = sp.csr_array(sp.csc_array(np.atleast_2d(gradient) if np.isscalar(gradient) else gradient).T)
-    return matrix, value - matrix @ at

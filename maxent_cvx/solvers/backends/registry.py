@@ -91,7 +91,7 @@ SOLVERS: dict[str, Backend] = {
         DualBackend("DUAL_LBFGS", lbfgs),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}, ("time_limit",)),
         CvxpyBackend("ECOS"),
-        CvxpyBackend("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9}, ("time_limit_secs",)),
+        CvxpyBackend("SCS", {}, ("time_limit_secs",)),
         CvxpyBackend("MOSEK", {}, ("mosek_params", "MSK_DPAR_OPTIMIZER_MAX_TIME")),
     )
 }

@@ -42,6 +42,8 @@ class Allowance:
         t, nats per unit of the constraint.
     places : ndarray of int
         The numbers of the rows among all rows of the certificate; empty where its costs are not those of soft rows.
+    error : float
+        A bound on the rounding error of the limit.
     """
 
     rows: LinearForm
@@ -50,6 +52,7 @@ class Allowance:
     magnitude: float
     multiplier: float
     places: np.ndarray
+    error: float = 0.0
 
     @property
     def terms(self) -> np.ndarray:
@@ -105,5 +108,5 @@ class Allowance:
         least = math.fsum(np.minimum.reduce(ends)) + linear - spread
         most = math.fsum(np.maximum.reduce(ends)) + linear + spread
         # Sums are rounded once; each cost is a product and quotient of a few numbers, and its logarithm is off by EPS.
-        rounding = EPS * (abs(self.limit) + 4 * math.fsum(ends[1]) + 4 * float(np.abs(self.linear) @ x))
+        rounding = self.error + EPS * (abs(self.limit) + 4 * math.fsum(ends[1]) + 4 * float(np.abs(self.linear) @ x))
         return least, most, rounding

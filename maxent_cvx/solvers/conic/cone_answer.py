@@ -50,12 +50,34 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start
     """
     if not program.n_exp:
         raise SolverError(f"there is no entropy in the problem: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
+    answer = _solved(program, options, start)
+    if answer.status != s.UNBOUNDED:
+        return answer
+    # A direction along which the objective improves without limit exists in infeasible problems, too.
+    without_costs = replace(program, c=np.zeros(len(program.c)), P=None)
+    try:
+        feasible = _solved(without_costs, options)
+    except SolverError:
+        return answer._replace(status=s.INFEASIBLE_OR_UNBOUNDED)
+    if feasible.status == s.INFEASIBLE:
+        return feasible
+    is_feasible = feasible.status in (s.OPTIMAL, s.OPTIMAL_INACCURATE, s.UNBOUNDED)
+    return answer if is_feasible else answer._replace(status=s.INFEASIBLE_OR_UNBOUNDED)
+
+
+def _solved(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
+    """Solve a cone program by the first way that answers; "unbounded" is said without a look at the constraints."""
+    if not program.n_exp:
+        return solve_cone_program(program, options)
     if (row := program.contradiction) is not None:
         return _refuted_by(program, row)
     if len(free := program.unlimited):
-        return _without_limit(program, free, options)
+        direction = np.zeros(len(program.c))
+        direction[free] = -np.sign(program.c[free])
+        rows = np.zeros(len(program.b))
+        return ConeAnswer(s.UNBOUNDED, direction, rows, program.distance(direction, rows), 0)
     if (smaller := without_zero_references(program)) is not None:
-        answer = _with_zeros(program, smaller, solve_program(smaller.program, options, start))
+        answer = _with_zeros(program, smaller, _solved(smaller.program, options, start))
         if answer.status != s.SOLVER_ERROR:
             return answer
     try:
@@ -83,19 +105,6 @@ def _with_zeros(program: ConeProgram, smaller: WithoutZeros, answer: ConeAnswer)
     distance = program.distance(z, dual)
     is_lost = answer.status == s.OPTIMAL and not (distance.holds or distance.is_optimal)
     return answer._replace(status=s.SOLVER_ERROR if is_lost else answer.status, z=z, dual=dual, distance=distance)
-
-
-def _without_limit(program: ConeProgram, columns: np.ndarray, options: Mapping[str, Any]) -> ConeAnswer:
-    """The answer to a program with columns that have a cost and no limit: unbounded, unless rows contradict each other.
-
-    To know that, it is solved without these costs.
-    """
-    direction, costs = np.zeros(len(program.c)), program.c.copy()
-    direction[columns], costs[columns] = -np.sign(costs[columns]), 0.0
-    answer = solve_program(replace(program, c=costs), options)
-    if answer.status not in (s.OPTIMAL, s.OPTIMAL_INACCURATE):
-        return answer
-    return answer._replace(status=s.UNBOUNDED, z=direction)
 
 
 def solve_entropy_program(

@@ -51,7 +51,7 @@ class WithoutZeros:
 
 
 def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
-    """Put u = 0 and t <= 0 in the place of cones with w = 0; None if there are none, or nothing else.
+    """Put u = 0 and t <= 0 in the place of cones with w = 0; None if there are none.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
     """
     of_w, w = program.triple(2)
     is_flat = (np.diff(of_w.indptr) == 0) & (w == 0)
-    if not is_flat.any() or is_flat.all():
+    if not is_flat.any():
         return None
     first = program.linear.stop + 3 * np.arange(program.n_exp)
     flat, others = first[is_flat], first[~is_flat]

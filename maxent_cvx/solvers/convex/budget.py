@@ -8,6 +8,7 @@ which changes the weights w to w exp(-t g). What is left to find is t.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 
 from ..parameters.tolerances import EPS
 from ..program.extension import AddedRows
+from ..program.problem import Groups
 from ..rows.exact_products import exact_matvec
 from ..rows.penalties import Penalties
 from ..rows.sparse import entry_rows, most_by_row
@@ -41,8 +43,10 @@ class Budget:
         Of the constraint, in messages.
     zeros : csr_array, shape (rows, terms)
         Rows that must be 0 besides.
-    what : str
-        What is spent, in messages.
+    norm : float, optional
+        The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
+    error : float
+        A bound on the rounding error of the limit, in the unit of the constraint.
     """
 
     matrix: sp.csr_array
@@ -53,7 +57,32 @@ class Budget:
     limit: float
     name: str
     zeros: sp.csr_array
-    what: str = "its left side"
+    norm: float | None = None
+    error: float = 0.0
+
+    def without_totals(self, groups: Groups) -> Budget:
+        """The same with the linear expression subtracted on both sides for groups where it only counts the records.
+
+        An entropy or divergence of P(q, s) has such a linear part. Without it the limit is the distance from the
+        reference, however small, and no digits of it cancel.
+        """
+        q, records = groups
+        if not self.linear.any():
+            return self
+        least, most = np.full(len(records), np.inf), np.full(len(records), -np.inf)
+        np.minimum.at(least, q, self.linear)
+        np.maximum.at(most, q, self.linear)
+        of_group = np.where(least == most, least, 0.0)
+        parts = [self.limit, *(-of_group * records)]
+        error = self.error + EPS * float(np.abs(parts).sum())
+        return replace(self, linear=self.linear - of_group[q], limit=math.fsum(parts), error=error)
+
+    def excess(self, spent: float) -> float:
+        """The left side of the constraint less its right side as typed, where so much is spent."""
+        if self.norm is None:
+            return spent - self.limit
+        radius = math.copysign(math.sqrt(abs(self.limit)), self.limit)
+        return self.norm * (math.sqrt(max(spent, 0.0)) - radius)
 
     def scaled(self) -> Budget:
         """The same with rows in records like the rows of knowledge, whose largest coefficient is from 1/2 to 1.
@@ -80,11 +109,6 @@ class Budget:
         value = self.matrix @ x
         slope = np.abs(self.penalties.multiplier(self.low, self.high, value))
         return EPS * float(np.where(value == 0, 0.0, slope) @ np.abs(value) + np.abs(self.linear) @ x)
-
-    def times(self, factor: float) -> Budget:
-        """Both sides of the constraint multiplied by a positive number."""
-        costs, linear = self.penalties.times(factor), self.linear * factor
-        return replace(self, penalties=costs, linear=linear, limit=self.limit * factor)
 
     @cached_property
     def ball(self) -> tuple[float, np.ndarray] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import SolverError
-from ..backends.linearization import linearise
+from ..backends.linearization import linearise, value_at
 from ..certificate.convex_terms import Excess
 from ..parameters.tolerances import CONVEX_CONSTRAINTS
 from ..program.extension import AddedRows
@@ -23,12 +23,7 @@ __all__ = ["about", "cuts_at", "exceeded", "tangent", "violation"]
 
 def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
     """The left sides of ``expression <= 0`` at x."""
-    before = variable.value
-    variable.save_value(np.maximum(x, CONVEX_CONSTRAINTS.smallest_count))
-    try:
-        return np.atleast_1d(np.asarray(constraint.expr.value, dtype=float)).ravel(order="F")
-    finally:
-        variable.save_value(before)
+    return value_at(constraint.expr, variable, np.maximum(x, CONVEX_CONSTRAINTS.smallest_count))
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
@@ -75,7 +70,7 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
     at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
-    except (NotImplementedError, AttributeError, TypeError):
+    except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: CVXPY's of cummax
         raise SolverError(
             f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
             "constraint in other words"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..backends.linearization import linearise
+from ..parameters.tolerances import EPS
 from ..rows.penalties import Penalties
 from .budget import Budget
 
@@ -28,7 +30,8 @@ class Parts:
         All counts.
     rows : list of (csr_array, low, high, Penalties)
     linear : ndarray, one a term
-    constant : float
+    constants : list of float
+        Their sum is the constant.
     zeros : list of csr_array
         Rows that must be 0, as their divergence from 0 is infinite elsewhere.
     norm : tuple or None
@@ -38,7 +41,7 @@ class Parts:
     variable: cp.Variable
     rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
     linear: np.ndarray = field(default_factory=lambda: np.empty(0))
-    constant: float = 0.0
+    constants: list[float] = field(default_factory=list)
     zeros: list[sp.csr_array] = field(default_factory=list)
     norm: tuple[float, sp.csr_array, np.ndarray] | None = None
 
@@ -87,7 +90,11 @@ class Parts:
         matrix, constant = self.affine(expression)
         factor = np.broadcast_to(factor, len(constant))
         self.linear = self.linear + matrix.T @ factor
-        self.constant += float(factor @ constant)
+        self.add_constants(factor * constant)
+
+    def add_constants(self, constants: np.ndarray) -> None:
+        """Add the sum of some constants."""
+        self.constants += constants.tolist()
 
 
 def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | None:
@@ -96,17 +103,17 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
     Squares, absolute values, Huber's function, positive and negative parts, divergences from constants, entropies and
     quadratic forms of affine expressions are costs; a Euclidean norm is one where all else is a constant.
     """
-    parts = Parts(variable, linear=np.zeros(variable.size))
+    parts, norm = Parts(variable, linear=np.zeros(variable.size)), None
     if expression.size != 1 or not _read(expression, np.ones(1), parts):
         return None
     if parts.norm is not None:
         factor, matrix, constant = parts.norm
-        radius = -parts.constant / factor
-        if parts.rows or parts.linear.any() or radius < 0:
+        radius = -math.fsum(parts.constants) / factor
+        if parts.rows or parts.linear.any():
             return None
-        n = len(constant)
+        n, norm = len(constant), factor
         parts.rows.append((matrix, -constant, -constant, Penalties(np.full(n, 0.5), np.full(n, np.inf))))
-        parts.constant = -(radius**2)
+        parts.constants = [-radius * abs(radius)]  # below 0 neither the norm nor its square can be
     if not parts.rows:
         return None
     penalties = parts.rows[0][3]
@@ -115,8 +122,10 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
     matrix = sp.csr_array(sp.vstack([one[0] for one in parts.rows], format="csr"))
     low, high = (np.concatenate([one[i] for one in parts.rows]) for i in (1, 2))
     zeros = sp.csr_array(sp.vstack([sp.csr_array((0, variable.size)), *parts.zeros], format="csr"))
-    what = "its left side" if parts.norm is None else "the square of its norm"
-    return Budget(matrix, low, high, penalties, parts.linear, -parts.constant, name, zeros, what).scaled()
+    # Each constant is a product that is rounded once, or the square of a quotient; their sum is rounded once.
+    error = (1 if norm is None else 4) * EPS * math.fsum(map(abs, parts.constants))
+    limit = -math.fsum(parts.constants)
+    return Budget(matrix, low, high, penalties, parts.linear, limit, name, zeros, norm, error).scaled()
 
 
 def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
@@ -202,7 +211,7 @@ def _rel_entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     if not parts.add_divergence(factor, y, value):
         return False
     parts.add_linear(factor, y)
-    parts.constant -= float(factor @ value)
+    parts.add_constants(-factor * value)
     return True
 
 
@@ -211,7 +220,7 @@ def _entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     if not parts.add_divergence(-factor, e.args[0], np.ones(e.size)):
         return False
     parts.add_linear(-factor, e.args[0])
-    parts.constant -= float(-factor.sum())
+    parts.add_constants(factor)
     return True
 
 
@@ -224,6 +233,7 @@ READERS: dict[str, Any] = {
         e.args[0], f / np.broadcast_to(e.args[1].value, e.shape).ravel(order="F"), p
     ),
     "Promote": lambda e, f, p: _read(e.args[0], f.sum(keepdims=True), p),
+    "reshape": lambda e, f, p: e.order == "F" and _read(e.args[0], f, p),
     "Sum": _sum,
     "multiply": _product,
     "MulExpression": _product,

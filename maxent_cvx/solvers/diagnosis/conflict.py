@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..presolve.reduce import reduce
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
 
-__all__ = ["Conflict", "conflict", "find_iis"]
+__all__ = ["Conflict", "conflict", "find_iis", "irreducible"]
 
 #: The number of statements that an error names.
 MOST_NAMED = 5
@@ -138,18 +139,19 @@ def find_iis(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.nda
     while n < len(order) and not infeasible(order[:n]):
         n *= 2
 
-    def needed(given: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Reduce rows to those needed for infeasibility with the given rows, which are feasible by themselves."""
-        if len(rows) == 1:
-            return rows
-        first, last = np.array_split(rows, 2)
-        more = np.append(given, first)
-        of_last = last[:0] if infeasible(more) else needed(more, last)
-        if len(of_last) and infeasible(with_last := np.append(given, of_last)):
-            return of_last
-        return np.append(needed(with_last if len(of_last) else given, first), of_last)
+    return irreducible(infeasible, order[:0], order[:n])
 
-    return needed(order[:0], order[:n])
+
+def irreducible(infeasible: Callable[[np.ndarray], bool], given: np.ndarray, items: np.ndarray) -> np.ndarray:
+    """Reduce items to those needed for infeasibility with the given items, which are feasible by themselves."""
+    if len(items) == 1:
+        return items
+    first, last = np.array_split(items, 2)
+    more = np.append(given, first)
+    of_last = last[:0] if infeasible(more) else irreducible(infeasible, more, last)
+    if len(of_last) and infeasible(with_last := np.append(given, of_last)):
+        return of_last
+    return np.append(irreducible(infeasible, with_last if len(of_last) else given, first), of_last)
 
 
 def _infeasible(problem: Problem, multiple: float) -> bool:

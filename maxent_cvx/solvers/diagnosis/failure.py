@@ -46,9 +46,9 @@ def failure(
     if maybe_infeasible and (found := contradiction(problem)) is not None:
         return found
     if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
-        return Infeasible(
-            f"{name} finds that no distribution satisfies your convex constraint together with the rest "
-            "(the linear rows alone are consistent); relax the constraint"
+        return SolverError(
+            f"{name} reports that no distribution satisfies the convex constraints together with the rest, but this "
+            "was not proved, and the linear rows alone are consistent; relax a constraint, or use another solver"
         )
     if certificate is None:
         return SolverError(

@@ -226,6 +226,12 @@ class ConvexConstraints:
     """Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too."""
     doubtful: float = 500.0
     """Multiple of the first multiplier, beyond which it is asked whether the budget can be kept at all."""
+    sharper: int = 8
+    """Further problems that are solved to say how far a limit that cannot be kept is from one that can."""
+    steeper: float = 64.0
+    """By how much the multiplier grows from one of these problems to the next."""
+    sharp: float = 1e-6
+    """Relative to the limit: how exactly that is said."""
     unattainable: float = 1e-7
     """Relative to the limit: what a budget lacks at the largest multiplier if no distribution satisfies it."""
 

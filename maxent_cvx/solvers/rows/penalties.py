@@ -100,6 +100,15 @@ class Penalties:
         first[some], second[some] = -y, y / t
         return value, first, second
 
+    def conjugates(self, m: np.ndarray) -> np.ndarray:
+        """The conjugate of the cost of each row at -m, without the term of its side."""
+        found = self.variance * m**2 / 2
+        if self.temperature is None or self.target is None:
+            return found
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            divergence = self.temperature * self.target * np.expm1(-m / self.temperature)
+        return np.where(self.is_divergence, divergence, found)
+
     def cost(self, missed: np.ndarray) -> np.ndarray:
         """The cost of each row, nats.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import Infeasible, SolverError
 from ..answer import Status
+from ..backends.cvxpy_backend import CvxpyBackend
 from ..backends.registry import SOLVERS
 from ..diagnosis.failure import failure
 from ..parameters.size_limits import ATTEMPT_SIZES
@@ -30,10 +31,11 @@ INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
-    """Yield attempts, until the caller is satisfied: first as requested, then, with the default solver, in other ways.
+    """Yield attempts, until the caller is satisfied: first as requested, then in other ways.
 
-    These are: by an interior-point method, if Newton's method reached its iteration limit; at full precision; without
-    terms that can be proved zero from an uncertified answer; with a stricter tolerance for zeros; without presolve.
+    A conic solver is called once more with stricter tolerances. For the default solver the ways are: by an
+    interior-point method, if Newton's method reached its iteration limit; at full precision; without terms that can be
+    proved zero from an uncertified answer; with a stricter tolerance for zeros; without presolve.
 
     Raises
     ------
@@ -46,8 +48,20 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
         reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
     size = " and ".join(f"{n:,} {what}" for n, what in zip(reduced.form.shape, ("rows", "terms"), strict=True))
     request.monitor.say(f"{request.backend.name} is given {size}, after {request.monitor.seconds:.2f} seconds")
-    yield (first := attempt(problem, request, reduced))
-    if problem.convex or request.backend is not NEWTON:
+    try:
+        yield (first := attempt(problem, request, reduced))
+    except SolverError:
+        if _tighter(request) is None:
+            raise
+        first = None
+    if (tighter := _tighter(request)) is not None and not request.monitor.stopped:
+        request.monitor.say(f"once more, by {request.backend.name} with stricter tolerances")
+        try:
+            yield attempt(problem, tighter, reduced)
+        except SolverError:
+            if first is None:
+                raise
+    if problem.convex or request.backend is not NEWTON or first is None:
         return
     for later in _on_same_problem(problem, request, first):
         first = later if later.bound <= first.bound else first  # if both bounds are infinite, prefer the later one
@@ -59,6 +73,13 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
         return  # to begin once more would take as long as all of this
     if problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options:
         yield from _with_strict_zeros(problem, request.at_full_precision())
+
+
+def _tighter(request: Request) -> Request | None:
+    """The same request of a conic solver with stricter tolerances, if it has any."""
+    backend = request.backend
+    tighter = backend.tighter(request.options) if isinstance(backend, CvxpyBackend) else None
+    return None if tighter is None else replace(request, backend=tighter)
 
 
 def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:

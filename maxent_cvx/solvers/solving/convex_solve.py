@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,20 +18,27 @@ import numpy as np
 
 from ...errors import SolverError
 from ..answer import Status
+from ..backends.cvxpy_backend import least_violation
+from ..backends.registry import SOLVERS
 from ..certificate.certificate import Certificate, certify
 from ..certificate.convex_terms import ConvexTerms
-from ..convex.attainable import require_attainable
+from ..convex.attainable import Priced, least_excess, unattainable
 from ..convex.budget import Budget
 from ..convex.cuts import cuts_at, exceeded, tangent
 from ..convex.reading import read_budget
 from ..convex.root import decreasing_root
+from ..parameters.size_limits import ATTEMPT_SIZES
 from ..parameters.tolerances import ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
+from ..program.extension import AddedRows
 from ..program.problem import Problem
-from .lagrangian import Lagrangian
+from .lagrangian import Lagrangian, together
 from .request import Request
 from .solution import Solution
 
 __all__ = ["solve_convex"]
+
+#: The conic solver that shows where the first cuts are made.
+INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def solve_convex(problem: Problem, request: Request) -> Solution:
@@ -51,12 +59,20 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         budget = read_budget(constraint.expr, convex.variable, name)
         if budget is None:
             others.append((name, constraint))
-        elif budget.is_free_only:
+            continue
+        budget = budget.without_totals(problem.groups)
+        if budget.is_free_only:
             free.append(budget.cost_free_rows)
         else:
             budgets.append(budget)
-    lagrangian = Lagrangian(replace(problem, convex=None), budgets, request, convex.variable, free)
+    lagrangian = Lagrangian(
+        replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
+    )
     multipliers = np.zeros(len(budgets))
+    if len(budgets) > 1:
+        _require_attainable_together(problem, budgets, request)
+    if others:
+        lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
     found: list[Solution] = []
     for resolved in CONVEX_CONSTRAINTS.resolved:  # the more exactly, the more cuts are alike
@@ -65,6 +81,57 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         if not others or found[-1].certificate.bound <= ATTEMPTS.precise:
             break
     return min(found, key=lambda one: one.certificate.bound)
+
+
+def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], request: Request) -> None:
+    """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon.
+
+    Raises
+    ------
+    Infeasible
+    """
+    convex, form = problem.convex, problem.form.hard
+    assert convex is not None
+    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+        return
+    written, seconds = dict(convex.by_name), request.monitor.seconds_left
+    _, x, prices = least_violation(form, convex, [written[one.name] for one in budgets], seconds)
+    if x is None:
+        return
+    x, priced = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count), []
+    for budget, price in zip(budgets, prices, strict=True):
+        if price <= CONVEX_CONSTRAINTS.settled:  # the prices add up to 1
+            continue
+        if budget.norm is not None:  # the derivative of the norm with respect to its square
+            price *= budget.norm / (2 * math.sqrt(max(budget.spent(x), np.finfo(float).tiny)))
+        slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
+        priced.append(Priced(budget, price, slopes))
+    if priced and least_excess(form, priced) > 0:
+        if len(priced) == 1:
+            budget = priced[0].budget
+            least = least_excess(form, [priced[0]._replace(price=1.0)])
+            raise unattainable(budget.name, written[budget.name], budget.excess(budget.limit + least))
+        raise together([one.budget.name for one in priced])
+
+
+def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Request) -> list[AddedRows]:
+    """Tangents where a conic solver finds the solution, or else the least violation: few further cuts are needed.
+
+    Every tangent of a convex function is a valid cut, however inexact the point.
+    """
+    convex, form = problem.convex, problem.form
+    assert convex is not None
+    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+        return []
+    monitor = request.monitor.quietly()
+    x = INTERIOR_POINT.solve(form, convex=convex, monitor=monitor).counts
+    if x is None or not np.isfinite(x).all():
+        x = least_violation(form.hard, convex, [one for _, one in others], monitor.seconds_left)[1]
+    if x is None:
+        return []
+    with suppress(SolverError):  # cuts at other points may have gradients
+        return [tangent(one, convex.variable, np.maximum(x, 0.0), name) for name, one in others]
+    return []
 
 
 def _settled(
@@ -116,7 +183,6 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
     if budget.spent(x) <= budget.limit + tolerance:
         return x
     tried: dict[float, np.ndarray] = {}
-    size = budget.spent(x)
     if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
         # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
         multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
@@ -124,15 +190,11 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         if abs(change) <= CONVEX_CONSTRAINTS.fixed * budget.magnitude:
             multipliers[i] = 0.0
             return lagrangian.solve(multipliers)
-    doubtful = CONVEX_CONSTRAINTS.doubtful * start
 
     def excess(t: float) -> float:
-        nonlocal doubtful
-        if t > doubtful:
-            require_attainable(lagrangian.problem.form, budget, size)
-            doubtful = math.inf
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
+        lagrangian.check_attainable(multipliers, thoroughly=t > CONVEX_CONSTRAINTS.doubtful * start)
         if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
             tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
         return budget.spent(tried[t]) - budget.limit
@@ -149,11 +211,11 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
     if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
-        require_attainable(lagrangian.problem.form, budget, size)
+        lagrangian.check_attainable(multipliers, thoroughly=True)
         raise SolverError(
             f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
-            f"{budget.what} is {value + budget.limit:.6g}, and {budget.limit:.6g} is allowed; relax it a little, or "
-            "use another solver"
+            f"its left side still exceeds its right side by {budget.excess(budget.limit + value):.6g}, and that no "
+            "distribution satisfies it was not proved; relax it a little, or use another solver"
         )
     return tried[t]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from ...errors import Infeasible, SolverError
 from ..answer import Answer, Status
 from ..certificate.allowance import Allowance
 from ..certificate.projection import project
+from ..convex.attainable import Priced, least_excess, unattainable
 from ..convex.budget import Budget
-from ..parameters.tolerances import ATTEMPTS
+from ..parameters.tolerances import ATTEMPTS, CONVEX_CONSTRAINTS
 from ..presolve.reduced import Reduced
 from ..program.extension import AddedRows, Extension, extended
 from ..program.linear_form import LinearForm
@@ -26,7 +28,7 @@ from .request import Request
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Lagrangian"]
+__all__ = ["Lagrangian", "together"]
 
 
 @dataclass
@@ -41,6 +43,8 @@ class Lagrangian:
     request : Request
     variable : Variable, optional
         All counts, which the convex constraints are on.
+    written : mapping of str to constraint
+        Every convex constraint by its name, as written.
     free : sequence of AddedRows
         Hard rows in place of budgets of nothing.
     cuts : list of AddedRows
@@ -57,6 +61,7 @@ class Lagrangian:
     budgets: Sequence[Budget]
     request: Request
     variable: cp.Variable | None = None
+    written: Mapping[str, Any] = field(default_factory=dict)
     free: Sequence[AddedRows] = ()
     cuts: list[AddedRows] = field(default_factory=list)
     answer: Answer | None = None
@@ -110,6 +115,81 @@ class Lagrangian:
                 break
         return min(found, key=lambda one: one.bound).solution.answer
 
+    def check_attainable(self, multipliers: np.ndarray, *, thoroughly: bool) -> None:
+        """Raise if the last answer proves that no x keeps the budgets that have multipliers.
+
+        Parameters
+        ----------
+        multipliers : ndarray, one a budget
+            Those of the last answer.
+        thoroughly : bool
+            Whether to solve a linear program where the multipliers of the answer prove nothing.
+
+        Raises
+        ------
+        Infeasible
+        """
+        answer, extension = self.answer, self.extension
+        if answer is None or extension is None or not multipliers.any():
+            return
+        assert answer.multipliers is not None
+        hard, temperature = extension.form.hard, self.temperature(multipliers)
+        own = answer.multipliers[: extension.form.n_hard] * temperature
+        priced = self._priced(multipliers)
+        least = least_excess(hard, priced, hard.project_to_dual_cone(own))
+        if not least > 0 and thoroughly:
+            least = least_excess(hard, priced)
+        if least > 0:
+            raise self._contradiction(multipliers, least)
+
+    @property
+    def _counts(self) -> np.ndarray:
+        """The counts of the last answer, as the solver returned them."""
+        assert self.answer is not None
+        assert self.answer.counts is not None
+        return self.answer.counts
+
+    def _priced(self, multipliers: np.ndarray) -> list[Priced]:
+        """The budgets that have multipliers, each with its slopes at the last answer."""
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        x, found = np.maximum(self._counts, 0.0), []
+        for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
+            if t == 0:
+                continue
+            places = self.extension.added.get(("costs", number))
+            if places is None:
+                slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
+            else:
+                slopes = -self.answer.multipliers[places] * self.temperature(multipliers) / t
+            found.append(Priced(budget, t, slopes))
+        return found
+
+    def _contradiction(self, multipliers: np.ndarray, least: float) -> Infeasible:
+        """The error of budgets that cannot be kept, with the largest excess of a single one that is quickly proved."""
+        used = np.flatnonzero(multipliers).tolist()
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        m = self.answer.multipliers
+        cuts = {name for name, rows in self.cut_rows.items() if m[rows].any()}
+        names = sorted({self.budgets[i].name for i in used} | cuts)
+        if len(names) > 1:
+            return together(names)
+        (i,) = used
+        budget, least = self.budgets[i], least / float(multipliers[i])
+        with suppress(SolverError, Infeasible):
+            for _ in range(CONVEX_CONSTRAINTS.sharper):
+                (one,) = self._priced(multipliers)
+                least = max(least, least_excess(self.extension.form.hard, [one._replace(price=1.0)]))
+                excess = budget.spent(np.maximum(self._counts, 0.0)) - budget.limit
+                if excess - least <= CONVEX_CONSTRAINTS.sharp * (least + budget.magnitude):
+                    break
+                multipliers = multipliers * CONVEX_CONSTRAINTS.steeper
+                self.solve(multipliers)
+        return unattainable(budget.name, self.written[budget.name], budget.excess(budget.limit + least))
+
     def replace_cuts(self, new: Sequence[AddedRows]) -> None:
         """Add cuts, and leave out inactive ones: the entropy falls with every round, so that none comes back."""
         if self.answer is not None and self.answer.multipliers is not None and self.extension is not None:
@@ -148,13 +228,10 @@ class Lagrangian:
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
         """A contradiction between cuts as one between the constraints that they are of."""
-        cut = sorted({repr(one.name) for one in self.cuts if repr(one.name) in str(error)})
+        cut = sorted({one.name for one in self.cuts if repr(one.name) in str(error)})
         if not cut:
             return error
-        return Infeasible(
-            f"no distribution satisfies {' and '.join(cut)} together with everything else that is known; relax "
-            f"{'it' if len(cut) == 1 else 'one of them'}, or remove it"
-        )
+        return together(cut)
 
     def temperature(self, multipliers: np.ndarray) -> float:
         """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
@@ -230,6 +307,15 @@ class Lagrangian:
             Allowance(
                 replace(LinearForm.plain(one.matrix, one.low, one.high), penalties=one.penalties),
                 one.linear, one.limit, one.magnitude, t, places.get(("costs", number), np.empty(0, dtype=np.int64)),
+                one.error,
             )
             for number, (one, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True))
         ]  # fmt: skip
+
+
+def together(names: Sequence[str]) -> Infeasible:
+    """The error of constraints that cannot hold with everything else."""
+    return Infeasible(
+        f"no distribution satisfies {' and '.join(map(repr, names))} together with everything else that is known; "
+        f"relax {'it' if len(names) == 1 else 'one of them'}, or remove it"
+    )

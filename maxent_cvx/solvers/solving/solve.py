@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +14,9 @@ from ..diagnosis.failure import failure
 from ..monitoring.deadline import within
 from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import ATTEMPTS
-from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from .attempt import Attempt, attempt
+from .attempt import Attempt
 from .attempts import attempts
 from .convex_solve import solve_convex
 from .presolving import NEWTON
@@ -76,9 +76,15 @@ def solve(
                 found.append(one)
                 if one.bound <= ATTEMPTS.precise or monitor.stopped:
                     break
+            if problem.convex and not any(one.bound < np.inf for one in found):
+                _require_consistent(problem, request)
     except NotDecided:
         if not found:
             raise
+    except SolverError:
+        if problem.convex and backend is not NEWTON and not monitor.stopped:
+            _require_consistent(problem, request)
+        raise
     return _judged(problem, request, found, allow_inaccurate)
 
 
@@ -130,12 +136,13 @@ def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> S
     if not found or not found[0].certificate.holds:
         for backend in (one for one in registered() if one.takes_convex and one.installed and one.name in CONIC):
             try:
-                other = attempt(problem, replace(request, backend=backend, options={}), Reduced.identity(problem.form))
+                for other in attempts(problem, replace(request, backend=backend, options={})):
+                    found.append(other.solution)
+                    if other.holds:
+                        break
             except SolverError as error:
                 refused = refused or error
-                continue
-            found.append(other.solution)
-            if other.holds:
+            if found and found[-1].certificate.holds:
                 break
     if not found:
         assert refused is not None
@@ -146,6 +153,17 @@ def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> S
     if not best.certificate.holds and not allow_inaccurate:
         raise failure(problem, best.solver, answer, best.certificate, monitor.stopped)
     return best
+
+
+def _require_consistent(problem: Problem, request: Request) -> None:
+    """Raise if the constraints contradict each other: that a conic solver says so is no proof.
+
+    Raises
+    ------
+    Infeasible
+    """
+    with suppress(SolverError), within(request.monitor.seconds_left):
+        solve_convex(problem, replace(request, backend=NEWTON, options={}, monitor=request.monitor.quietly()))
 
 
 def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:

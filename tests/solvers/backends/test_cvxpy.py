@@ -8,11 +8,12 @@ import warnings
 import cvxpy as cp
 import cvxpy.settings
 import numpy as np
+import pandas as pd
 import pytest
 
-from maxent_cvx import Inaccurate, Infeasible, MaxEnt, SolverError, UnknownName
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, QITable, SolverError, UnknownName
 from maxent_cvx.solvers import ACCURACY, SOLVERS, Status, available, find
-from maxent_cvx.solvers.backends.cvxpy_backend import STATUS
+from maxent_cvx.solvers.backends.cvxpy_backend import STATUS, CvxpyBackend
 from support.depot import CUBE, FIGURE_1C, SOLVABLE, SQUARE, Case, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import CONIC, DEFAULT, INSTALLED, error
@@ -215,3 +216,42 @@ def test_multipliers(solver: str, seed: int):
     assert (m[n:][np.isinf(form.low[n:])] <= 1e-4).all()
     slack = ~form.is_equation & (exact.multipliers == 0)
     assert (np.abs(m[slack]) <= 1e-3).all()
+
+
+# -- tolerances --------------------------------------------------------------------------------------
+
+
+def test_tolerances_are_merged_with_the_users_options():
+    """The user's options win, also inside of MOSEK's parameters; a second call is for those who chose no tolerance."""
+    clarabel, mosek = CvxpyBackend("CLARABEL"), CvxpyBackend("MOSEK", {}, ("mosek_params", "TIME"))
+    assert clarabel.options_with({"tol_feas": 1e-3})["tol_feas"] == 1e-3
+    assert clarabel.options_with({"tol_feas": 1e-3})["tol_gap_rel"] <= 1e-10
+    assert clarabel.tighter({"tol_feas": 1e-3}) is None
+    stricter = clarabel.tighter({"max_iter": 100})
+    assert stricter is not None
+    assert stricter.options_with({})["tol_feas"] < clarabel.options_with({})["tol_feas"]
+    assert stricter.tighter({}) is None
+    own = {"mosek_params": {"MSK_DPAR_INTPNT_CO_TOL_PFEAS": 1e-5, "MSK_IPAR_NUM_THREADS": 1}}
+    given = mosek.options_with(own)["mosek_params"]
+    assert given["MSK_DPAR_INTPNT_CO_TOL_PFEAS"] == 1e-5
+    assert given["MSK_IPAR_NUM_THREADS"] == 1
+    assert given["MSK_DPAR_INTPNT_CO_TOL_REL_GAP"] <= 1e-10
+    assert mosek.tighter(own) is None
+    assert CvxpyBackend("UNKNOWN").options_with({"a": 1}) == {"a": 1}
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "ECOS", "SCS"])
+@pytest.mark.parametrize(
+    "statement", ["P(yes | age=32) >= 0.5", "P(yes | age=22) = 0.1", "P(yes | age=42) = 0.4 +- 0.02"]
+)
+def test_conic_solvers_are_certified_without_options(solver: str, statement: str):
+    """Groups of unlike size, as surveys have them."""
+    sizes = [3, 40, 250, 1200, 7]
+    view = QITable(
+        pd.DataFrame({"age": [22, 27, 32, 37, 42], "n": sizes}), qi="age", sa="affair",
+        sa_distribution=pd.Series({"yes": 480, "no": 1020}), count="n",
+    )  # fmt: skip
+    post, exact = MaxEnt(view).add(statement).solve(solver), MaxEnt(view).add(statement).solve()
+    assert post.certificate.holds
+    error = np.abs(np.asarray(post.counts) - np.asarray(exact.counts)).reshape(5, 2).max(axis=1) / sizes
+    assert error.max() <= post.certificate.bound + exact.certificate.bound

@@ -230,3 +230,16 @@ def test_costs_of_many_variables(seed: int):
     assert problem.solver_stats.num_iters <= 30
     largest_half = np.sort(c)[n // 2 :]
     assert problem.value == pytest.approx(np.log(n) - largest_half.mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("exponential", [lambda x: -cp.entr(x), cp.exp, lambda x: -cp.log(x)])
+def test_a_contradiction_with_an_improving_direction_is_infeasible(exponential):
+    """The objective falls along y, but no x satisfies the rows: the problem has no value to fall."""
+    x, y = cp.Variable(), cp.Variable()
+    for rows in ([y >= 0, x >= 3, x <= 2], [y >= x, x + y == 1, x >= 2]):
+        problem = cp.Problem(cp.Minimize(exponential(x) - y), rows)
+        problem.solve(solver=DualNewton())
+        assert problem.status == "infeasible"
+    problem = cp.Problem(cp.Minimize(exponential(x) - y), [y >= 0, x >= 1, x <= 2])
+    problem.solve(solver=DualNewton())
+    assert problem.status == "unbounded"

@@ -83,3 +83,18 @@ def test_a_reference_that_becomes_0():
         w.value = reference
         solved(problem)
         np.testing.assert_allclose(x.value, reference / reference.sum(), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "other", [lambda y: y[0] + 2 * y[1], lambda y: cp.abs(y[0] - 0.25) + y[1], lambda y: cp.max(y)]
+)
+def test_a_reference_of_0_beside_terms_without_entropy(other):
+    """X = 0 is all that kl_div(x, 0) means, so that the other terms are least under x = 0."""
+    x, y = cp.Variable(), cp.Variable(2, nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.kl_div(x, 0) + other(y)), [x + cp.sum(y) == 1])
+    problem.solve(solver=DualNewton())
+    alone = cp.Problem(cp.Minimize(other(y)), [cp.sum(y) == 1])
+    alone.solve(solver="CLARABEL")
+    assert problem.status == "optimal"
+    assert x.value == 0
+    assert problem.value == pytest.approx(alone.value, abs=1e-6)
