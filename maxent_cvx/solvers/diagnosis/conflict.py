@@ -76,7 +76,8 @@ class Conflict:
 def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
     """Find an IIS among the rows of knowledge; None if all rows can hold together.
 
-    If the published rows contradict each other, as those of several releases can, the IIS is among them.
+    Rows that contradict each other by no more than rounding of their numbers explains can hold together. If the
+    published rows contradict each other, as those of several releases can, the IIS is among them.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Confli
     """
     form = problem.form
     try:
-        rows = find_iis(problem, multiple)
+        rows = find_iis(problem.with_rows(form.within_rounding), multiple)
     except Infeasible:  # the hard constraints contradict each other
         rows = None
     if rows is not None:

@@ -30,7 +30,37 @@ INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
-    """Yield attempts, until the caller is satisfied: first as requested, then, with the default solver, in other ways.
+    """Yield attempts, until the caller is satisfied; the last with the rows as typed, if some were rewritten.
+
+    Rewritten rows take the numbers as typed for exact, and magnify their last digits. Where these alone contradict each
+    other, or keep a solver from the answer, the rows as typed allow for the rounding of their numbers.
+
+    Raises
+    ------
+    Infeasible
+        If no certified answer was found because rows contradict each other by more than rounding explains.
+    """
+    typed, holds = problem.as_typed, False
+    try:
+        for one in _in_several_ways(problem, request):
+            holds |= one.holds
+            yield one
+    except Infeasible as error:
+        if typed is None or error.conflict is not None:
+            raise
+    if typed is None or holds or problem.convex or request.monitor.stopped:
+        return
+    request.monitor.say("once more, with the rows as typed")
+    form = problem.form
+    for one in _in_several_ways(typed, replace(request, start=form.original_multipliers(request.start))):
+        answer = one.solution.answer
+        assert answer.multipliers is not None
+        answer = replace(answer, multipliers=form.transformed_multipliers(answer.multipliers), proofs=())
+        yield replace(one, solution=replace(one.solution, answer=answer))
+
+
+def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
+    """Yield attempts: first as requested, then, with the default solver, in other ways.
 
     These are: by an interior-point method, if Newton's method reached its iteration limit; at full precision; without
     terms that can be proved zero from an uncertified answer; with a stricter tolerance for zeros; without presolve.
@@ -94,11 +124,15 @@ def _is_rounding(found: Attempt) -> bool:
 
 
 def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
-    """Fix terms that are nearly zero in an answer and can be proved zero; every round fixes at least one more."""
+    """Fix terms that are nearly zero in an answer and can be proved zero, as long as a round fixes at least one more."""
     failed = failure(problem, request.backend.name, first.solved, first.solution.certificate)
     if isinstance(failed, Infeasible):
         raise failed
+    n_fixed = -1
     for number in itertools.count():
+        if np.count_nonzero(first.reduced.fixed) <= n_fixed:
+            return  # presolve cannot fix the zeros: their widths count for something in some row
+        n_fixed = np.count_nonzero(first.reduced.fixed)
         reduced, is_small = first.reduced, first.reduced.form.shape[1] <= ATTEMPT_SIZES.quick_linear
         zeros = zeros_after_solve(problem.form, reduced, first.solved, by_linear_program=number == 0 or is_small)
         if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
