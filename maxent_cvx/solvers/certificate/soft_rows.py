@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..parameters.size_limits import EXISTENCE_PROOF_SIZES
 from ..parameters.tolerances import EPS, FEASIBILITY, PENALTIES
 from ..program.linear_form import LinearForm
 from .existence_proofs.exact_point import Components
@@ -63,8 +64,8 @@ class Restriction(NamedTuple):
 def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
     """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without.
 
-    A high cost can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for where such
-    counts are 0.
+    A high cost, or a low limit, can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for
+    where such counts are 0.
 
     Parameters
     ----------
@@ -75,8 +76,17 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     fixed : ndarray of bool, one a term
     """
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
+    vanished = (x < PENALTIES.vanished) & ~fixed
     if penalties is None:
-        yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
+        of_row, of_term = form.components(~fixed)
+        yield Restriction(form, is_soft, x, ~fixed, Components(of_row, of_term))
+        # What is 0 by choice may make rows inconsistent, which is examined in components that allow for a proof.
+        size = np.bincount(of_row[of_row >= 0], minlength=int(of_term.max(initial=-1)) + 1)
+        vanished &= size[of_term] <= EXISTENCE_PROOF_SIZES.largest_component
+        if vanished.any():
+            held = ~fixed & ~vanished
+            components = Components(*form.components(held), on_face=True)
+            yield Restriction(form, is_soft, np.where(vanished, 0.0, x), held, components)
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
@@ -88,7 +98,6 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         FEASIBILITY.multiple * form.tolerance[met]
     )
     is_soft[form.n_hard :] = True
-    vanished = (x < PENALTIES.vanished) & ~fixed
     choices = [met, np.zeros_like(met)] if met.any() else [met]
     for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
         missable, held = is_soft & ~exactly, ~fixed & ~zero

@@ -124,7 +124,7 @@ def _is_rounding(found: Attempt) -> bool:
 
 
 def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
-    """Fix terms that are nearly zero in an answer and can be proved zero, as long as a round fixes at least one more."""
+    """Fix terms that are nearly zero and can be proved zero, as long as each round fixes at least one more."""
     failed = failure(problem, request.backend.name, first.solved, first.solution.certificate)
     if isinstance(failed, Infeasible):
         raise failed
