@@ -12,6 +12,7 @@ from ...solvers.diagnosis.failure import contradiction
 from ...solvers.intervals.rounds import Ends, many_bounds
 from ...solvers.linear.integer import integer_bounds
 from ...solvers.linear.integrality import settle_integers
+from ...solvers.linear_algebra.single_thread import single_thread
 from ...solvers.monitoring.deadline import within
 from ...solvers.parameters.size_limits import LINEAR_PROGRAM_SIZES
 from ...solvers.presolve.reduce import remaining
@@ -28,6 +29,7 @@ from .asked import Asked
 __all__ = ["bounds_of", "without_knowledge"]
 
 
+@single_thread
 def bounds_of(
     asked: Asked, model: Adversary, integer: bool, seconds: float, progress: bool | None, exact: bool | None = True
 ) -> Ends:

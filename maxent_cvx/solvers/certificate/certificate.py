@@ -41,6 +41,7 @@ import numpy as np
 
 from ...display import Shown
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..linear_algebra.single_thread import single_thread
 from ..parameters.tolerances import CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
 from ..program.divergence import divergence
@@ -139,6 +140,7 @@ class Certificate(Shown):
         return asdict(self)
 
 
+@single_thread
 def certify(
     form: LinearForm,
     groups: Groups,

@@ -11,6 +11,7 @@ import pandas as pd
 from ...errors import Infeasible, NotDecided, SolverError
 from ..linear.bounds import linear_bounds
 from ..linear.elastic import elastic_relaxation
+from ..linear_algebra.single_thread import single_thread
 from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
 from ..presolve.aggregation import aggregate
 from ..presolve.reduce import reduce
@@ -73,6 +74,7 @@ class Conflict:
         return error
 
 
+@single_thread
 def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
     """Find an IIS among the rows of knowledge; None if all rows can hold together.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..linear.facial_reduction import facial_reduction
 from ..linear_algebra.newton_system import newton_system
+from ..linear_algebra.single_thread import single_thread
 from ..parameters.tolerances import MULTIPLIERS
 from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
@@ -17,6 +18,7 @@ from ..program.linear_form import LinearForm
 __all__ = ["multipliers_from_counts"]
 
 
+@single_thread
 def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from ..answer import Status
 from ..certificate.certificate import Certificate
+from ..linear_algebra.single_thread import single_thread
 from ..monitoring.monitor import Monitor
 from ..parameters.dual_methods import PARTITIONED
 from ..program.linear_form import LinearForm
 from .certificate import certified
-from .executing import Executor
+from .executing import Executor, SingleThreaded
 from .minimising import minimum, presolved
 from .projection import restored
 from .zero_search import Whole, require_consistent
@@ -46,6 +47,7 @@ class PartitionedSolution:
     log: list[dict[str, Any]]
 
 
+@single_thread
 def solve_partitioned(
     parts: Sequence[Any],
     shared: LinearForm,
@@ -77,7 +79,7 @@ def solve_partitioned(
     Infeasible
         If rows contradict each other.
     """
-    monitor = monitor or Monitor()
+    monitor, executor = monitor or Monitor(), SingleThreaded(executor)
     left, rest = presolved(parts, shared, n_records, executor)
     monitor.say(f"{shared.shape[0]:,} rows of knowledge over {len(left):,} partitions, {monitor.seconds:.2f} seconds")
     first = np.zeros(shared.shape[0]) if start is None else start
