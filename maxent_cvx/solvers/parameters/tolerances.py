@@ -296,6 +296,11 @@ class SoftRows:
     stiff: float = 1e-12
     """Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one
     a residual of 1e-12 records costs less than 5e-13 nats."""
+    opposed: float = 1e6
+    """Nats per record: multipliers of soft rows that cancel each other matter from here on, where they are rounded by
+    1e-10."""
+    dependent: float = 1e-10
+    """Relative to the largest: a smaller singular value of rows is that of rows that depend on each other."""
     vanished: float = 1e-10
     """Records: a count that a high cost makes less may be 0 at the point by which an answer is certified."""
 
