@@ -15,7 +15,7 @@ from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 
-__all__ = ["multipliers_from_counts"]
+__all__ = ["multipliers_beside", "multipliers_from_counts"]
 
 
 @single_thread
@@ -43,6 +43,15 @@ def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     one; of identical ones, one may then have the whole multiplier.
     """
     return _multipliers(form, counts, ~determined(form))
+
+
+def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
+    """The multipliers of all rows, where those of the soft rows are given."""
+    found = np.concatenate([np.zeros(form.n_hard), soft])
+    with np.errstate(under="ignore", over="ignore"):
+        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(found)))
+    found[: form.n_hard] = multipliers_from_counts(hard, counts)
+    return found
 
 
 def determined(form: LinearForm) -> np.ndarray:
