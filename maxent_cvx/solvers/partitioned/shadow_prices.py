@@ -83,7 +83,7 @@ def _size(point: PointPart) -> int:
 
 
 def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: LinearForm) -> tuple[LinearForm, np.ndarray]:
-    """The rows of all partitions, and the counts, as of a problem in memory."""
+    """The rows of all partitions, and the counts, as of a problem in memory; what is nearly 0 counts as 0."""
     forms = [part.form.select(np.arange(part.form.n_published)) for part in parts]
     known = [part.form.known.distinct[:, part.form.known.of_term] for part in parts]
     n = sum(form.n_published for form in forms)
@@ -100,7 +100,8 @@ def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: Linear
         weights=np.concatenate([part.form.weights for part in parts]),
         **rows,
     )
-    return form, np.concatenate([point.counts for point in points])
+    counts = np.concatenate([point.counts for point in points])
+    return form, np.where(counts <= form.zero_tolerance, 0.0, counts)
 
 
 def signs_of(part: Part) -> np.ndarray:
