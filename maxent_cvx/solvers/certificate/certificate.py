@@ -22,6 +22,10 @@ Terms that presolve or a proof has fixed are known up to a width only. x'' is gi
 row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
 errors of rounding a row while it was built are added to its residual, too.
 
+Rows that were rewritten in exact arithmetic (:mod:`..substitution`) have no such errors, and magnify the last digits of
+the numbers as typed. If they contradict each other by no more than a rounding of these numbers explains, four units in
+the last place (``FEASIBILITY.places``), the rows before rewriting are solved and certified in their place.
+
 A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
 cost at its multiplier, less their product (:mod:`.soft_rows`).
 
