@@ -88,7 +88,7 @@ def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: Linear
     known = [part.form.known.distinct[:, part.form.known.of_term] for part in parts]
     n = sum(form.n_published for form in forms)
     published = sp.csr_array(sp.block_diag([form.published for form in forms], format="csr"))
-    rows = {
+    rows: dict[str, Any] = {
         name: np.concatenate([*(getattr(form, name) for form in forms), getattr(shared, name)])
         for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
     }
