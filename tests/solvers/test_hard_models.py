@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, Statement
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.certificate.certificate import certify
@@ -127,3 +129,75 @@ def test_no_rows():
     np.testing.assert_allclose(answer.counts, np.array([1.0, 2.0, 3.0]) / np.e)
     one_group = Groups(np.zeros(3, dtype=int), np.array([6 / np.e]))
     assert certify(form, one_group, answer.counts, answer.multipliers).holds
+
+
+def published(rows, qi, **options):
+    """A release of tuples (QI, sensitive value, bucket, number of people)."""
+    table = pd.DataFrame(rows, columns=[qi, "s", "b", "n"])
+    return mx.Release.from_buckets(table, qi=qi, sa="s", bucket="b", count="n", **options)
+
+
+def test_a_mean_computed_in_double_precision_is_true():
+    """Whatever the order of its sum, a true mean that is the least possible contradicts nothing."""
+    rows = [("m", "yes", 2, 1), ("n", "no", 2, 3), ("m", "yes", 0, 1), ("m", "no", 0, 1), ("n", "no", 0, 1)]
+    rows += [("n", "no", 3, 3), ("n", "yes", 3, 1), ("n", "no", 1, 1)]
+    values = {"yes": 3.7, "no": 1e-8}
+    people = [values[s] for q, s, _, n in rows for _ in range(n) if q == "n"]
+    for mean in (sum(people) / len(people), sum(x / len(people) for x in people), float(np.mean(people))):
+        model = mx.MaxEnt(published(rows, "E")).add(mx.E("s", given={"E": "n"}, values=values) == mean)
+        assert model.solve().prob("yes", given={"E": "n"}) == pytest.approx(1 / 9, abs=1e-6)
+        assert len(model.diagnose()) == 0
+    model = mx.MaxEnt(published(rows, "E")).add(mx.E("s", given={"E": "n"}, values=values) == mean * (1 - 1e-9))
+    with pytest.raises(mx.Infeasible):
+        model.solve()
+
+
+def test_a_value_as_small_as_its_number():
+    """E == 1e-8, the least of the numbers, says that everybody has that value; presolve cannot fix what it proves."""
+    rows = [("a", "lo", 0, 1), ("b", "lo", 0, 1), ("b", "hi", 1, 1), ("b", "hi", 0, 1)]
+    model = mx.MaxEnt(published(rows, "q_")).add(mx.E("s", given={"q_": "a"}, values={"hi": 3.7, "lo": 1e-8}) == 1e-8)
+    post = model.solve()
+    assert post.certificate.holds
+    assert post.prob("lo", given={"q_": "a"}) == pytest.approx(1)
+
+
+def test_bounds_where_presolve_fixes_a_term_up_to_a_width():
+    """One equation has one solution: 22 of 721,032 people share 118,768."""
+    rows = [(1, "never", 0, 47128), (1, "never", 1, 555107), (1, "no", 0, 7), (1, "yes", 0, 118444)]
+    rows += [(1, "yes", 1, 324), (10, "never", 1, 22)]
+    model = mx.MaxEnt(published(rows, "Q")).add(mx.P("yes", given={"Q": 1}) == mx.P("yes", given={"Q": 10}))
+    low, high = model.bounds("P(yes | Q=10)")
+    assert low <= 118768 / 721032 <= high
+    assert high - low < 1e-6
+
+
+@pytest.mark.parametrize("limit", [1e-2, 1e-3, 1e-6])
+def test_limits_that_make_counts_vanish(limit):
+    """A low limit makes a count about its square: 1e-14 of a person, beside which rows are singular up to rounding."""
+    people = (
+        "300202 300302 000222 312302 300302 004222 314221 304222 304222 004201 302222 012222 312222 "
+        "300322 304122 314202 013322 300132 000222 000022 002022 404202 303232 310422 300322 304222 314232"
+    )
+    table = pd.DataFrame([list(one) for one in people.split()], columns=["Q0", "Q1", "Q2", "Q3", "S", "B"])
+    release = mx.Release.from_buckets(table, qi=["Q0", "Q1", "Q2", "Q3"], sa="S", bucket="B")
+    a, b = P("0", given={"Q0": "3", "Q1": "1", "Q3": "2"}), P("0", given={"Q1": "1"})
+    c = P("3", given={"Q1": "0", "Q2": ["0", "3", "4"]})
+    for rare in (3 * a + 0.5 * b, a + c, 3 * a + 0.5 * b + 0.5 * c):
+        post = mx.MaxEnt(release).add(rare <= limit).solve()
+        assert post.certificate.holds
+        polished = mx.MaxEnt(release).add(rare <= limit).solve(solver="CLARABEL", polish=True)
+        np.testing.assert_allclose(post.counts, polished.counts, atol=1e-5)
+
+
+@pytest.mark.parametrize(("first", "second"), [(5e-6, 1e-5), (5e-7, 1e-6), (1e-8, 3e-8), (1e-9, 1e-4)])
+def test_soft_statements_that_contradict_each_other(first, second):
+    """The answer is the mean weighted by the precisions, as that of a hard statement of it."""
+    release = mx.Release.from_buckets(
+        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
+    )
+    flu = mx.P("Flu", given={"Gender": "male"})
+    mean = (0.3 / first**2 + 0.35 / second**2) / (1 / first**2 + 1 / second**2)
+    post = mx.MaxEnt(release).add(flu.softly(0.3, sd=first), flu.softly(0.35, sd=second)).solve()
+    expected = mx.MaxEnt(release).add(flu == mean).solve()
+    np.testing.assert_allclose(post.counts, expected.counts, atol=1e-3)
+    assert post.certificate.holds

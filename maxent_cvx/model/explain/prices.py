@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ...errors import Inaccurate, SolverError, StatementError, arguments
-from ...solvers.diagnosis.multipliers import multipliers_from_counts
+from ...solvers.diagnosis.multipliers import multipliers_beside, multipliers_from_counts
 from ...solvers.program.linear_form import LinearForm
 from ..measure import Measure, Measures
 from ..solved_rows import solved_rows
@@ -71,12 +71,8 @@ def _multipliers(post: Solved, form: LinearForm) -> np.ndarray:
     """Multipliers of all rows: of soft rows the solver's, of hard rows those that belong to the counts beside them."""
     if form.penalties is None:
         return multipliers_from_counts(form, post.counts)
-    soft = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
-    soft[: form.n_hard] = 0.0
-    with np.errstate(under="ignore", over="ignore"):
-        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(soft)))
-    soft[: form.n_hard] = multipliers_from_counts(hard, post.counts)
-    return soft
+    found = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
+    return multipliers_beside(form, post.counts, found[form.n_hard :])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ...solvers.diagnosis.failure import contradiction
 from ...solvers.intervals.rounds import Ends, many_bounds
 from ...solvers.linear.integer import integer_bounds
 from ...solvers.linear.integrality import settle_integers
+from ...solvers.linear_algebra.single_thread import single_thread
 from ...solvers.monitoring.deadline import within
 from ...solvers.parameters.size_limits import LINEAR_PROGRAM_SIZES
 from ...solvers.presolve.reduce import remaining
@@ -28,6 +29,7 @@ from .asked import Asked
 __all__ = ["bounds_of", "without_knowledge"]
 
 
+@single_thread
 def bounds_of(
     asked: Asked, model: Adversary, integer: bool, seconds: float, progress: bool | None, exact: bool | None = True
 ) -> Ends:
@@ -65,7 +67,12 @@ def bounds_of(
         with within(math.inf if integer else seconds):
             return _bounds(asked, model, problem, integer, seconds, progress, exact)
     except Infeasible as error:
-        raise contradiction(problem) or error from None
+        if (found := contradiction(problem)) is not None:
+            raise found from None
+        if problem.as_typed is None or integer:
+            raise error from None
+        with within(seconds):
+            return _bounds(asked, model, problem.as_typed, integer, seconds, progress, exact)
 
 
 def _bounds(
@@ -81,13 +88,15 @@ def _bounds(
     reduced = presolved(problem)
     reduced = settle_integers(reduced) if integer else reduced
     known = asked.constant + asked.matrix @ np.where(reduced.fixed, reduced.counts, 0.0)
+    width = abs(asked.matrix) @ np.where(reduced.fixed, reduced.width, 0.0)
     closed, rest = _in_closed_form(asked, model, problem, reduced)
     if integer:
         found = _by_integer_programs(rest, problem, reduced, seconds, progress)
     else:
         found = _by_linear_programs(rest, problem, reduced, progress, exact)
     # A probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
-    return Ends(np.clip(known + closed + found.value, *asked.attainable), found.is_exact)
+    value = known + np.outer([-1.0, 1.0], width) + closed + found.value
+    return Ends(np.clip(value, *asked.attainable), found.is_exact)
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
@@ -172,6 +181,7 @@ def _connected(rest: sp.csr_array, problem: Problem, reduced: Reduced) -> np.nda
 
 
 def _remaining(problem: Problem, reduced: Reduced, free: np.ndarray) -> LinearForm:
-    """The problem of some terms, the others being fixed, or parts of other components."""
-    fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
-    return remaining(problem.form, free, problem.form.rows_involving(free), problem.form.matvec(fixed_counts))
+    """The problem of some terms, the others being fixed up to their widths, or parts of other components."""
+    form, fixed_counts = problem.form, np.where(reduced.fixed, reduced.counts, 0.0)
+    error = form.absolute_matvec(np.where(reduced.fixed, reduced.width, 0.0))
+    return remaining(form, free, form.rows_involving(free), form.matvec(fixed_counts), error)

@@ -268,8 +268,8 @@ class PartitionedPosterior(Shown):
         StatementError
             If statements are to be left out.
         Inaccurate
-            If the knowledge determines counts in other ways than by statements of 0: no finite price belongs to some
-            row then, and which ones that are is found in memory only.
+            If the knowledge determines counts in other ways than by statements of 0, or some counts are nearly 0, in a
+            release of more than 1,000,000 counts: which prices are infinite is then found in memory only.
 
         Examples
         --------

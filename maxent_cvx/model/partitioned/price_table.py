@@ -44,8 +44,8 @@ def price_table(
     found = price_multipliers(parts, points, shared, multipliers, n_records, executor)
     if found is None:
         raise Inaccurate(
-            "the knowledge determines some counts in other ways than by statements of 0, or the answer is not "
-            "precise enough for prices; solve the release in memory, or with a smaller tolerance, "
+            "the knowledge determines some counts in other ways than by statements of 0, some counts are nearly 0, or "
+            "the answer is not precise enough for prices; solve the release in memory, or with a smaller tolerance, "
             "solve(tolerance=1e-12)"
         )
     return largest_first(prices_of(shared, found, n_records))

@@ -22,6 +22,10 @@ Terms that presolve or a proof has fixed are known up to a width only. x'' is gi
 row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
 errors of rounding a row while it was built are added to its residual, too.
 
+Rows that were rewritten in exact arithmetic (:mod:`..substitution`) have no such errors, and magnify the last digits of
+the numbers as typed. If they contradict each other by no more than a rounding of these numbers explains, four units in
+the last place (``FEASIBILITY.places``), the rows before rewriting are solved and certified in their place.
+
 A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
 cost at its multiplier, less their product (:mod:`.soft_rows`).
 
@@ -42,6 +46,7 @@ import pandas as pd
 
 from ...display import Shown
 from ..linear_algebra.schur_preconditioner import SchurComplement
+from ..linear_algebra.single_thread import single_thread
 from ..monitoring.deadline import check_step
 from ..parameters.tolerances import CERTIFICATION, EPS
 from ..presolve.zero_proofs import implied_upper_bounds
@@ -141,6 +146,7 @@ class Certificate(Shown):
         return asdict(self)
 
 
+@single_thread
 def certify(
     form: LinearForm,
     groups: Groups,
@@ -182,13 +188,10 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     claim = _Claim(x, multipliers, Settled(fixed, width))
-    ways = itertools.product(restrictions(form, x, multipliers, fixed), CERTIFICATION.vanished, (False, True))
-    for restriction, vanished, is_movable in ways:
+    for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
         if is_movable and not convex.allowances:
             continue
-        if vanished > CERTIFICATION.vanished[0] and not ((x < vanished) & (x > 0) & ~fixed).any():
-            continue
-        found = _bounded(form, restriction, groups, claim, schur, convex, vanished, is_movable=is_movable)
+        found = _bounded(form, restriction, groups, claim, schur, convex, is_movable=is_movable)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds:  # a bound for the limits as typed is worth more than a smaller one for limits that are moved
@@ -212,7 +215,6 @@ def _bounded(
     claim: _Claim,
     schur: SchurComplement | None,
     convex: ConvexTerms,
-    vanished: float,
     *,
     is_movable: bool,
 ) -> tuple[float, float, float, float] | None:
@@ -220,7 +222,7 @@ def _bounded(
     x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
     check_step()
     near = project(restriction.form, restriction.near, ~restriction.held, schur)
-    near = None if near is None else np.where(near < vanished, 0.0, near)
+    near = None if near is None else np.where(near < CERTIFICATION.vanished, 0.0, near)
     if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
         return None
     free, (q, n_q) = ~fixed, groups

@@ -63,8 +63,8 @@ class Restriction(NamedTuple):
 def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
     """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without.
 
-    A high cost can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for where such
-    counts are 0.
+    A high cost, or a low limit, can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for
+    where such counts are 0.
 
     Parameters
     ----------
@@ -75,8 +75,12 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     fixed : ndarray of bool, one a term
     """
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
+    vanished = (x < PENALTIES.vanished) & ~fixed
     if penalties is None:
         yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
+        if vanished.any():
+            held = ~fixed & ~vanished
+            yield Restriction(form, is_soft, np.where(vanished, 0.0, x), held, Components(*form.components(held)))
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
@@ -88,7 +92,6 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         FEASIBILITY.multiple * form.tolerance[met]
     )
     is_soft[form.n_hard :] = True
-    vanished = (x < PENALTIES.vanished) & ~fixed
     choices = [met, np.zeros_like(met)] if met.any() else [met]
     for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
         missable, held = is_soft & ~exactly, ~fixed & ~zero

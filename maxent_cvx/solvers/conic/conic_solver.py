@@ -19,6 +19,7 @@ from cvxpy.constraints import ExpCone, NonNeg, Zero
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
 from ...errors import MaxEntError, SolverError, UnknownName
+from ..linear_algebra.single_thread import single_thread
 from ..monitoring.monitor import Monitor
 from .cone_answer import BACKEND, Start, solve_program
 from .cone_program import ConeProgram
@@ -185,6 +186,7 @@ class DualNewton(ConicSolver):
         found = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
         raise Refused(f"the problem has {found} that DUAL_NEWTON does not take. {TAKES}")
 
+    @single_thread
     def solve_via_data(
         self,
         data: Mapping[str, Any],

@@ -12,6 +12,7 @@ import pandas as pd
 from ...errors import Infeasible, NotDecided, SolverError
 from ..linear.bounds import linear_bounds
 from ..linear.elastic import elastic_relaxation
+from ..linear_algebra.single_thread import single_thread
 from ..parameters.tolerances import DIAGNOSIS, FEASIBILITY
 from ..presolve.aggregation import aggregate
 from ..presolve.reduce import reduce
@@ -74,10 +75,12 @@ class Conflict:
         return error
 
 
+@single_thread
 def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
     """Find an IIS among the rows of knowledge; None if all rows can hold together.
 
-    If the published rows contradict each other, as those of several releases can, the IIS is among them.
+    Rows that contradict each other by no more than rounding of their numbers explains can hold together. If the
+    published rows contradict each other, as those of several releases can, the IIS is among them.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Confli
     """
     form = problem.form
     try:
-        rows = find_iis(problem, multiple)
+        rows = find_iis(problem.with_rows(form.within_rounding), multiple)
     except Infeasible:  # the hard constraints contradict each other
         rows = None
     if rows is not None:

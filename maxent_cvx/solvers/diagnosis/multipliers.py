@@ -9,14 +9,16 @@ import numpy as np
 
 from ..linear.facial_reduction import facial_reduction
 from ..linear_algebra.newton_system import newton_system
+from ..linear_algebra.single_thread import single_thread
 from ..parameters.tolerances import MULTIPLIERS
 from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 
-__all__ = ["multipliers_from_counts"]
+__all__ = ["multipliers_beside", "multipliers_from_counts"]
 
 
+@single_thread
 def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
 
@@ -41,6 +43,15 @@ def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     one; of identical ones, one may then have the whole multiplier.
     """
     return _multipliers(form, counts, ~determined(form))
+
+
+def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
+    """The multipliers of all rows, where those of the soft rows are given."""
+    found = np.concatenate([np.zeros(form.n_hard), soft])
+    with np.errstate(under="ignore", over="ignore"):
+        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(found)))
+    found[: form.n_hard] = multipliers_from_counts(hard, counts)
+    return found
 
 
 def determined(form: LinearForm) -> np.ndarray:

@@ -29,7 +29,7 @@ from ..linear.entropic_penalty import optima
 from ..linear.highs import Optimum
 from ..parameters.tolerances import FEASIBILITY, LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
-from ..program.weak_duality import dual_bounds
+from ..program.weak_duality import dual_bounds, error_of_sides
 from .attained_locally import attain_locally
 from .questions import Questions
 
@@ -149,6 +149,7 @@ def _round(
         bound = dual_bounds(smaller, cost, optimum.multipliers, of_row, component, n)[of]
         is_proved = np.abs(np.bincount(component, cost * x, n)[of] - bound) <= LINEAR_PROGRAMS.gap
         proved = alone[is_proved]
+        bound = bound - np.bincount(of_row, error_of_sides(smaller, optimum.multipliers), n)[of]
         asked.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
         for i in alone[~is_proved]:
             _ask_alone(form, asked, int(part[i]))

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import Inaccurate, Infeasible, SolverError
 from ..parameters.tolerances import LINEAR_PROGRAMS
 from ..program.linear_form import LinearForm
-from ..program.weak_duality import dual_bound
+from ..program.weak_duality import dual_bound, error_of_sides
 from .entropic_penalty import optima
 
 __all__ = ["linear_bounds"]
@@ -53,5 +53,5 @@ def _least(form: LinearForm, objective: np.ndarray) -> float:
             raise SolverError(f"HiGHS found no bound: {optimum.message}")
         attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
         if abs(attained - bound) <= LINEAR_PROGRAMS.gap:
-            return bound
+            return bound - float(error_of_sides(form, optimum.multipliers).sum())
     raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")

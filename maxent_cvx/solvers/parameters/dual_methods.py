@@ -265,6 +265,8 @@ class Interior:
 class Partitioned:
     """The multipliers of published rows, given those of the knowledge, in a problem of partitions."""
 
+    prices_in_memory: int = 1_000_000
+    """Terms of all partitions up to which shadow prices are found in memory, where multipliers alone do not tell."""
     tolerance: float = 1e-13
     """Records: the largest violation of a published row at which to stop."""
     rounding: float = 1e-10

@@ -120,6 +120,8 @@ class AttemptSizes:
     much_knowledge: int = 2_000
     """Rows of knowledge from which on a linear program for each component of them saves more than it costs, and from
     which on a certified answer is not sought once more from the beginning."""
+    opposed_costs: float = 2e10
+    """Terms times rows squared up to which the null space of rows is computed, some ten seconds."""
     most_components: int = 16
     """Problems into which one is divided: the largest independent components by themselves, the others together."""
 

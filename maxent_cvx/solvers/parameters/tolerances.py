@@ -149,9 +149,8 @@ class Certification:
     """Share of itself by which a count may change on the way to a point where rows hold exactly."""
     growth: float = 1.5
     """By what factor counts, and with them the rounding of a row, may grow on that way: 1 + `most_moved`."""
-    vanished: tuple[float, float] = (1e-18, 1e-12)
-    """Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap; the
-    second where nothing is proved with the first, as an edge of a forest cannot hold less than roundoff."""
+    vanished: float = 1e-18
+    """Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap."""
     active_places: float = 16 * EPS
     """Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise."""
     most_backward: float = 1e-7
@@ -299,6 +298,11 @@ class SoftRows:
     stiff: float = 1e-12
     """Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one
     a residual of 1e-12 records costs less than 5e-13 nats."""
+    opposed: float = 1e6
+    """Nats per record: multipliers of soft rows that cancel each other matter from here on, where they are rounded by
+    1e-10."""
+    dependent: float = 1e-10
+    """Relative to the largest: a smaller singular value of rows is that of rows that depend on each other."""
     vanished: float = 1e-10
     """Records: a count that a high cost makes less may be 0 at the point by which an answer is certified."""
 

@@ -22,7 +22,7 @@ from ..certificate.existence_proofs.correction import Correction, LocalRows, Mov
 from ..certificate.existence_proofs.dependence import PRIMES
 from ..certificate.group_gaps import GroupGaps
 from ..certificate.soft_rows import within_slopes
-from ..parameters.tolerances import CERTIFICATION, EPS
+from ..parameters.tolerances import CERTIFICATION, EPS, PENALTIES
 from ..program.divergence import divergence
 from ..program.linear_form import LinearForm
 from ..program.rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
@@ -128,7 +128,7 @@ def certified(whole: Whole, found: Minimum) -> Certificate:
         The answer.
     """
     (parts, shared), left, states, m, systems = whole, found.parts, found.point.states, found.point.m, found.systems
-    for vanished in CERTIFICATION.vanished:
+    for vanished in (CERTIFICATION.vanished, PENALTIES.vanished):  # an edge of a forest cannot hold less than roundoff
         near = projected(parts, left, states, shared, systems, vanished=vanished)
         certificate, unproved = _bounded(parts, left, states, m, shared, systems.executor, near)
         if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations

@@ -109,7 +109,7 @@ def projected(
     shared: LinearForm,
     systems: PartitionedSystems,
     also_active: np.ndarray | None = None,
-    vanished: float = CERTIFICATION.vanished[0],
+    vanished: float = CERTIFICATION.vanished,
 ) -> Projected:
     """Correct counts in rounds, as long as each at least halves the largest violation.
 

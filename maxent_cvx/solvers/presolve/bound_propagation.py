@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -149,7 +150,7 @@ def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
     """The upper bounds that single published rows imply, rounded outwards, and N."""
     upper = np.full(form.shape[1], float(n_records))
     if form.side_error[: form.n_published].any():
-        return upper
+        form = replace(form, high=form.high + form.side_error)
     return np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
 
 

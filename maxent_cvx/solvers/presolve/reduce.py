@@ -59,7 +59,8 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     multipliers = problem.start
     determined = form.matvec(np.where(terms, 0.0, counts))
     involved = form.rows_involving(terms)
-    feasible = involved | (form.residual(counts) <= FEASIBILITY.multiple * form.tolerance)
+    tolerance = form.tolerance + (form.absolute_matvec(width) if width.any() else 0.0)
+    feasible = involved | (form.residual(counts) <= FEASIBILITY.multiple * tolerance)
     require_feasible(form, feasible, determined, determined)
     if form.penalties is not None and not involved[form.n_hard :].all():
         settled = form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, determined)))
@@ -135,7 +136,9 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
     return replace(form, coefficients=coefficients, penalties=penalties, **sides), scale
 
 
-def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray) -> LinearForm:
+def remaining(
+    form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray, error: np.ndarray | None = None
+) -> LinearForm:
     """Restrict a problem to some rows and terms, the values of all other terms being given.
 
     Parameters
@@ -145,9 +148,13 @@ def remaining(form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined:
         The terms and rows to keep.
     determined : ndarray, one a row
         What the other terms contribute to each row, records.
+    error : ndarray, one a row, optional
+        A bound on the error of these contributions, records: it becomes an error of the sides.
     """
     if terms.all() and rows.all():
         return form
     smaller = form.select(rows)
     smaller = smaller if terms.all() else smaller.select_terms(np.flatnonzero(terms))
-    return replace(smaller, low=smaller.low - determined[rows], high=smaller.high - determined[rows])
+    side_error = smaller.side_error if error is None else smaller.side_error + error[rows]
+    low, high = smaller.low - determined[rows], smaller.high - determined[rows]
+    return replace(smaller, low=low, high=high, side_error=side_error)

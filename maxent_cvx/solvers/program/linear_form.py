@@ -56,6 +56,8 @@ class LinearForm:
         entropy relative to the prior w.
     operations : RowOperations, optional
         The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
+    typed : LinearForm, optional
+        The rows before these operations, with the rounding errors that the numbers as typed may have.
     penalties : Penalties, optional
         The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
         all rows are hard.
@@ -75,6 +77,7 @@ class LinearForm:
     zero_tolerance: float = FEASIBILITY.relative
     operations: RowOperations | None = None
     penalties: Penalties | None = None
+    typed: LinearForm | None = None
 
     def __post_init__(self) -> None:
         for name in ("shift", "side_error", "coefficient_error"):
@@ -116,6 +119,7 @@ class LinearForm:
             n_published=n_published,
             n_facts=n_facts,
             operations=None,
+            typed=None,
             penalties=soft if soft is not None and len(soft) else None,
         )
 
@@ -182,6 +186,19 @@ class LinearForm:
     def is_equation(self) -> np.ndarray:
         """Which rows are equations."""
         return self.low == self.high
+
+    @property
+    def within_rounding(self) -> LinearForm:
+        """The rows with sides that are wider by what rounding of the numbers as typed explains.
+
+        Operations are applied to the numbers as typed as if they were exact, and magnify their rounding errors.
+        """
+        if self.operations is None or self.typed is None:
+            return self
+        error = self.typed.side_error * self.operations.factors
+        rewritten = np.append(self.operations.factors[: self.n_hard] != 1, np.zeros(self.shape[0] - self.n_hard, bool))
+        error = np.where(rewritten, error, 0.0)
+        return replace(self, low=self.low - error, high=self.high + error)
 
     @property
     def tolerance(self) -> np.ndarray:

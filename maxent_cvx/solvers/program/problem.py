@@ -121,6 +121,11 @@ class Problem:
         return replace(self, form=form)
 
     @property
+    def as_typed(self) -> Problem | None:
+        """The problem before row operations; None if there were none."""
+        return None if self.form.operations is None or self.form.typed is None else self.with_rows(self.form.typed)
+
+    @property
     def hard(self) -> Problem:
         """The problem with its hard rows only, which determine what is feasible."""
         return self if self.form.penalties is None else replace(self, form=self.form.hard)

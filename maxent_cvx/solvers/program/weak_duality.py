@@ -6,7 +6,7 @@ import numpy as np
 
 from .linear_form import LinearForm
 
-__all__ = ["dual_bound", "dual_bounds"]
+__all__ = ["dual_bound", "dual_bounds", "error_of_sides"]
 
 
 def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float:
@@ -28,6 +28,11 @@ def dual_bounds(
     """Bound cost @ x over each of n independent components, given the component of every row and term."""
     of_rows, of_terms = _summands(form, cost, multipliers)
     return np.bincount(of_row, of_rows, n) + np.bincount(of_term, of_terms, n)
+
+
+def error_of_sides(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """By how much the errors of the sides of each row change a dual bound at most."""
+    return np.abs(form.project_to_dual_cone(multipliers)) * form.side_error
 
 
 def _summands(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ from ..presolve.reduced import Reduced
 from ..program.problem import Problem
 from .attempt import Attempt, attempt
 from .forced_zeros import zeros_after_solve
+from .opposed_costs import balanced
 from .presolving import NEWTON, presolved
 from .request import Request
 
@@ -31,7 +32,51 @@ INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
-    """Yield attempts, until the caller is satisfied: first as requested, then in other ways.
+    """Yield attempts, until the caller is satisfied; the last with the rows as typed, if some were rewritten.
+
+    Rewritten rows take the numbers as typed for exact, and magnify their last digits. Where these alone contradict each
+    other, or keep a solver from the answer, the rows as typed allow for the rounding of their numbers.
+
+    Raises
+    ------
+    Infeasible
+        If no certified answer was found because rows contradict each other by more than rounding explains.
+    """
+    form, typed, tried = problem.form, problem.as_typed, None
+    try:
+        for tried in _in_several_ways(problem, request):
+            yield tried
+            if tried.holds:
+                typed = None
+    except Infeasible as error:
+        if typed is None or error.conflict is not None or problem.convex or request.monitor.stopped:
+            raise
+        tried = None  # the rows contradict each other by no more than rounding explains
+    if tried is not None and (
+        tried.holds or problem.convex or request.backend is not NEWTON or request.monitor.stopped
+    ):
+        return
+    if tried is not None and (found := balanced(problem, tried.reduced)) is not None:
+        request.monitor.say("once more, with soft rows whose costs are in balance")
+        other, added = found
+        for one in _in_several_ways(other, replace(request, start=other.start)):
+            yield _with_multipliers(one, lambda m: m + added)
+    if typed is not None:
+        request.monitor.say("once more, with the rows as typed")
+        for one in _in_several_ways(typed, replace(request, start=form.original_multipliers(request.start))):
+            yield _with_multipliers(one, form.transformed_multipliers)
+
+
+def _with_multipliers(found: Attempt, change: Callable[[np.ndarray], np.ndarray]) -> Attempt:
+    """An attempt at an equivalent problem, with the multipliers of the problem as posed."""
+    answer = found.solution.answer
+    assert answer.multipliers is not None
+    answer = replace(answer, multipliers=change(answer.multipliers), proofs=())
+    return replace(found, solution=replace(found.solution, answer=answer))
+
+
+def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
+    """Yield attempts: first as requested, then, with the default solver, in other ways.
 
     A conic solver is called once more with stricter tolerances. For the default solver the ways are: by an
     interior-point method, if Newton's method reached its iteration limit; at full precision; without terms that can be
@@ -115,11 +160,15 @@ def _is_rounding(found: Attempt) -> bool:
 
 
 def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) -> Iterator[Attempt]:
-    """Fix terms that are nearly zero in an answer and can be proved zero; every round fixes at least one more."""
+    """Fix terms that are nearly zero and can be proved zero, as long as each round fixes at least one more."""
     failed = failure(problem, request.backend.name, first.solved, first.solution.certificate)
     if isinstance(failed, Infeasible):
         raise failed
+    n_fixed = -1
     for number in itertools.count():
+        if np.count_nonzero(first.reduced.fixed) <= n_fixed:
+            return  # presolve cannot fix the zeros: their widths count for something in some row
+        n_fixed = int(np.count_nonzero(first.reduced.fixed))
         reduced, is_small = first.reduced, first.reduced.form.shape[1] <= ATTEMPT_SIZES.quick_linear
         zeros = zeros_after_solve(problem.form, reduced, first.solved, by_linear_program=number == 0 or is_small)
         if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:

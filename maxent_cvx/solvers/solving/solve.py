@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import Infeasible, NotDecided, SolverError
 from ..backends.registry import Backend, registered
 from ..diagnosis.failure import failure
+from ..linear_algebra.single_thread import single_thread
 from ..monitoring.deadline import within
 from ..monitoring.monitor import Monitor
 from ..parameters.tolerances import ATTEMPTS
@@ -29,6 +30,7 @@ __all__ = ["Solution", "solve"]
 CONIC = ("CLARABEL", "SCS")
 
 
+@single_thread
 def solve(
     problem: Problem,
     backend: Backend,

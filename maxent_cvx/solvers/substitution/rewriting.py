@@ -84,7 +84,8 @@ def rewritten(
     at = tuple(np.array([one[k] for one in subtracted], dtype=np.int64) for k in (0, 1))
     scaled = np.array([one[2] for one in subtracted]) * form.scale[at[0]] / n_records
     operations = RowOperations(sp.csr_array((scaled, at), shape=(len(factors), len(factors))), factors)
-    return replace(form, coefficients=_with_rows(form.matrix, rewritten_rows), operations=operations, **new)
+    matrix = _with_rows(form.matrix, rewritten_rows)
+    return replace(form, coefficients=matrix, operations=operations, typed=form, **new)
 
 
 def _eliminated(

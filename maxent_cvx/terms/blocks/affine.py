@@ -134,6 +134,8 @@ class AffineBlock(LabelledBlock):
         found = self._mapped(adding, index, wording.method(self._parts, call))
         absent = 0.0 if self.provenance.absent == 0 else np.nan
         made = replace(found.provenance, absent=absent, left_out=left_out, groups=self.provenance.groups)
+        kept = [] if index is None else level_names(index)
+        made = replace(made, dropped={name: values for name, values in made.dropped.items() if name in kept})
         made = replace(made, groups=kept_in_all(made.groups, index), nobody=either(made.nobody, made.of_nobody(size)))
         return replace(found, provenance=made)
 
@@ -148,7 +150,9 @@ class AffineBlock(LabelledBlock):
         Returns
         -------
         Block
-            One row a value but the first. Where the values cannot occur together, the expression is 0.
+            One row per value, except the first, whose difference is not defined: to use it, or to combine the
+            differences with a block that has a row for it, raises an error. A value that cannot occur together with
+            the values of the other levels counts as 0.
 
         Raises
         ------
@@ -170,7 +174,10 @@ class AffineBlock(LabelledBlock):
         levels = levels_named(self.space.axes, index, level, self.label)
         if len(levels) != 1:
             raise StatementError(f"differences are along one level, and {shown(level)} stands for {levels}")
-        labels, here, before, previous = differences(index, levels[0], self.space.axes, made.left_out is not None)
+        dropped = made.dropped.get(levels[0])
+        labels, here, before, previous, first = differences(
+            index, levels[0], self.space.axes, made.left_out is not None, dropped
+        )
         for at, at_labels in ((here, labels), (before, previous)):
             if (at < 0).any():
                 self._check_left_out(at_labels[at < 0])
@@ -186,7 +193,8 @@ class AffineBlock(LabelledBlock):
         found = self._mapped(taking, labels, wording.method(self._parts, f"diff({levels[0]})"))
         off = made.absent * ((here < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
         nobody = either(made.nobody_of(here, labels), made.nobody_of(before, previous))
-        made = replace(found.provenance, groups=made.groups, nobody=nobody)
+        without = {**made.dropped, levels[0]: first if dropped is None else dropped.union(first)}
+        made = replace(found.provenance, groups=made.groups, nobody=nobody, dropped=without)
         return replace(found, constant=found._constant + off, provenance=made)
 
     # -- how it is done --------------------------------------------------------------------------
@@ -226,6 +234,7 @@ class AffineBlock(LabelledBlock):
                 is_probability=False,
                 parts=parts,
                 left_out=self.provenance.left_out,
+                dropped=self.provenance.dropped,
                 nobody=any_of(self.provenance.nobody, taking),
             ),
         )
@@ -245,7 +254,7 @@ class AffineBlock(LabelledBlock):
             raise LabelMismatch(f"{self.label} is multiplied by a Series whose labels {listing(some)} {what}")
         matrix = pick(self.matrix, np.zeros(len(index), dtype=np.int64))
         nobody = self.provenance.nobody_of(np.zeros(len(index), dtype=np.int64), index)
-        made = replace(self.provenance, absent=np.nan, left_out=None, nobody=nobody)
+        made = replace(self.provenance, absent=np.nan, left_out=None, dropped={}, nobody=nobody)
         return replace(
             self, matrix=matrix, constant=np.repeat(self._constant, len(index)), index=index, provenance=made
         )
@@ -267,6 +276,7 @@ class AffineBlock(LabelledBlock):
         if self.index is None and other.index is not None:
             return replace(other._plus(self), label=wording.combined(parts))  # type: ignore[return-value]
         first, second, absent, keys = self, other, np.nan, None
+        left_out, dropped = self.provenance.left_out, self.provenance.dropped
         if other.index is None:
             at = np.zeros(len(self), dtype=np.int64)
         else:
@@ -277,6 +287,7 @@ class AffineBlock(LabelledBlock):
             theirs = subset_keys(other.index, levels)
             if len(levels) == index.nlevels:
                 absent = self.provenance.absent + other.provenance.absent
+                left_out, dropped = self.provenance.unknown_of_both(other.provenance, index)
                 extra = theirs[find(index, theirs) < 0]
                 if len(extra):
                     self._check_left_out(extra)
@@ -296,6 +307,8 @@ class AffineBlock(LabelledBlock):
         found = first._with(matrix, constant, parts=parts, absent=absent)
         made = replace(
             found.provenance,
+            left_out=left_out,
+            dropped=dropped,
             groups=tuple(dict.fromkeys(first.provenance.groups + second.provenance.groups)),
             nobody=either(first.provenance.nobody, second.provenance.nobody_of(at, keys)),
         )
@@ -314,7 +327,7 @@ class AffineBlock(LabelledBlock):
         """Read numbers, one a row: a Series by label, or an array as long as the block."""
         index = self._labels(f"align a {type(values).__name__} with")
         if isinstance(values, pd.Series):
-            found, extra = by_label(values, index, self.space.axes, self.label, self.provenance.left_out, or_fewer=True)
+            found, extra = by_label(values, index, self.space.axes, self.label, self.provenance.unknown, or_fewer=True)
         else:
             found, extra = (
                 arguments.array(values, f"what {self.label} is combined with", len(self)),

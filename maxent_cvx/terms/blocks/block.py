@@ -309,8 +309,8 @@ class Block(AffineBlock):
     def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
         """Read a number, or a Series, of which values for impossible labels must agree with what these are."""
         if isinstance(value, pd.Series) and self.index is not None:
-            left_out = self.provenance.left_out
-            numbers, extra = by_label(value, self.index, self.space.axes, self.label, left_out, or_fewer=False)
+            unknown = self.provenance.unknown
+            numbers, extra = by_label(value, self.index, self.space.axes, self.label, unknown, or_fewer=False)
             absent, said = self.provenance.absent, extra.to_numpy(dtype=float)
             wrong = ~(((said <= absent + ROUNDING) | (not low)) & ((said >= absent - ROUNDING) | (not high)))
             if wrong.any() or (np.isnan(absent) and len(extra)):

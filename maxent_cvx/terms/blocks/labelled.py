@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +15,7 @@ from ..terms import Terms
 from . import wording
 from .block_table import as_html, as_text
 from .empty_groups import Groups, check_defined, fixed_in_all, nobody_at
-from .labels import find, level_names, levels_named, pick, without_levels
+from .labels import find, level_names, levels_named, pick, repeated, subset_keys, without_levels
 from .selection import Chosen, chosen, is_mask, read_key
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Provenance:
         no number.
     left_out : Index or None
         Labels whose rows were there and were not selected: of them nothing is known.
+    dropped : dict of str to Index
+        By level, the values that `diff` has no rows for: of labels with one of them nothing is known, either.
     groups : tuple of Groups
         What the rows are conditional on: a known label without a row, of a group that nobody is in, is not defined.
     nobody : ndarray of str, one a row, or None
@@ -49,8 +51,28 @@ class Provenance:
     parts: wording.Parts = ()
     absent: float = 0.0
     left_out: pd.Index | None = None
+    dropped: Mapping[str, pd.Index] = field(default_factory=dict)
     groups: tuple[Groups, ...] = ()
     nobody: np.ndarray | None = None
+
+    def unknown(self, labels: pd.Index) -> np.ndarray:
+        """Mark the labels whose rows are neither there nor 0: they were left out or dropped."""
+        found = np.zeros(len(labels), dtype=bool)
+        if self.left_out is not None and len(self.left_out):
+            found |= find(self.left_out, subset_keys(labels, level_names(self.left_out))) >= 0
+        for level, values in self.dropped.items():
+            found |= labels.get_level_values(level).isin(values)
+        return found
+
+    def unknown_of_both(self, other: Provenance, index: pd.Index) -> tuple[pd.Index | None, Mapping[str, pd.Index]]:
+        """The fields `left_out` and `dropped` of a sum of two blocks with the same levels."""
+        left_out, dropped = self.left_out, dict(self.dropped)
+        if other.left_out is not None and set(level_names(other.left_out)) == set(level_names(index)):
+            theirs = subset_keys(other.left_out, level_names(index))
+            left_out = theirs if left_out is None else left_out.append(theirs).unique()
+        for level, values in other.dropped.items():
+            dropped[level] = dropped[level].union(values) if level in dropped else values
+        return left_out, dropped
 
     def nobody_of(self, at: np.ndarray, labels: pd.Index | None) -> np.ndarray | None:
         """The empty groups that rows use, in some order; -1 stands for a label that is known and has no row."""
@@ -190,7 +212,7 @@ class LabelledBlock:
             if isinstance(key, pd.Series):
                 key = key.reindex(index) if key.index.isin(index).all() and len(key) == len(index) else key
             return self.at(np.asarray(key, dtype=bool))
-        return self._chosen(chosen(read_key(key, index, self.label), index, self.space.axes, self.label))
+        return self._chosen(chosen(read_key(key, index, self.label), index, self.space.axes, self.label, self._dropped))
 
     def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
         """Take the rows at one value of a level, or at one of each of several; the levels are dropped.
@@ -231,7 +253,8 @@ class LabelledBlock:
             raise StatementError(f"one value for each of {levels} is expected, not {shown(key)}")
         if strange := [one for one in keys if isinstance(one, slice | list | np.ndarray | pd.Index)]:
             raise StatementError(f"xs takes one value a level, not {shown(strange[0])}; write block.loc[...]")
-        return self._chosen(chosen(dict(zip(levels, keys, strict=True)), index, self.space.axes, self.label))
+        asked = dict(zip(levels, keys, strict=True))
+        return self._chosen(chosen(asked, index, self.space.axes, self.label, self._dropped))
 
     def at(self, rows: np.ndarray) -> Self:
         """Keep some of the rows, by a mask or by position.
@@ -265,6 +288,8 @@ class LabelledBlock:
             return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
         rest = np.ones(len(self), dtype=bool)
         rest[rows] = False
+        if rest.sum() + len(rows) > len(self):
+            raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
         return self._chosen(Chosen(rows, self.index[rows], left_out=self.index[rest]))
 
     def _chosen(self, found: Chosen) -> Self:
@@ -282,14 +307,18 @@ class LabelledBlock:
                 left_out = before[of_these] if left_out is None else left_out.append(before[of_these])
         if (found.at < 0).any() and np.isnan(made.absent):
             raise UnknownName(f"{self.label} has no row for what is selected; select first, and add afterwards")
-        if found.index is not None and made.left_out is not None and (found.at < 0).any():
+        if found.index is not None and (found.at < 0).any():
             self._check_left_out(found.index[found.at < 0])
         parts = wording.with_values(
             self._parts, found.fixed, self.space.view.sensitive if len(self.space.view.sensitive) == 1 else ()
         )
         groups = fixed_in_all(made.groups, found.fixed)
         made = replace(
-            made, parts=parts, left_out=None if left_out is None or not len(left_out) else left_out, groups=groups
+            made,
+            parts=parts,
+            left_out=None if left_out is None or not len(left_out) else left_out,
+            dropped={level: values for level, values in made.dropped.items() if level not in found.fixed},
+            groups=groups,
         )
         return replace(
             self,
@@ -307,6 +336,10 @@ class LabelledBlock:
         return self.provenance.parts or ((1.0, self.label),) * (self.label != "0")
 
     @property
+    def _dropped(self) -> Mapping[str, pd.Index]:
+        return self.provenance.dropped
+
+    @property
     def _constant(self) -> np.ndarray:
         assert self.constant is not None  # set at the start
         return self.constant
@@ -318,10 +351,7 @@ class LabelledBlock:
 
     def _check_left_out(self, labels: pd.Index) -> None:
         """Check that labels without a row are impossible, and were not merely left out."""
-        left_out = self.provenance.left_out
-        if left_out is None or not len(left_out):
-            return
-        lost = labels[find(left_out, labels) >= 0]
+        lost = labels[self.provenance.unknown(labels)]
         if len(lost):
             raise LabelMismatch(
                 f"{self.label} lacks {listing(lost)}, which were left out of it; select alike on both sides"

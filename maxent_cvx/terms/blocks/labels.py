@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import LabelMismatch, StatementError, unknown_name
+from ...errors import LabelMismatch, StatementError, listing, unknown_name
 from ...tables.coding import multi_index
 from ..axes import Axes, as_names, level_of
 
@@ -25,6 +25,7 @@ __all__ = [
     "levels_named",
     "ordered_values",
     "pick",
+    "repeated",
     "same_levels",
     "subset_keys",
     "without_levels",
@@ -78,7 +79,16 @@ def find(labels: pd.Index, wanted: pd.Index) -> np.ndarray:
     """Positions of labels, whose levels are in the same order; -1 for those that are not there."""
     if labels is wanted or labels.equals(wanted):
         return np.arange(len(wanted))
+    if labels.has_duplicates:
+        raise LabelMismatch(
+            f"labels are repeated: {repeated(labels)}; rows are matched by label, so each must be unique"
+        )
     return labels.get_indexer(wanted)
+
+
+def repeated(labels: pd.Index) -> str:
+    """List the labels that are there more than once."""
+    return listing(labels[labels.duplicated()].unique())
 
 
 def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import StatementError, UnknownName, listing, shown
+from ...errors import LabelMismatch, StatementError, UnknownName, listing, shown
 from ...errors.arguments import known_label, list_of
 from ..axes import Axes, level_of
-from .labels import find, known_values, level_names, ordered_values, without_levels
+from .labels import find, known_values, level_names, ordered_values, repeated, without_levels
 
 __all__ = ["Chosen", "chosen", "is_mask", "read_key"]
 
@@ -64,21 +64,25 @@ def read_key(key: Any, index: pd.Index, label: str) -> Mapping[str, Any] | pd.In
     return {levels[0]: key}
 
 
-def chosen(asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, label: str) -> Chosen:
-    """Find the rows that are asked for.
+def chosen(
+    asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, label: str, dropped: Mapping[str, pd.Index]
+) -> Chosen:
+    """Find the rows that are asked for; `dropped` are the values of each level that differences have no rows for.
 
     Raises
     ------
     UnknownName
         If a value is not known of its level.
     StatementError
-        If a slice has a step, or a level no order; if something is asked for twice.
+        If a slice has a step, or a level no order.
+    LabelMismatch
+        If a label is repeated, or has a value that was dropped.
     """
     if isinstance(asked, pd.Index):
+        _unrepeated(asked, label)
         for i, level in enumerate(level_names(asked)):
             for value in level_of(asked, i)[1].unique():
-                _known(value, axes, level, label)
-        _check_once(asked, f"labels of {label}")
+                _there(value, axes, level, label, dropped)
         at = find(index, asked)
         return Chosen(at, asked, left_out=index[np.setdiff1d(np.arange(len(index)), at)])
     fixed = {
@@ -88,30 +92,40 @@ def chosen(asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, lab
     for level, value in asked.items():
         codes, values = level_of(index, index.names.index(level))
         if level in fixed:
-            here &= values.isin([_known(value, axes, level, label)])[codes]
+            here &= values.isin([_there(value, axes, level, label, dropped)])[codes]
         elif isinstance(value, slice):
             narrowed &= values.isin(_between(value, axes, level, label))[codes]
         else:
-            listed = list_of(value, f"values of {level!r}", "values")
-            listed = [_known(one, axes, level, label) for one in listed]
-            _check_once(pd.Index(listed, dtype=object, tupleize_cols=False), f"values of {level!r}")
-            narrowed &= values.isin(listed)[codes]
+            value = list_of(value, f"values of {level!r}", "values")
+            wanted = [_there(one, axes, level, label, dropped) for one in value]
+            _unrepeated(pd.Index(wanted, tupleize_cols=False), label)
+            narrowed &= values.isin(wanted)[codes]
     at, left = np.flatnonzero(here & narrowed), without_levels(index, fixed)
     if left is None:
         return Chosen(at if len(at) else np.array([-1]), None, fixed)
     return Chosen(at, left[at], fixed, left[here & ~narrowed])
 
 
-def _check_once(asked: pd.Index, what: str) -> None:
-    """Refuse labels that are repeated: pandas would repeat the row, which would then count twice in a sum."""
-    if asked.has_duplicates:
-        twice = asked[asked.duplicated()].unique()
-        raise StatementError(f"{what} name {listing(twice)} more than once; name each once")
-
-
 def _known(value: object, axes: Axes, level: str, label: str) -> object:
     """Check that a value is one of the level's."""
     return known_label(value, f"value of {level!r} in {label}", known_values(axes, level))
+
+
+def _there(value: object, axes: Axes, level: str, label: str, dropped: Mapping[str, pd.Index]) -> object:
+    """Check that a value is one of the level's, and that differences have rows for it."""
+    if _known(value, axes, level, label) in dropped.get(level, ()):
+        raise LabelMismatch(
+            f"{label} has no row for {level}={shown(value)}, which has no value before it; leave it out"
+        )
+    return value
+
+
+def _unrepeated(labels: pd.Index, label: str) -> None:
+    """Check that no label is there twice: rows are matched by label."""
+    if labels.has_duplicates:
+        raise LabelMismatch(
+            f"the rows of {label} are selected more than once: {repeated(labels)}; list each label once"
+        )
 
 
 def _between(part: slice, axes: Axes, level: str, label: str) -> Iterable[object]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
 from ...errors import BadProbability, LabelMismatch, listing
 from ..axes import Axes
-from .labels import are_known, find, same_levels, subset_keys
+from .labels import are_known, find, repeated, same_levels, subset_keys
 
 __all__ = ["by_label"]
 
 
 def by_label(
-    values: pd.Series, index: pd.Index, axes: Axes, label: str, left_out: pd.Index | None, *, or_fewer: bool
+    values: pd.Series,
+    index: pd.Index,
+    axes: Axes,
+    label: str,
+    unknown_rows: Callable[[pd.Index], np.ndarray],
+    *,
+    or_fewer: bool,
 ) -> tuple[np.ndarray, pd.Series]:
     """Bring a Series into the order of labels.
 
@@ -27,8 +35,8 @@ def by_label(
         Which values are known.
     label : str
         What the rows are, for errors.
-    left_out : Index or None
-        Labels whose rows were left out, so that they must not be in the Series either.
+    unknown_rows : callable
+        Marks the labels whose rows were left out or dropped, so that they must not be in the Series either.
     or_fewer : bool
         Whether values along some of the levels do, one for all rows that share them.
 
@@ -57,15 +65,14 @@ def by_label(
     if values.index.equals(keys):
         return values.to_numpy(dtype=float), values.iloc[:0]
     if values.index.has_duplicates:
-        twice = values.index[values.index.duplicated()].unique()
-        raise LabelMismatch(f"the values for {label} repeat the labels {listing(twice)}; one value a label")
+        raise LabelMismatch(f"the values for {label} repeat the labels {repeated(values.index)}; one value a label")
     at = find(values.index, keys)
     used = np.zeros(len(values), dtype=bool)
     used[at[at >= 0]] = True
     extra = values[~used]
     unknown = ~are_known(axes, extra.index)
-    if left_out is not None and len(levels) == index.nlevels:
-        unknown |= find(left_out, extra.index) >= 0
+    if len(levels) == index.nlevels:
+        unknown |= unknown_rows(extra.index)
     if (at < 0).any() or unknown.any():
         raise LabelMismatch(_mismatch(label, keys[at < 0].unique(), extra.index[unknown], len(index)))
     return values.to_numpy(dtype=float)[at], extra

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ...errors import LabelMismatch
 from ...tables.coding import group_codes, multi_index
 from ..axes import Axes, level_of
-from .labels import ordered_values, subset_keys
+from .labels import ordered_values, repeated, subset_keys
 
 __all__ = ["differences", "sums"]
 
@@ -22,8 +23,8 @@ def sums(index: pd.Index, levels: Sequence[str]) -> tuple[np.ndarray, pd.Index]:
 
 
 def differences(
-    index: pd.Index, level: str, axes: Axes, present_only: bool
-) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index]:
+    index: pd.Index, level: str, axes: Axes, present_only: bool, dropped: pd.Index | None = None
+) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index, pd.Index]:
     """Pair rows with those of the value before, along a level whose values have an order.
 
     Parameters
@@ -36,6 +37,8 @@ def differences(
         Which values the level has, and their order.
     present_only : bool
         Whether values that no row has are passed over.
+    dropped : Index, optional
+        Values that no row has, because earlier differences have none for them; they are passed over.
 
     Returns
     -------
@@ -45,12 +48,21 @@ def differences(
         The positions of the later row and of the one before; -1 where there is none.
     Index
         The labels of the one before.
+    Index
+        The first value of the level, for which there is no difference.
+
+    Raises
+    ------
+    LabelMismatch
+        If labels are repeated.
     """
     place = index.names.index(level)
     codes, values = level_of(index, place)
     domain = ordered_values(axes, level)
     if present_only:
         domain = domain[domain.isin(values[np.unique(codes)])]
+    if dropped is not None:
+        domain = domain[~domain.isin(dropped)]
     n = len(domain)
     rank = domain.get_indexer(values)[codes]
     others = [level_of(index, i) for i in range(index.nlevels) if i != place]
@@ -59,6 +71,8 @@ def differences(
         group = group_codes([of for of, _ in others], [len(labels) for _, labels in others])
     key = group * n + rank
     order = np.argsort(key, kind="stable")
+    if (np.diff(key[order]) == 0).any():
+        raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
     wanted = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
     first = np.unique(group, return_index=True)[1][wanted // max(n, 1)] if len(wanted) else np.zeros(0, dtype=np.int64)
 
@@ -76,4 +90,4 @@ def differences(
         return np.where(key[found] == keys, found, -1)
 
     later = wanted % max(n, 1)
-    return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1)
+    return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1), domain[:1]

@@ -59,12 +59,37 @@ def test_statements_of_nothing(release: mx.Release) -> None:
     assert 0 < found["price"].iloc[1] < 10
 
 
+def test_statements_that_force_zeros() -> None:
+    """The price of a statement that leaves nobody else with a value is infinite, as in memory."""
+    rows = [("y", 0, "no", 0, 1), ("y", 0, "yes", 0, 1954), ("y", 0, "maybe", 0, 4324), ("y", 1, "maybe", 0, 2383)]
+    rows += [("y", 1, "yes", 0, 235), ("n", 1, "yes", 1, 2141), ("n", 0, "maybe", 1, 18), ("y", 0, "yes", 1, 14)]
+    table = pd.DataFrame(rows, columns=["sex", "d", "s", "b", "n"])
+    view = mx.Release.from_buckets(table, qi=["sex", "d"], sa="s", bucket="b", count="n")
+    least = mx.MaxEnt(view).bounds(P("maybe", given={"d": 0}))[0]
+    expected, found = (solved(one, [P("maybe", given={"d": 0}) == least]).prices() for one in (view, divided(view, 2)))
+    assert abs(expected["price"].item()) == np.inf
+    assert found["price"].item() == expected["price"].item()
+
+
+def test_a_soft_statement_about_what_is_certain(release: mx.Release) -> None:
+    """Its price is the slope of its cost, as in memory."""
+    knowledge = ["P(HIV | Gender=female) = 0", P("HIV", given={"Gender": "female"}).softly(0.2, weight=10)]
+    expected, found = (solved(view, knowledge) for view in (release, divided(release, 2)))
+    assert expected.prices().loc[:, "price"].max() == np.inf
+    pd.testing.assert_frame_equal(found.prices().sort_index(), expected.prices().sort_index(), rtol=1e-6)
+    assert found.certificate.gap < 1e-6
+
+
+def test_certainty(release: mx.Release) -> None:
+    """Certainty by P = 1 forces zeros, too."""
+    expected, found = (
+        solved(view, ["P(Breast Cancer | Degree=junior) = 1"]).prices() for view in (release, divided(release, 2))
+    )
+    pd.testing.assert_frame_equal(found, expected)
+
+
 def test_what_is_refused(release: mx.Release) -> None:
-    """Certainty by P = 1 is no sum that is 0; and nothing is left out."""
+    """Nothing is left out one by one."""
     certain = solved(divided(release, 2), ["P(Breast Cancer | Degree=junior) = 1"])
-    with pytest.raises(mx.Inaccurate, match=r"in memory, or with a smaller tolerance, solve\(tolerance=1e-12\)"):
-        certain.prices()
-    said = mx.MaxEnt(divided(release, 2)).add("P(Breast Cancer | Degree=junior) = 1")
-    assert said.solve(tolerance=1e-12).certificate.holds  # what is advised can be done
     with pytest.raises(mx.StatementError, match="remove"):
         certain.prices(leave_one_out=True)

@@ -148,6 +148,22 @@ def test_differences(drawn, data):
             assert got == pytest.approx(expected[row, column])
     # A constant goes, a factor stays, whatever is left out for being impossible.
     same((2 * block - 1).diff(level).value(p), 2 * found.value(p))
+    if block.index.nlevels == 1:
+        # Differences of differences are those of values that both have.
+        expected = np.diff(table.to_numpy()[0], 2)
+        for column, value in enumerate(expected):
+            label = order[level][column + 2]
+            assert label not in found.diff(level).index or found.diff(level).loc[label].value(p) == pytest.approx(value)
+        assert set(found.diff(level).index) <= set(order[level][2:])
+    # The first value of the level has no difference: it is not 0.
+    first = order[level][0]
+    refusing = [lambda: found.xs(first, level=level), lambda: found.diff(level).xs(order[level][:2][-1], level=level)]
+    if first in block.index.get_level_values(level):
+        refusing += [lambda: found + block, lambda: block - found, lambda: found >= 0.1 * block]
+        refusing += [lambda: found == block.value(p), lambda: found.sum(level) + block.sum(level)]
+    for wrong in refusing:
+        with pytest.raises(LabelMismatch):
+            wrong()
 
 
 def sorted_values(space, name):
