@@ -13,9 +13,9 @@ which is bounded, and R'R = S + E with R upper triangular, where \|E\| is bounde
 inverse of R.
 
 Rows of knowledge that nearly depend on others have tiny pivots in R. Those below what roundoff can explain are left
-out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.dependence`). If so, they hold where
-the others do, up to what the sides contradict each other by; that must be explained by the rounding of the sides. If
-not, they say something that floating point does not see, and nothing is proved.
+out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.dependence`). If so, they hold
+where the others do, up to what the sides contradict each other by; that must be explained by the rounding of the sides.
+If not, they say something that floating point does not see, and nothing is proved.
 
 The rows as typed differ from the stored ones by rounding errors whose effect depends on the point itself. Then rho is a
 continuous function of y, and Brouwer's fixed-point theorem gives a y.
@@ -340,12 +340,12 @@ class LocalRows(Sized):
         shape = form.known.distinct.shape[1], len(rows)
         places = np.flatnonzero(stored)[entry_rows(own)]
         by_class = sp.csr_array((residues(own.data, prime), (own.indices, places)), shape=shape)
-        parts = [(np.empty(0, dtype=np.int64),) * 3]
+        parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(np.empty(0, dtype=np.int64),) * 3]
         for place in np.flatnonzero(~stored):
             number = int(numbers[place])
             if self.exact is not None and number >= n:
                 own = self.exact.residues(np.array([number - n]), prime)
-                parts.append((np.full(own.nnz, place), own.indices, own.data))
+                parts.append((np.full(own.nnz, place), own.indices.astype(np.int64), own.data))
                 continue
             as_doubles = None if form.origin is None or number < n else form.origin.doubles(number)
             if number < n:
@@ -429,7 +429,7 @@ class LocalRows(Sized):
         whole[len(extra) :] = error
         if len(extra):
             own = form.rows(extra)
-            for i, row in enumerate(extra):
+            for i in range(len(extra)):
                 at = own.indices[own.indptr[i] : own.indptr[i + 1]]
                 a = own.data[own.indptr[i] : own.indptr[i + 1]]
                 pieces = np.concatenate([*two_product(a, self.x[at]), *two_product(a, self.change[at])]).tolist()
@@ -539,7 +539,8 @@ def correct(
     length, distance, moved = np.zeros(k), np.zeros(k), np.zeros(k)
     if not k:
         return Correction(length, distance, moved, False)
-    rho = np.array([math.fsum(three) for three in zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist())])
+    pieces = zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist(), strict=True)
+    rho = np.array([math.fsum(three) for three in pieces])
     error = side_error + sums.error + EPS * np.abs(rho)
     magnitude = np.maximum(np.abs(side), 1.0)
     dependent: list[tuple[int, np.ndarray]] = []
@@ -584,7 +585,8 @@ def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
 class _Corrected(NamedTuple):
     """One component: a bound on |y|, the distance of every row from its side, and the rows left out.
 
-    `moved` is by how much a row may not hold that the published rows determine. `dependent` has each row that was left out, with the rows that it is a combination of, as far as one can see.
+    `moved` is by how much a row may be violated whose value others determine. `dependent` has each row that was left
+    out, with the rows that it is a combination of, as far as one can see.
     """
 
     length: float

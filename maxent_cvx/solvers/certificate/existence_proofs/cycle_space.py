@@ -4,9 +4,9 @@ In every release a term (q, s, b) has coefficient 1 in at most two published row
 is an edge between them; a term with one such row is an edge to a vertex without a row, the ground. Let F be a spanning
 forest of the edges with a positive count, one of the largest total count (Kruskal's algorithm). Then
 
-* a residual r of the published rows is removed by a change d of the edges of F alone, P d = -r, found from the leaves to
-  the roots; \|d\| is at most the sum of \|r\| over a tree, and the residuals of a tree add up to 0 with the signs of
-  its two kinds of rows if the published counts are consistent;
+* a residual r of the published rows is removed by a change d of the edges of F alone, P d = -r, found from the leaves
+  to the roots; \|d\| is at most the sum of \|r\| over a tree, and the residuals of a tree add up to 0 with the signs
+  of its two kinds of rows if the published counts are consistent;
 * every edge e outside of F closes one cycle, z_e, with P z_e = 0 and entries 1 and -1; these cycles are a basis of the
   null space of P.
 
@@ -276,7 +276,7 @@ def _rooted(
     lower = np.where(down, second, first)
     parent_term = np.full(size, -1)
     parent_term[lower] = terms
-    depth, vertex = np.zeros(size, dtype=np.int64), np.flatnonzero(parent != np.arange(size))
+    depth, vertex = np.zeros(size, dtype=np.int64), np.flatnonzero(parent != np.arange(size)).astype(parent.dtype)
     ancestor = vertex
     while len(vertex):
         depth[vertex] += 1
