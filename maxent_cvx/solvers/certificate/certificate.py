@@ -5,8 +5,8 @@ answer x that is certified satisfies the rows only approximately. The bound on i
 distances (all sums are over the terms of one group q):
 
 1. From x to x', a point where rows hold up to the last places: \|x - x'\|.
-2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that there is one, and that each
-   count differs by at most a share t_j of itself: \|x' - x''\| <= sum t_j x'_j.
+2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence_proofs.correction` proves that there is
+   one, and bounds the share t_j of itself by which each count differs, and sum t_j^2 x'_j over each component.
 3. From x'' to x*. For any multipliers m and y = w exp(A' m - 1), weak duality gives
 
        KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
@@ -15,7 +15,8 @@ distances (all sums are over the terms of one group q):
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 
-   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2. x'' and x* have the same number of records in every group, so that
+   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2; the sum is also bounded by the inequality of Cauchy and Schwarz. x''
+   and x* have the same number of records in every group, so that
    Pinsker's inequality bounds the distance of their conditional distributions by sqrt(KL / (2 n(q))).
 
 Terms that presolve or a proof has fixed are known up to a width only. x'' is given their true values: the residual of a
@@ -29,9 +30,11 @@ the last place (``FEASIBILITY.places``), the rows before rewriting are solved an
 A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
 cost at its multiplier, less their product (:mod:`.soft_rows`).
 
-In components with more rows than ``EXISTENCE_PROOF_SIZES.largest_component`` the second distance is not proved but
-estimated, to first order. What is proved there holds for rows whose sides are changed by at most `backward`,
-relatively. Linear dependence of rows is decided modulo two primes (:mod:`.modular`), so that the theorem holds except
+The proof in 2 is the same for any number of rows, buckets and components, and for releases in partitions. It is refused,
+and the bound infinite, where statements depend on each other so nearly that floating point cannot tell them apart and
+exact arithmetic can. Statements that others imply exactly may contradict these by the rounding of their numbers. A value
+that the other rows determine may be typed rounded, to about nine digits: then the bound refers to rows whose sides are
+changed by at most `backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds except
 with a probability of about 10^-13.
 """
 
@@ -91,9 +94,9 @@ class Certificate(Shown):
     forced : int
         The number of terms with only one feasible value: those that presolve has fixed, and those proved zero.
     backward : float
-        Relative backward error: 0 if the bound refers to the exact solution for the rows as typed. Otherwise, as in
-        large models, it refers to rows whose sides are changed by at most this share of their values, a few units in
-        the last place; the effect of these changes on the solution is then in the bound to first order.
+        Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding of
+        their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values: those
+        of statements whose value other rows determine and that were typed rounded, and limits of convex constraints.
 
     Examples
     --------

@@ -18,6 +18,7 @@ from ..presolve.aggregation import aggregate
 from ..presolve.reduce import reduce
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
+from ..program.weak_duality import proved_violation
 
 __all__ = ["Conflict", "conflict", "find_iis", "irreducible"]
 
@@ -134,6 +135,8 @@ def find_iis(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.nda
     aggregation = aggregate(form)
     relaxation = elastic_relaxation(aggregation.form)
     if not (relaxation.off > multiple * aggregation.form.tolerance).any():
+        return None
+    if not proved_violation(aggregation.form, relaxation.direction) > 0:  # what HiGHS's tolerances allow proves nothing
         return None
     strength = np.abs(relaxation.direction[aggregation.row])
     known = np.arange(form.n_facts, form.shape[0])

@@ -183,7 +183,8 @@ def _corrected(
     """Prove that rows hold exactly at a point nearby; return what partitions know, and the rows of knowledge."""
     touched = executor.reduce(any_of, executor.map(rows_touched, left))
     known = np.flatnonzero(near.active & touched)
-    side, side_error = _sides(shared, near), CERTIFICATION.growth * shared.side_error
+    mass = executor.reduce(total, executor.map(mass_of_rows, parts, near.points))
+    side, side_error = _sides(shared, near), CERTIFICATION.growth * shared.rounding_of_rows(mass)
     inward = np.where(shared.is_equation, 0.0, np.where(side == shared.low, 1.0, -1.0))
     local = executor.map(local_rows, parts, left, near.points, common=(known, 1 / max(len(parts), 1)))
     exactly = executor.reduce(all_of, executor.map(LocalRows.known_exactly, local))
@@ -208,6 +209,16 @@ def rows_touched(left: ReducedPart) -> np.ndarray:
     """Which rows of knowledge involve terms that are solved for."""
     known = left.form.known
     return np.asarray(known.pattern @ np.bincount(known.of_term, minlength=known.distinct.shape[1]) > 0)
+
+
+def mass_of_rows(part: Part, point: PointPart) -> np.ndarray:
+    """The sum of the counts of one partition that each row of knowledge is about."""
+    return np.asarray(part.form.known.pattern @ part.form.known.collect(point.counts))
+
+
+def total(some: Sequence[np.ndarray]) -> np.ndarray:
+    """The sum over partitions."""
+    return np.sum(some, axis=0)
 
 
 def any_of(some: Sequence[np.ndarray]) -> np.ndarray:

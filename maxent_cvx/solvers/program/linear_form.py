@@ -291,6 +291,25 @@ class LinearForm:
         size = np.bincount(self.known.of_term, minlength=self.known.distinct.shape[1])
         return np.concatenate([np.diff(self.published.indptr), self.known.pattern @ size]).astype(np.int64)
 
+    def rounding_of_rows(self, mass: np.ndarray) -> np.ndarray:
+        """A bound on the error of each row's residual that comes from rounding while the row was built, records.
+
+        `side_error` is that for any counts. What coefficients are off by matters as much as the counts they multiply.
+
+        Parameters
+        ----------
+        mass : ndarray, one a row
+            The sum of the counts that the row is about, records.
+        """
+        size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (self.low, self.high)))
+        return np.minimum(self.side_error, FEASIBILITY.places * size + self.coefficient_error * mass)
+
+    def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
+        """The sum of the counts that each row is about."""
+        published = sp.csr_array((np.ones(self.published.nnz), self.published.indices, self.published.indptr))
+        published.resize(self.published.shape)
+        return np.concatenate([published @ x, self.known.pattern @ self.known.collect(x)])
+
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
         """Which rows have a coefficient on any of some terms."""
         return self.absolute_matvec(terms.astype(float)) > 0

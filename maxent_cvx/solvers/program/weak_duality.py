@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..parameters.tolerances import EPS
 from .linear_form import LinearForm
+from .rounding_errors import rmatvec_coefficient_error, rmatvec_rounding
 
-__all__ = ["dual_bound", "dual_bounds", "error_of_sides"]
+__all__ = ["dual_bound", "dual_bounds", "error_of_sides", "proved_violation"]
 
 
 def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float:
@@ -33,6 +35,20 @@ def dual_bounds(
 def error_of_sides(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
     """By how much the errors of the sides of each row change a dual bound at most."""
     return np.abs(form.project_to_dual_cone(multipliers)) * form.side_error
+
+
+def proved_violation(form: LinearForm, multipliers: np.ndarray) -> float:
+    """Bound sum |d_i| violation_i from below over all x >= 0: positive if the rows contradict each other (Farkas).
+
+    Errors of the sides, and the roundoff of the bound, are subtracted.
+    """
+    of_rows, of_terms = _summands(form, np.zeros(form.shape[1]), multipliers)
+    d = form.project_to_dual_cone(multipliers)
+    roundoff = rmatvec_rounding(form, d) + rmatvec_coefficient_error(form, d)
+    touched = form.absolute_rmatvec(np.abs(d)) > 0
+    error = error_of_sides(form, multipliers).sum() + (roundoff[touched] @ form.upper_bound[touched])
+    error += (len(of_rows) + len(of_terms)) * EPS * (np.abs(of_rows).sum() + np.abs(of_terms).sum())
+    return float(of_rows.sum() + of_terms.sum() - error)
 
 
 def _summands(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

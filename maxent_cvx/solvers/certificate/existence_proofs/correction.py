@@ -634,7 +634,7 @@ def _corrected(
     violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
     # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
     determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
-    roundoff = 32 * EPS * (magnitude[left] + own * (np.abs(factors).T @ (magnitude[rows] / scale)))
+    roundoff = 8 * EPS * (magnitude[left] + own * (np.abs(factors).T @ (magnitude[rows] / scale)))
     allowed = np.where(determined, CERTIFICATION.most_backward * magnitude[left], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
     doubt += moved

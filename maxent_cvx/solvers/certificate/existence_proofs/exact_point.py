@@ -79,7 +79,8 @@ def exact_point(
         Inequalities to take for active at their nearest side, as their slack is less than the bound on the distance.
     """
     value, mass, widths = form.exact_matvec(x), form.absolute_matvec(x), form.absolute_matvec(width)
-    active = active_rows(form, value, multipliers, CERTIFICATION.growth * form.side_error + widths, also_active)
+    rounding = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
+    active = active_rows(form, value, multipliers, rounding + widths, also_active)
     component_of_row, component_of_term = components
     closed = closed_components(form, x, free, component_of_row, component_of_term)
     involved, is_open = form.rows_involving(free), free.copy()
@@ -148,7 +149,7 @@ def _corrected(
     spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
     if not rows.any():
         return moves, spread, distance, 0.0
-    side_error = CERTIFICATION.growth * form.side_error
+    side_error = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
     local = LocalRows(form, x, free & (x > 0), rows, active.side, side_error, width)
     known = local.known
     inward, exactly = np.where(form.is_equation, 0.0, active.inward)[known], local.known_exactly()
