@@ -95,8 +95,8 @@ def judged(kind: str, seed: int, largest: int) -> tuple[str, str]:
         return "infeasible", "wrong" if truth is not None and kind == "well" else ""
     except mx.MaxEntError:
         return "refused", ""
-    if truth is None:
-        return "answered", "exceeded"
+    if truth is None:  # a value that the release determines may be typed rounded: then the certificate says so
+        return "answered", "" if kind == "clash" and post.certificate.backward > 0 else "exceeded"
     bound = post.certificate.bound
     if isinstance(statement, dict):  # the mean of the other values among men
         value = sum(v * float(post.prob(P(s, given={"Sex": "m"}))) for s, v in statement.items())

@@ -132,4 +132,4 @@ def test_a_bucket_of_a_hundred_by_a_hundred_is_proved():
     model.add(*(P(s, given={"q": s}) == 0.05 + 0.001 * s for s in range(5)), P(7, given={"q": 9}) <= 0.005)
     certificate = model.solve().certificate
     assert certificate.bound < 1e-9
-    assert certificate.backward == 0
+    assert certificate.backward <= 1e-11

@@ -106,7 +106,8 @@ def exact_point(
         # Inequalities that are satisfied strictly at x'' must not violate their other side.
         unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
         # Rows all of whose terms are fixed hold, or are moved to where they do.
-        violation = np.where(involved, 0.0, np.maximum(-above, -below) - change)
+        roundoff = rounding + EPS * (form.entries + 4) * mass
+        violation = np.where(involved, 0.0, np.maximum(-above, -below) - roundoff)
         magnitude = np.maximum(np.abs(np.where(np.isfinite(active.side), active.side, 0.0)), 1.0)
         backward = max(backward, float((violation / magnitude).max(initial=0.0)))
     slack[np.isnan(slack) | unproved] = np.inf
