@@ -248,19 +248,14 @@ def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
 def _largest_forest(first: np.ndarray, second: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     """Choose the edges of a spanning forest with the largest counts."""
     key = first.astype(np.int64) * size + second
-    order = np.argsort(key, kind="stable")
-    if (np.diff(key[order]) == 0).any():  # of parallel edges, the one with the largest count
+    order = np.argsort(key)
+    if not (np.diff(key[order]) > 0).all():  # of parallel edges, the one with the largest count
         order = np.lexsort((-counts, key))
         order = order[np.diff(key[order], prepend=-1) > 0]
-    # Kruskal's algorithm sees ranks: reciprocal counts could overflow.
-    rank = np.empty(len(order))
-    rank[np.argsort(-counts[order], kind="stable")] = np.arange(1, len(order) + 1)
     starts = np.searchsorted(first[order], np.arange(size + 1))
-    graph = sp.csr_array((rank, second[order], starts), shape=(size, size))
-    forest = sp.csgraph.minimum_spanning_tree(graph)
-    by_rank = np.empty(len(order) + 1, dtype=np.int64)
-    by_rank[rank.astype(np.int64)] = order
-    return by_rank[forest.data.astype(np.int64)]
+    graph = sp.csr_array((1 / counts[order], second[order], starts), shape=(size, size))
+    forest = sp.csgraph.minimum_spanning_tree(graph).tocoo()
+    return order[np.searchsorted(key[order], forest.row.astype(np.int64) * size + forest.col)]
 
 
 def _rooted(
