@@ -59,8 +59,11 @@ def stacked(
     scale = n_records / largest
     is_fact = np.arange(len(scale)) < n_facts
     low, high = sides(blocks, scale, is_fact)
-    # Where all coefficients are +-1 after scaling, only the sides carry roundoff.
+    # Where all coefficients are +-1 after scaling, and were so as typed, only the sides carry roundoff.
     mixed = np.concatenate([_has_other_coefficients(some) for some in (matrix.published, others.distinct)])
+    for rows, start in zip(blocks, blocks.starts.tolist(), strict=False):
+        if rows.typed and len({abs(a) for a, _ in rows.typed}) > 1:
+            mixed[start] = True
     side_error, coefficient_error = rounding_errors(low, high, mixed, is_fact, n_records)
     return LinearForm(
         matrix,

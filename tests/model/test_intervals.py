@@ -112,7 +112,7 @@ def test_what_a_row_is_forgiven_contradicts_nothing(hospital):
     """Two statements that miss each other by less than rounding are as good for bounds as for the posterior."""
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     others = [s for s in hospital["Disease"].unique() if s != "Flu"]
-    for off in (1e-10, 4e-10):
+    for off in (1e-15, 2e-15):
         model = MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
         model.add(P(others, given={"Gender": "male"}) == 0.7 + off / 6)
         low, high = model.bounds("P(Flu | Gender=female)")

@@ -114,10 +114,10 @@ class Sizes:
 
     @property
     def mixed(self) -> np.ndarray:
-        """Which rows have other coefficients than 1 and -1 once they are divided."""
+        """Which rows have other coefficients than 1 and -1 once they are divided, before any rounding."""
         mixed = (self.most > 0) & (self.least != self.most)
         for row, (least, most) in self.typed.items():
-            mixed[row] = float(least / most) != 1
+            mixed[row] = least != most
         return mixed
 
 

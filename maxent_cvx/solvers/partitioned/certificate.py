@@ -320,7 +320,8 @@ class _RowsOfKnowledge(NamedTuple):
         is_hard, side_error = np.arange(len(m)) < hard, CERTIFICATION.growth * shared.side_error + moves.widths
         above, below = value - shared.low, shared.high - value
         side, distance = _sides(shared, near), np.zeros(len(m))
-        distance[known] = correction.distance
+        finite = correction.implied & np.isfinite(correction.distance)
+        distance[known] = np.where(finite, side_error[known], correction.distance)
         change = moves.change + side_error + EPS * (moves.entries + 4) * mass
         at_low, at_high = near.active & (side == shared.low), near.active & (side == shared.high)
         with np.errstate(invalid="ignore"):

@@ -64,7 +64,10 @@ def balanced(problem: Problem, reduced: Reduced) -> tuple[Problem, np.ndarray] |
     moved = variance[rows] * m
     low, weights, error = form.low.copy(), form.weights.astype(float), form.side_error.copy()
     low[rows] -= moved
-    weights[terms] *= np.exp(change)
+    with np.errstate(over="ignore"):
+        weights[terms] *= np.exp(change)
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        return None
     error[rows] += PENALTIES.rounding * np.abs(moved) + EPS * np.abs(low[rows]) * (moved != 0)
     high = np.where(np.isin(np.arange(len(low)), rows), low, form.high)
     added = np.zeros(form.shape[0])

@@ -486,14 +486,17 @@ class Correction(NamedTuple):
     distance : ndarray
         A bound on the distance of the value of the row from its side at that point, records: 0 of independent
         equations.
+    implied : ndarray of bool
+        Rows that equations alone imply: their multipliers can be moved to these.
     moved : ndarray
-        By how much the side of a row is moved that the published rows determine, relative.
+        By how much the side of a row is moved whose value other rows determine, relative.
     seems_implied : bool
         Whether something is not proved that might be if more cycles may change.
     """
 
     length: np.ndarray
     distance: np.ndarray
+    implied: np.ndarray
     moved: np.ndarray
     seems_implied: bool
 
@@ -536,9 +539,9 @@ def correct(
     exact : Exact
     """
     k = len(side)
-    length, distance, moved = np.zeros(k), np.zeros(k), np.zeros(k)
+    length, distance, moved, implied = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, dtype=bool)
     if not k:
-        return Correction(length, distance, moved, False)
+        return Correction(length, distance, implied, moved, False)
     pieces = zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist(), strict=True)
     rho = np.array([math.fsum(three) for three in pieces])
     error = side_error + sums.error + EPS * np.abs(rho)
@@ -551,10 +554,12 @@ def correct(
         )  # fmt: skip
         length[rows], distance[rows], moved[rows] = found.length, found.distance, found.moved / magnitude[rows]
         dependent += [(int(rows[j]), rows[support]) for j, support in found.dependent]
+    for j, support in dependent:
+        implied[j] = not inward[support].any()
     different, seems_implied = _not_implied(dependent, known_exactly, exact)
     for j in different:
         length[component == component[j]] = distance[j] = np.inf
-    return Correction(length, distance, moved, seems_implied)
+    return Correction(length, distance, implied, moved, seems_implied)
 
 
 def _components(gram: np.ndarray | sp.csr_array, component: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -97,7 +97,8 @@ def exact_point(
         change += EPS * (form.entries + 4) * mass
         slack = np.where((multipliers > 0) & ~active.at_low, multipliers * (np.maximum(above, 0) + change), 0.0)
         slack -= np.where((multipliers < 0) & ~active.at_high, multipliers * (np.maximum(below, 0) + change), 0.0)
-        # Rows that others imply are at x'' as far from their sides as these contradict each other by, or less.
+        # Rows that others imply are at x'' as far from their sides as these contradict each other by, or less; the
+        # multipliers of those that equations imply can be moved to these, but for rounding.
         slack += np.where(corrected, np.abs(multipliers) * distance, 0.0)
         # Inequalities that are not active and that x'' may violate: nothing is proved unless they are taken for active.
         unproved = involved & ~active.rows & ~((above >= change) & (below >= change))
@@ -159,7 +160,7 @@ def _corrected(
     if local.is_sample and found.seems_implied:
         local = local.with_all_cycles()
         found = correct(local.sums(), *of_known, local)
-    distance[known] = found.distance
+    distance[known] = np.where(found.implied & np.isfinite(found.distance), side_error[known], found.distance)
     proved = np.isfinite(found.length)
     moved = local.moved(np.where(proved, found.length, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
