@@ -306,8 +306,8 @@ class LinearForm:
 
     def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
         """The sum of the counts that each row is about."""
-        published = sp.csr_array((np.ones(self.published.nnz), self.published.indices, self.published.indptr))
-        published.resize(self.published.shape)
+        own = self.published
+        published = sp.csr_array((np.ones(own.nnz), own.indices, own.indptr), shape=own.shape)
         return np.concatenate([published @ x, self.known.pattern @ self.known.collect(x)])
 
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:

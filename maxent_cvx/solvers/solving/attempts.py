@@ -93,13 +93,15 @@ def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
         reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
     size = " and ".join(f"{n:,} {what}" for n, what in zip(reduced.form.shape, ("rows", "terms"), strict=True))
     request.monitor.say(f"{request.backend.name} is given {size}, after {request.monitor.seconds:.2f} seconds")
+    tighter = _tighter(request)
     try:
         yield (first := attempt(problem, request, reduced))
     except SolverError:
-        if _tighter(request) is None:
+        if tighter is None or request.monitor.stopped:
             raise
         first = None
-    if (tighter := _tighter(request)) is not None and not request.monitor.stopped:
+    # Without a first answer the second call is made even if the time is over by now: its error says so.
+    if tighter is not None and (first is None or not request.monitor.stopped):
         request.monitor.say(f"once more, by {request.backend.name} with stricter tolerances")
         try:
             yield attempt(problem, tighter, reduced)

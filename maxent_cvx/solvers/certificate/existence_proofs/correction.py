@@ -600,6 +600,9 @@ class _Corrected(NamedTuple):
     dependent: list[tuple[int, np.ndarray]]
 
 
+#: How much larger a diagonal element of S is than its roundoff if the row is more than a combination of published rows.
+LEAST_SHARE = 1e3
+
 #: Relative to the largest: a coefficient of a combination of rows that is taken for roundoff.
 NO_COEFFICIENT = 1e-7
 
@@ -616,7 +619,8 @@ def _corrected(
 ) -> _Corrected:
     """Correct the rows of one component."""
     diagonal = np.diag(gram)
-    some = np.flatnonzero(diagonal > 0)
+    # What is left of other rows after the published ones is roundoff, or too near to it.
+    some = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
     chosen, inverse, least, trust = _factored(gram[np.ix_(some, some)], size[some], terms)
     rows, scale = some[chosen], np.sqrt(diagonal[some[chosen]])
     left = np.setdiff1d(np.arange(len(rho)), rows)
