@@ -56,6 +56,11 @@ def failure(
             "and iterations, or use another (see maxent_cvx.solvers.available())"
         )
     remedy = "say it in numbers of like size, change its tolerances"
+    if not np.isfinite(certificate.bound):
+        remedy = (
+            "statements may depend on each other nearly, or contradict each other in late digits: remove one of them, "
+            f"{remedy}"
+        )
     if problem.convex:
         remedy = "write what is linear as linear rows, change its tolerances"
     elif name != NEWTON:
