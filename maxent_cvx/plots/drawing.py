@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..errors import StatementError, TableError, arguments, listing
 from ..errors import shown as written
-from ..tables.columns import check_hashable
+from ..tables.columns import check_labels
 from .fitting import ROOM, as_written, fit
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tu
         column = table[name]
         if isinstance(column, pd.DataFrame):
             raise TableError(f"the table has more than one column {name!r}; what {maker} returns is drawn")
-        check_hashable(column, f"a cell of column {name!r} of the table")
+        check_labels(column, f"a cell of column {name!r} of the table")
         if name in numbers and (column.dtype == object or column.dtype.kind not in "fiub"):
             raise TableError(f"column {name!r} of the table must hold numbers, not {column.dtype}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from ..errors import TableError, arguments, listing, shown, unknown_name
 
 __all__ = [
     "check_columns",
-    "check_hashable",
+    "check_labels",
     "check_named",
     "check_no_count",
     "count_column",
@@ -56,26 +56,36 @@ def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], w
     return list(held)
 
 
-def check_columns(frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str) -> None:
-    """Check that every role's columns are in `frame`, distinct, and complete."""
+def check_columns(
+    frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, sets: Collection[str] = ()
+) -> None:
+    """Check that every role's columns are in `frame`, distinct, and complete; cells of `sets` may be sets of values."""
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
-    check_hashable(frame.columns, f"a name of a column of {what}")
+    check_labels(frame.columns, f"a name of a column of {what}")
     held = check_named(frame.columns, roles, what)
     if frame.empty:
         raise TableError(f"{what} has no rows; at least one record is needed")
     for column in held:
-        check_hashable(frame[column], f"a cell of column {column!r} of {what}")
+        cells = frame[column]
+        if column in sets and cells.dtype == object:  # then each value of a set is checked, like a single value
+            is_set = cells.map(lambda cell: isinstance(cell, set | frozenset | list | tuple)).to_numpy(dtype=bool)
+            check_labels(cells[is_set].explode(), f"a value of a set in column {column!r} of {what}")
+            cells = cells[~is_set]
+        check_labels(cells, f"a cell of column {column!r} of {what}")
     missing = frame[held].isna().sum()
     if (missing := missing[missing > 0]).size:
         raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
 
 
-def check_hashable(values: pd.Series | pd.Index, what: str) -> None:
-    """Check that every label is a single value, such as a text or a number; a list, for example, is not."""
+def check_labels(values: pd.Series | pd.Index, what: str) -> None:
+    """Check that every label is a single value, such as a text or a number, and that its text can be encoded."""
     if values.dtype == object:
         try:
-            pd.unique(values)
+            if not all(arguments.is_text(value) for value in pd.unique(values) if isinstance(value, str)):
+                raise TableError(
+                    f"{what} contains half of a surrogate pair, which is no character and cannot be encoded; replace it"
+                )
         except TypeError:
             strange = next(value for value in values if not pd.api.types.is_hashable(value))
             raise TableError(
@@ -165,15 +175,19 @@ def check_no_count(
 
 
 def counted(
-    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str
+    table: pd.DataFrame,
+    roles: dict[str, tuple[str, ...]],
+    count: str | None,
+    what: str,
+    sets: Collection[str] = (),
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
     """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
     if count is not None and not isinstance(count, str):
         raise TableError(f"count={shown(count)}: the name of a column is expected")
     if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
-        check_columns(table, roles, what)
+        check_columns(table, roles, what, sets)
         return table, None
-    check_columns(table, {**roles, "count": (count,)}, what)
+    check_columns(table, {**roles, "count": (count,)}, what, sets)
     counts = count_column(table[count], what)
     if not counts.any():
         raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")

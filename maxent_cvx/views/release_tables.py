@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import StatementError, TableError, arguments, listing, shown, unknown_name
 from ..tables.coding import distinct, factorize, sort_distinct, tally
-from ..tables.columns import check_no_count, counted, names
+from ..tables.columns import check_labels, check_no_count, counted, names
 from ..tables.microdata import Microdata, check_once
 from .base import check_roles
 from .generalized import check_readable, generalised_cells, label_of, read_hierarchies
@@ -175,10 +175,13 @@ def generalized_columns(
         raise StatementError("pseudonyms say who is in which group; give id or population, not both")
     if count is not None:
         arguments.text(count, "count")
-    table = generalised_cells(table, qi) if isinstance(table, pd.DataFrame) else table
+    if isinstance(table, pd.DataFrame):
+        check_labels(table.columns, "a name of a column of the table")
+        table = generalised_cells(table, qi)
     known = table.columns if isinstance(table, pd.DataFrame) else ()
     inside = count if population is None or count in known else None
-    table, each = _each(table, inside, id, {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)}))
+    roles = {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)})
+    table, each = _each(table, inside, id, roles, sets=qi)
     if id is not None:
         check_once(table[id])
     texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
@@ -197,10 +200,14 @@ def generalized_columns(
 
 
 def _each(
-    table: pd.DataFrame, count: str | None, id: str | None, roles: dict[str, tuple[str, ...]]
+    table: pd.DataFrame,
+    count: str | None,
+    id: str | None,
+    roles: dict[str, tuple[str, ...]],
+    sets: Collection[str] = (),
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
     """Check a table of records, and read how many people each row stands for."""
-    table, each = counted(table, roles, count, "the table")
+    table, each = counted(table, roles, count, "the table", sets)
     if count is not None and each is None:
         raise unknown_name("column of the table (given as count)", count, table.columns)
     if count is None and id is None:

@@ -92,7 +92,6 @@ UNSTORABLE = {
     "truth and whole": ([True, 2, 3], "bool, int"),
     "fractions": ([Fraction(1, 3), Fraction(1, 2), Fraction(2, 3)], "Fraction"),
     "decimals of several scales": ([Decimal("1.10"), Decimal("2.5"), Decimal(3)], "Decimal"),
-    "half a character": (["a\ud800", "b", "c"], "surrogates"),
     "complex": (np.array([1j, 2j, 3j]), "complex"),
     "sparse": (pd.arrays.SparseArray([0, 0, 1]), ".sparse.to_dense()"),
     "category of tuples": (pd.Categorical([("a", 1), ("b", 1), ("c", 1)]), "tuple"),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import TableError, listing
-from ...tables.columns import check_hashable
+from ...tables.columns import check_labels
 from ..known import Known
 from ..published import Published
 from .channel import Channel
@@ -75,7 +75,7 @@ class NoisyTable(Published):
         >>> noisy.places(people, "Salary")
         array([1, 2, 0, 3])
         """
-        check_hashable(frame[name], f"a cell of column {name!r} of the population")
+        check_labels(frame[name], f"a cell of column {name!r} of the population")
         at = self.domains[name].get_indexer(pd.Index(frame[name]))
         if (at < 0).any():
             raise TableError(
