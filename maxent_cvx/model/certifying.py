@@ -34,15 +34,15 @@ def certified(
 def certified_by(model: Adversary, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
     """Bound how far counts are from the answer of a model, by an answer that is certified already.
 
-    Its multipliers do not prove the zeros that were found during the solve. Where these are needed, the bound is the
-    distance of the counts from the certified answer, plus the bound of that answer.
+    There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
+    zeros that were found during the solve, and the distance of the counts from the answer, plus its own bound.
     """
     found = certified(model, counts, solved.multipliers)
-    if np.isfinite(found.bound):
-        return found
     near, groups = solved.certificate, model.posed.groups
     apart = np.abs(np.maximum(in_records(model.space, counts), 0.0) - solved.counts)
     bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
+    if found.bound <= bound:
+        return found
     return replace(found, moved=near.moved + float(apart.max()), gap=near.gap, bound=bound, backward=near.backward)
 
 
