@@ -103,7 +103,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     header = rows.iloc[0]  # which pandas would make different, Gender and Gender.1
     if (twins := header[header.notna() & header.duplicated()]).size:
         raise TableError(f"{str(path)!r} has more than one column named {listing(twins.unique())}; rename all but one")
-    table = rows[1:].set_axis(pd.Index(header.fillna(""), dtype=object), axis=1).reset_index(drop=True)
+    table = rows[1:].set_axis(pd.Index(header.fillna("").tolist()), axis=1).reset_index(drop=True)
     for name in (name for name in SCORES if name in table):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
     return {"table": table, **told}
