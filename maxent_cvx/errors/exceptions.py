@@ -260,7 +260,7 @@ class LargeModel(UserWarning):
     ...     warnings.simplefilter("error", mx.LargeModel)  # no large model is made by mistake
     ...     release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
     ...     mx.MaxEnt(release, people={"Iris": {"Gender": "female"}})
-    <MaxEnt: 20 terms, 18 rows from 2 sources>
+    <MaxEnt: 27 terms, 16 rows from 2 sources>
     """
 
 

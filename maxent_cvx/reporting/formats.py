@@ -81,7 +81,7 @@ def at_most(x: float) -> Cell:
     """
     if not math.isfinite(x) or x == 0:
         return number(x)
-    return Cell(f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x))):.2g}", float(x))
+    return Cell(f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x)))):.2g}", float(x))
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, MaxEntError, P, StatementError, TableError, UnknownName
+from maxent_cvx import BadProbability, LabelMismatch, MaxEntError, P, StatementError, TableError, UnknownName
 from support.door import CLOSED, Door, public
 from support.doors import doors
 from support.helpers import refused
@@ -105,7 +105,7 @@ def test_examples(model, error, says, call):
             lambda table: release_of(table.assign(Disease=[["Flu"]] * len(table))),
         ),
         (TableError, "qi must name columns by text", lambda table: release_of(table, np.array("Gender"))),
-        (StatementError, "more than once", lambda table: block_of(table).loc[["male", "male"]]),
+        (LabelMismatch, "more than once", lambda table: block_of(table).loc[["male", "male"]]),
     ],
 )
 def test_nothing_is_taken_in_silence(hospital, error, says, call):

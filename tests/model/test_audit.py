@@ -246,6 +246,6 @@ def test_what_cannot_be_audited(hospital):
     with refused(mx.SolverError, "convex constraint of your own"):
         MaxEnt(release).add(lambda space: sum(space.p**2) <= 1).audit(by_gender)
     audit = MaxEnt(release).audit(by_gender)
-    assert audit.loc["male"].to_dict() == {"low": 6, "high": 6, "certain": True}
+    assert audit.loc["male"].to_dict() == {"low": pytest.approx(6), "high": pytest.approx(6), "certain": True}
     exact = PublishedTable(pd.DataFrame({"Gender": ["male"], "n": [6]}))
     assert MaxEnt(release).audit(exact).empty

@@ -131,7 +131,7 @@ def test_without_knowledge(release, post, tmp_path):
     """Nothing known, nothing to pay; a file holds no knowledge."""
     assert MaxEnt(release).solve().prices().empty
     post.save(tmp_path / "post.parquet")
-    with refused(StatementError, "loaded from a file", "solve it again"):
+    with refused(StatementError, "loaded from a file", "solve again"):
         mx.load_posterior(tmp_path / "post.parquet").prices()
 
 

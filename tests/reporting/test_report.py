@@ -124,7 +124,7 @@ def test_ties_prior_and_thresholds_in_words():
     )
     post = mx.MaxEnt(release, prior=prior).solve()
     text = read(mx.report(post, threshold=0.5 + 2e-9).html).text.replace(SPACE, " ")
-    assert "although at most 50 % of all people have it" in text
+    assert "while its share among all people of the release is at most 50 %" in text
     assert "nothing besides" not in text
     assert "The surest inference" not in text
     assert "The release alone exposes them" not in text

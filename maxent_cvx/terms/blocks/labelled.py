@@ -271,6 +271,8 @@ class LabelledBlock:
         ------
         StatementError
             If it is neither a mask of the rows nor positions of some.
+        LabelMismatch
+            If a row is selected more than once.
 
         Examples
         --------
