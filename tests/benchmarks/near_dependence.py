@@ -10,8 +10,9 @@ in partitions are drawn, with probabilities and with means of values of up to 10
     exceeded       B is further from the truth than the bound, or no distribution satisfies the statements
     wrong          Infeasible, although B = (c - a) / d is possible
 
-`near` statements differ by d = 10^-4 to 10^-14, `well` ones by 10^-1 to 10^-3, `clash` states the same twice with values that
-differ in late digits. The exit status is 1 if some bound is exceeded, a status is wrong or a well-conditioned model refused.
+`near` statements differ by d = 10^-4 to 10^-14, `well` ones by 10^-1 to 10^-3; `clash` states the same twice with values
+that differ in late digits. The exit status is 1 if some bound is exceeded, a status is wrong or a well-conditioned model
+is refused.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ KINDS = ("near", "well", "clash")
 VALUES = ["Flu", "Gout", "HIV", "Mumps", "Ulcer"]
 
 
-def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fraction | None, bool]:
-    """A model, the statement B, its true value (None if no distribution satisfies the statements), whether that is sure."""
+def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fraction | None]:
+    """A model, the statement B, and its true value; None if no distribution satisfies the statements."""
     rng = np.random.default_rng((KINDS.index(kind), seed))
     buckets = int(np.exp(rng.uniform(np.log(8), np.log(largest))))
     n, with_values = 5 * buckets, rng.random() < 0.4
@@ -64,7 +65,7 @@ def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fracti
         off = 10.0 ** -rng.uniform(3, 12.5)
         factor = float(rng.choice([1.0, 3.0, 0.7]))
         model.add(of_a == a, factor * of_a == factor * a * (1 + off))
-        return model, of_a, None, True
+        return model, of_a, None
     d = 10.0 ** -(rng.uniform(4, 14) if kind == "near" else rng.uniform(1, 3))
     f = round(share * rng.uniform(0.9, 1.1), 4)
     if kind == "near" and rng.random() < 0.2:
@@ -75,7 +76,7 @@ def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fracti
         mean = a * top + sum(values[v] * float((men.S == v).mean()) for v in VALUES[1:]) * rng.uniform(0.9, 1.1)
         model.add(of_a == a, E("S", given={"Sex": "m", **where}, values=values) == mean)
         truth = Fraction(mean) - Fraction(a) * Fraction(top)
-        return model, {v: values[v] for v in VALUES[1:]}, truth, False
+        return model, {v: values[v] for v in VALUES[1:]}, truth
     c = a + d * f
     model.add(of_a == a, of_a + d * of_b == c)
     truth = (Fraction(c) - Fraction(a)) / Fraction(d)
@@ -83,12 +84,12 @@ def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fracti
         low, high = mx.MaxEnt(release).add(of_a == a).bounds(of_b)
         if high - low < 1e-3 or not low <= f <= high:
             return drawn(kind, seed + 1_000_000, largest)
-    return model, of_b, truth if 0 <= truth <= 1 else None, False
+    return model, of_b, truth if truth >= 0 and truth <= 1 else None
 
 
 def judged(kind: str, seed: int, largest: int) -> tuple[str, str]:
     """How a model ends, and whether that is `exceeded`, `wrong` or neither."""
-    model, statement, truth, _ = drawn(kind, seed, largest)
+    model, statement, truth = drawn(kind, seed, largest)
     try:
         post = model.solve(time_limit=120)
     except mx.Infeasible:
@@ -115,7 +116,8 @@ def main() -> int:
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     args, failed = parser.parse_args(), 0
     for kind in args.kinds:
-        begun, counts = time.perf_counter(), dict.fromkeys(("answered", "refused", "infeasible", "exceeded", "wrong"), 0)
+        begun = time.perf_counter()
+        counts = dict.fromkeys(("answered", "refused", "infeasible", "exceeded", "wrong"), 0)
         for seed in range(args.seed, args.seed + args.number):
             word, fault = judged(kind, seed, args.largest)
             counts[word] += 1
@@ -123,7 +125,8 @@ def main() -> int:
                 counts[fault] += 1
                 print(f"  --kinds {kind} --seed {seed} --number 1: {word}, {fault}", flush=True)
         failed += counts["exceeded"] + counts["wrong"] + (counts["refused"] if kind == "well" else 0)
-        print(f"{kind:6}", *(f"{name} {n:5}" for name, n in counts.items()), f"{time.perf_counter() - begun:.0f} s", flush=True)
+        seconds = f"{time.perf_counter() - begun:.0f} s"
+        print(f"{kind:6}", *(f"{name} {n:5}" for name, n in counts.items()), seconds, flush=True)
     return int(failed > 0)
 
 

@@ -15,8 +15,8 @@ distances (all sums are over the terms of one group q):
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 
-   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2; the sum is also bounded by the inequality of Cauchy and Schwarz. x''
-   and x* have the same number of records in every group, so that
+   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2; the sum is also bounded by the inequality of Cauchy and Schwarz.
+   x'' and x* have the same number of records in every group, so that
    Pinsker's inequality bounds the distance of their conditional distributions by sqrt(KL / (2 n(q))).
 
 Terms that presolve or a proof has fixed are known up to a width only. x'' is given their true values: the residual of a
@@ -30,12 +30,13 @@ the last place (``FEASIBILITY.places``), the rows before rewriting are solved an
 A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
 cost at its multiplier, less their product (:mod:`.soft_rows`).
 
-The proof in 2 is the same for any number of rows, buckets and components, and for releases in partitions. It is refused,
-and the bound infinite, where statements depend on each other so nearly that floating point cannot tell them apart and
-exact arithmetic can. Statements that others imply exactly may contradict these by the rounding of their numbers. A value
-that the other rows determine may be typed rounded, to about nine digits: then the bound refers to rows whose sides are
-changed by at most `backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds except
-with a probability of about 10^-13.
+The proof in 2 is the same for any number of rows, buckets and components, and for releases in partitions. It is
+refused, and the bound infinite, where statements depend on each other so nearly that floating point cannot tell them
+apart and exact arithmetic can. Statements that others imply exactly may contradict these by the rounding of their
+numbers. A value that the other rows determine may be typed rounded, to about nine digits, and so may one that they
+determine but for counts that all but vanish: then the bound refers to rows whose sides are changed by at most
+`backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds except with a
+probability of about 10^-13.
 """
 
 from __future__ import annotations
@@ -94,9 +95,10 @@ class Certificate(Shown):
     forced : int
         The number of terms with only one feasible value: those that presolve has fixed, and those proved zero.
     backward : float
-        Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding of
-        their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values: those
-        of statements whose value other rows determine and that were typed rounded, and limits of convex constraints.
+        Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding
+        of their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values:
+        those of statements whose value other rows determine and that were typed rounded, and limits of convex
+        constraints.
 
     Examples
     --------

@@ -107,14 +107,18 @@ class Exactly:
     executor: Executor
     local: Sequence[Any]
 
-    def residues(self, rows: np.ndarray, n: int) -> list[np.ndarray]:
+    def residues(self, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
         """Random combinations of the columns, modulo each prime: sums over partitions."""
         seeds = list(range(len(self.local)))
-        return self.executor.reduce(added_residues, self.executor.map(residues_of, self.local, seeds, common=(rows, n)))
+        return self.executor.reduce(
+            added_residues, self.executor.map(residues_of, self.local, seeds, common=(rows, n, least))
+        )
 
-    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray]) -> bool:
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
         """Whether rows with these factors add up to a combination of published rows in every partition."""
-        return bool(self.executor.reduce(all, self.executor.map(LocalRows.vanish, self.local, common=(rows, factors))))
+        return bool(
+            self.executor.reduce(all, self.executor.map(LocalRows.vanish, self.local, common=(rows, factors, least)))
+        )
 
 
 def certified(whole: Whole, found: Minimum) -> Certificate:
@@ -244,9 +248,9 @@ def local_rows(part: Part, left: ReducedPart, point: PointPart, known: np.ndarra
     )
 
 
-def residues_of(local: LocalRows, seed: int, rows: np.ndarray, n: int) -> list[np.ndarray]:
+def residues_of(local: LocalRows, seed: int, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
     """The share of one partition in random combinations of the columns."""
-    return local.residues(rows, n, seed)
+    return local.residues(rows, n, least, seed)
 
 
 def added_residues(some: Sequence[list[np.ndarray]]) -> list[np.ndarray]:

@@ -279,7 +279,7 @@ class LocalRows(Sized):
         """The counts, 1 where they are 0; terms without a positive count are in no cycle."""
         return np.where(self.x > 0, self.x, 1.0)
 
-    def residues(self, rows: np.ndarray, n: int, seed: int = 0) -> list[np.ndarray]:
+    def residues(self, rows: np.ndarray, n: int, least: float = 0.0, seed: int = 0) -> list[np.ndarray]:
         """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions.
 
         Parameters
@@ -288,6 +288,8 @@ class LocalRows(Sized):
             Places in `known`.
         n : int
             The number of combinations.
+        least : float
+            Records: cycles of terms with a smaller count are left out.
         seed : int
             A different one for each partition.
         """
@@ -295,7 +297,7 @@ class LocalRows(Sized):
         for prime in PRIMES:
             generator, found = np.random.default_rng(seed), np.zeros((len(rows), n), dtype=np.int64)
             by_class, by_term = self._typed_columns(rows, prime)
-            for _, cycles in self.space.cycles(self.some):
+            for _, cycles in self.space.cycles(self.some[self.x[self.space.outside[self.some]] >= least]):
                 signs = cycles.astype(np.int64)
                 product = self._by_class(signs) @ by_class + signs @ by_term
                 product.data %= prime
@@ -303,7 +305,7 @@ class LocalRows(Sized):
             total.append(found)
         return total
 
-    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray]) -> bool:
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float = 0.0) -> bool:
         """Whether rows with these factors, modulo each prime, add up to a combination of published rows.
 
         Parameters
@@ -312,11 +314,13 @@ class LocalRows(Sized):
             Places in `known`.
         factors : sequence of ndarray of int64
             One of the rows, for each prime.
+        least : float
+            Records: cycles of terms with a smaller count are left out.
         """
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
             of_term = _product(by_class, factor, prime)[self.form.known.of_term] + _product(by_term, factor, prime)
-            if not self.space.vanishes(of_term, prime):
+            if not self.space.vanishes(of_term, prime, self.x[self.space.outside] >= least):
                 return False
         return True
 
@@ -504,11 +508,11 @@ class Correction(NamedTuple):
 class Exact(Protocol):
     """What is known of the rows of knowledge as they were typed; see :class:`LocalRows`."""
 
-    def residues(self, rows: np.ndarray, n: int) -> list[np.ndarray]:
+    def residues(self, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
         """Random combinations of the columns of M for some rows, modulo each prime."""
         ...
 
-    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray]) -> bool:
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
         """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
         ...
 
@@ -545,7 +549,7 @@ def correct(
     pieces = zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist(), strict=True)
     rho = np.array([math.fsum(three) for three in pieces])
     error = side_error + sums.error + EPS * np.abs(rho)
-    magnitude = np.maximum(np.abs(side), 1.0)
+    magnitude, violation, unexplained = np.maximum(np.abs(side), 1.0), np.zeros(k), np.zeros(k, dtype=bool)
     dependent: list[tuple[int, np.ndarray]] = []
     for rows, gram in _components(sums.gram, component):
         found = _corrected(
@@ -553,12 +557,22 @@ def correct(
             magnitude[rows], _columns(sums.wide, rows),
         )  # fmt: skip
         length[rows], distance[rows], moved[rows] = found.length, found.distance, found.moved / magnitude[rows]
+        violation[rows], unexplained[rows] = found.violation / magnitude[rows], found.unexplained
         dependent += [(int(rows[j]), rows[support]) for j, support in found.dependent]
     for j, support in dependent:
         implied[j] = not inward[support].any()
     different, seems_implied = _not_implied(dependent, known_exactly, exact)
-    for j in different:
-        length[component == component[j]] = distance[j] = np.inf
+    if different and not seems_implied:
+        # Rows that differ from combinations of others by vanishing counts alone: these stay as they are.
+        still, _ = _not_implied([one for one in dependent if one[0] in different], known_exactly, exact, SMALL)
+        small = np.array(sorted(different - still), dtype=np.int64)
+        close = violation[small] <= MOST_SMALL
+        moved[small] = np.where(close, np.maximum(moved[small], violation[small]), moved[small])
+        unexplained[small] = ~close
+        different = still
+    unexplained[np.array(sorted(different), dtype=np.int64)] = True
+    distance[unexplained] = np.inf
+    length[np.isin(component, component[unexplained])] = np.inf
     return Correction(length, distance, implied, moved, seems_implied)
 
 
@@ -590,18 +604,27 @@ def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
 class _Corrected(NamedTuple):
     """One component: a bound on |y|, the distance of every row from its side, and the rows left out.
 
-    `moved` is by how much a row may be violated whose value others determine. `dependent` has each row that was left
+    `moved` is by how much a row may be violated whose value others determine, `violation` by how much each is, and
+    `unexplained` which are by more than roundoff. `dependent` has each row that was left
     out, with the rows that it is a combination of, as far as one can see.
     """
 
     length: float
     distance: np.ndarray
     moved: np.ndarray
+    violation: np.ndarray
+    unexplained: np.ndarray
     dependent: list[tuple[int, np.ndarray]]
 
 
 #: How much larger a diagonal element of S is than its roundoff if the row is more than a combination of published rows.
 LEAST_SHARE = 1e3
+
+#: Records: counts that are so small may stay as they are, where rows are combinations of others but for such counts.
+SMALL = 1e-5
+
+#: Relative: by how much such a row may be violated; the certificate says so.
+MOST_SMALL = 1e-9
 
 #: Relative to the largest: a coefficient of a combination of rows that is taken for roundoff.
 NO_COEFFICIENT = 1e-7
@@ -659,13 +682,18 @@ def _corrected(
         distance[left] += margin * np.abs(gain)
         values = values - margin * inward[rows] / scale
     length = _longest(inverse, values, uncertain, fixed, least, trust) if len(rows) else 0.0
-    if missing.any():
-        length, distance[left[missing]] = np.inf, np.inf
     size_of = np.abs(factors)
     support = size_of > NO_COEFFICIENT * size_of.max(axis=0, initial=0.0)
-    of_row = np.zeros(len(rho))
-    of_row[left] = moved
-    return _Corrected(length, distance, of_row, [(int(j), rows[support[:, i]]) for i, j in enumerate(left.tolist())])
+    of_row, beside, unexplained = np.zeros(len(rho)), np.zeros(len(rho)), np.zeros(len(rho), dtype=bool)
+    of_row[left], beside[left], unexplained[left] = moved, violation, missing
+    return _Corrected(
+        length,
+        distance,
+        of_row,
+        beside,
+        unexplained,
+        [(int(j), rows[support[:, i]]) for i, j in enumerate(left.tolist())],
+    )
 
 
 def _longest(
@@ -717,16 +745,19 @@ def _factored(gram: np.ndarray, size: np.ndarray, terms: float) -> tuple[np.ndar
 
 
 def _not_implied(
-    dependent: Sequence[tuple[int, np.ndarray]], known_exactly: np.ndarray, exact: Exact
-) -> tuple[list[int], bool]:
-    """The rows that are not, as typed, combinations of others; and whether they are so on the cycles looked at."""
+    dependent: Sequence[tuple[int, np.ndarray]], known_exactly: np.ndarray, exact: Exact, least: float = 0.0
+) -> tuple[set[int], bool]:
+    """The rows that are not, as typed, combinations of others; and whether they are so on the cycles looked at.
+
+    Cycles of terms with a count less than `least` are left out.
+    """
     decidable = [(j, support) for j, support in dependent if known_exactly[j] and known_exactly[support].all()]
     if len(decidable) < len(dependent) or not decidable:
-        return [j for j, support in dependent if not (known_exactly[j] and known_exactly[support].all())], False
+        return {j for j, support in dependent if not (known_exactly[j] and known_exactly[support].all())}, False
     rows = np.unique(np.concatenate([np.append(support, j) for j, support in decidable]))
-    by_prime = exact.residues(rows, max(len(support) for _, support in decidable) + SPARE)
+    by_prime = exact.residues(rows, max(len(support) for _, support in decidable) + SPARE, least)
     weights, total = np.random.default_rng(1).integers(1, min(PRIMES), len(decidable)), np.zeros((2, len(rows)), int)
-    different = []
+    different = set()
     for weight, (j, support) in zip(weights, decidable, strict=True):
         row, others, n = np.searchsorted(rows, j), np.searchsorted(rows, support), len(support) + SPARE
         found = [
@@ -734,12 +765,12 @@ def _not_implied(
             for residue, prime in zip(by_prime, PRIMES, strict=True)
         ]
         if any(one is None for one in found):
-            different.append(j)
+            different.add(j)
             continue
         for i, (prime, factors) in enumerate(zip(PRIMES, found, strict=True)):
             total[i, row] = (total[i, row] + weight) % prime
             total[i, others] = (total[i, others] - weight * factors) % prime
     # The combinations were found on some cycles: a random combination of them vanishes on all others, or some do not.
-    if not different and not exact.vanish(rows, list(total)):
-        return [j for j, _ in decidable], True
+    if not different and not exact.vanish(rows, list(total), least):
+        return {j for j, _ in decidable}, True
     return different, False

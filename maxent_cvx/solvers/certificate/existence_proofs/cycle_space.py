@@ -160,8 +160,8 @@ class CycleSpace:
         tree = np.append(self.tree, -1)[self.first]
         return np.concatenate([self.outside, self.parent_term[below]]), np.concatenate([tree, self.tree[below]])
 
-    def vanishes(self, of_term: np.ndarray, prime: int) -> bool:
-        """Whether residues of the terms add up to 0 on every cycle, with the signs of the cycle, modulo a prime.
+    def vanishes(self, of_term: np.ndarray, prime: int, asked: np.ndarray) -> bool:
+        """Whether residues of the terms add up to 0 on cycles, with the signs of the cycle, modulo a prime.
 
         That is so if they are sums of two numbers of their vertices, which the edges of the forest determine.
         """
@@ -169,7 +169,7 @@ class CycleSpace:
         for level in self._levels()[1:]:
             potential[level] = (of_term[self.parent_term[level]] - potential[self.parent[level]]) % prime
         padded = np.append(potential, 0)  # -1: no vertex
-        return not ((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime).any()
+        return not (((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime)[asked]).any()
 
     def _levels(self) -> list[np.ndarray]:
         """The vertices of each depth."""
