@@ -10,9 +10,9 @@ in partitions are drawn, with probabilities and with means of values of up to 10
     exceeded       B is further from the truth than the bound, or no distribution satisfies the statements
     wrong          Infeasible, although B = (c - a) / d is possible
 
-`near` statements differ by d = 10^-4 to 10^-14, `well` ones by 10^-1 to 10^-3; `clash` states the same twice with values
-that differ in late digits. The exit status is 1 if some bound is exceeded, a status is wrong or a well-conditioned model
-is refused.
+`near` statements differ by d = 10^-4 to 10^-14, `well` ones by 10^-1 to 10^-3; `clash` states the same twice with
+values that differ in late digits. The exit status is 1 if some bound is exceeded, a status is wrong or a
+well-conditioned model is refused.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fracti
     if with_values:
         top = 10.0 ** (rng.uniform(4, 12) if kind == "near" else rng.uniform(0, 2))
         values = dict(zip(VALUES, [top, 0.0, 1.0, 2.0, 3.0], strict=True))
-        mean = a * top + sum(values[v] * float((men.S == v).mean()) for v in VALUES[1:]) * rng.uniform(0.9, 1.1)
+        mean = a * top + sum(values[v] * float(men.S.eq(v).mean()) for v in VALUES[1:]) * rng.uniform(0.9, 1.1)
         model.add(of_a == a, E("S", given={"Sex": "m", **where}, values=values) == mean)
         truth = Fraction(mean) - Fraction(a) * Fraction(top)
         return model, {v: values[v] for v in VALUES[1:]}, truth
