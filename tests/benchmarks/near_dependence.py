@@ -1,8 +1,8 @@
 """Certificates of statements that nearly depend on each other: python -m tests.benchmarks.near_dependence.
 
 A = a and A + d B = c say together that B = (c - a) / d, however small d is. The truth needs no solver: it is what the
-doubles as typed say of B, by fractions. Models of one component of up to 5,000 rows, of hundreds of small components and
-in partitions are drawn, with probabilities and with means of values of up to 10^12, and judged:
+doubles as typed say of B, by fractions. Models of one component of up to 5,000 rows, of hundreds of small components
+and in partitions are drawn, with probabilities and with means of values of up to 10^12, and judged:
 
     answered       a certified answer
     refused        Inaccurate: nothing is proved
