@@ -43,8 +43,8 @@ def exposed(
 ) -> Exposure:
     """Count the people of whom some sensitive value s has P(s | q) >= threshold while its baseline P0(s) < threshold.
 
-    Of values that are numbers, dates or ranks the rule is about intervals: P(|S - s| <= within | q) >= threshold
-    while P0(|S - s| <= within) < threshold, for some s that occurs.
+    Of values that are numbers, dates or ranks the rule is about intervals: ``P(|S - s| <= within | q) >= threshold``
+    while ``P0(|S - s| <= within) < threshold``, for some s that occurs.
 
     Without a baseline P0 is 0, and whoever's value is likely counts, also where it is as likely for everybody. With a
     baseline, P0 just below the threshold and P(s | q) just above it count as well: ``.lift`` is P / P0 of each group,
