@@ -17,7 +17,9 @@ from ..program.linear_form import LinearForm
 __all__ = ["facial_reduction"]
 
 
-def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
+def facial_reduction(
+    form: LinearForm, counts: np.ndarray, small: float = FACIAL_REDUCTION.small, rounds: int = FACIAL_REDUCTION.rounds
+) -> np.ndarray:
     """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
 
     Parameters
@@ -25,6 +27,10 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     form : LinearForm
     counts : ndarray, one a term
         An answer, records; it may be imprecise. Small counts are candidates, which the direction then proves zero.
+    small : float
+        Records: a term that holds less may be zero.
+    rounds : int
+        How often terms that the direction hardly lowers may be given up.
 
     Returns
     -------
@@ -40,7 +46,7 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     with the weight v = ``FACIAL_REDUCTION.weight``. Small terms that d hardly lowers are counted among the others, and
     the problem is solved again, until d lowers all small terms that remain.
     """
-    system, small = newton_system(form), counts < FACIAL_REDUCTION.small
+    system, is_small = newton_system(form), counts < small
     equations = np.flatnonzero(form.is_equation[form.n_published :])
 
     def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
@@ -48,14 +54,14 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
         right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
         return system.at(weights, FACIAL_REDUCTION.ridge).solve(right, equations, FACIAL_REDUCTION.precision)
 
-    for _ in range(FACIAL_REDUCTION.rounds):
-        if not small.any():
+    for _ in range(rounds):
+        if not is_small.any():
             break
-        direction = solution(np.where(small, FACIAL_REDUCTION.weight, 1.0), np.where(small, -1.0, 0.0))
+        direction = solution(np.where(is_small, FACIAL_REDUCTION.weight, 1.0), np.where(is_small, -1.0, 0.0))
         for _ in range(FACIAL_REDUCTION.repairs):
-            direction = direction - solution(np.where(small, 0.0, 1.0), form.rmatvec(direction))
-        lowered = small & (form.rmatvec(direction) < -FACIAL_REDUCTION.lowered)
-        if np.array_equal(lowered, small):
+            direction = direction - solution(np.where(is_small, 0.0, 1.0), form.rmatvec(direction))
+        lowered = is_small & (form.rmatvec(direction) < -FACIAL_REDUCTION.lowered)
+        if np.array_equal(lowered, is_small):
             return direction
-        small = lowered
+        is_small = lowered
     return np.zeros(form.shape[0])
