@@ -79,6 +79,9 @@ class Sums(NamedTuple):
         What the values of fixed terms may change in each row, for terms whose true values are not known.
     length : float
         The longest sum.
+    reach : ndarray, one a row
+        All records, times the largest coefficient of the row: a probability that was computed as 1 - p is rounded
+        relative to the 1, and its side as a share of the records that it is conditional on.
     """
 
     gram: np.ndarray | sp.csr_array
@@ -88,6 +91,7 @@ class Sums(NamedTuple):
     error: np.ndarray
     wide: sp.csr_array
     length: float
+    reach: np.ndarray
 
     @staticmethod
     def added(some: Sequence[Sums]) -> Sums:
@@ -105,6 +109,7 @@ class Sums(NamedTuple):
             np.sum([one.error for one in some], axis=0),
             sp.csr_array(sp.vstack([one.wide for one in some])),
             max(one.length for one in some) + len(some),
+            np.sum([one.reach for one in some], axis=0),
         )
 
 
@@ -252,7 +257,14 @@ class LocalRows(Sized):
                     if sp.issparse(total) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
                         total = total.toarray()
                 batches += 1
-        return Sums(total, size, high, low, error, wide, longest + batches + BATCH)
+        return Sums(total, size, high, low, error, wide, longest + batches + BATCH, self._reach())
+
+    def _reach(self) -> np.ndarray:
+        """All records, times the largest coefficient of each row; 0 for published rows, whose sides are integers."""
+        n, reach = self.form.n_published, np.zeros(len(self.known))
+        largest = abs(self.form.known.distinct).max(axis=1).toarray().ravel()
+        reach[self.known >= n] = largest[self.known[self.known >= n] - n] * self.x.sum()
+        return reach
 
     def moved(self, of_row: np.ndarray) -> Moved:
         """Bound the change of every count, given the bound on |y| for the rows of knowledge, one each."""
@@ -554,7 +566,7 @@ def correct(
     for rows, gram in _components(sums.gram, component):
         found = _corrected(
             gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
-            magnitude[rows], _columns(sums.wide, rows),
+            magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
         )  # fmt: skip
         length[rows], distance[rows], moved[rows] = found.length, found.distance, found.moved / magnitude[rows]
         violation[rows], unexplained[rows] = found.violation / magnitude[rows], found.unexplained
@@ -638,6 +650,7 @@ def _corrected(
     error: np.ndarray,
     inward: np.ndarray,
     magnitude: np.ndarray,
+    typed: np.ndarray,
     wide: np.ndarray,
 ) -> _Corrected:
     """Correct the rows of one component."""
@@ -666,10 +679,10 @@ def _corrected(
     violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
     # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
     determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
-    roundoff = 8 * EPS * (magnitude[left] + own * (np.abs(factors).T @ (magnitude[rows] / scale)))
+    roundoff = 8 * EPS * (typed[left] + own * (np.abs(factors).T @ (typed[rows] / scale)))
     allowed = np.where(determined, CERTIFICATION.most_backward * magnitude[left], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
-    doubt += moved
+    doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
     missing, margin = ~(violation <= doubt), 0.0
     if missing.any():  # inequalities that others imply hold strictly if the others do
         gain = inward[left] * own * (factors.T @ (inward[rows] / scale))
