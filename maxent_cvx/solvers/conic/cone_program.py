@@ -245,8 +245,26 @@ class ConeProgram:
         wrong_sign = -dual[n:m] / (np.abs(dual).max(initial=0.0) + TINY)
         return float(max(wrong_sign.max(initial=0.0), outside.max(initial=0.0)))
 
-    def direction_violation(self, z: np.ndarray) -> float:
-        """By how much -A z is not in K, relative to the largest summand of any row: z is no direction in all rows."""
+    def proves_infeasible(self, dual: np.ndarray) -> bool:
+        """Whether dual values are in the dual cone, A' dual = 0 and b' dual < 0: then b - A z in K has no solution.
+
+        As z' A' dual <= b' dual for all solutions, a residual of A' dual refutes those that are not very large; the
+        unit of a column is the largest right-hand side divided by the column's largest coefficient.
+        """
+        b = np.where(np.isfinite(self.b), self.b, 0.0)
+        largest = np.zeros(self.A.shape[1])
+        np.maximum.at(largest, self.A.indices, np.abs(self.A.data))
+        units = np.abs(b).max(initial=0.0) / np.where(largest > 0, largest, np.inf)
+        against = -float(b @ dual)
+        is_zero = float(np.abs(self.A.T @ dual) @ units) <= CONIC_PROGRAM.proof * against
+        outside = self.outside(dual).max(initial=0.0) / (np.abs(dual).max(initial=0.0) or 1.0)
+        return bool(against > 0 and is_zero and outside <= CONIC_PROGRAM.residual)
+
+    def proves_unbounded(self, z: np.ndarray) -> bool:
+        """Whether z is a direction in which the objective falls and all rows hold for ever."""
+        fall = -float(self.c @ z)
+        curved = 0.0 if self.P is None else float(np.abs(self.P @ z).max(initial=0.0))
         size = self._sizes @ np.abs(z)
         slack = np.where(np.isfinite(self.b), -(self.A @ z), 0.0)
-        return self._violation(slack, np.full(len(slack), float(size.max(initial=0.0)) + TINY))
+        off = self._violation(slack, np.full(len(slack), float(size.max(initial=0.0)) + TINY))
+        return bool(fall > 0 and curved <= CONIC_PROGRAM.residual * fall and off <= CONIC_PROGRAM.residual)

@@ -21,9 +21,8 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from ...errors import MaxEntError, SolverError, UnknownName
 from ..linear_algebra.single_thread import single_thread
 from ..monitoring.monitor import Monitor
-from .cone_answer import BACKEND, Start, solve_program
+from .cone_answer import BACKEND, ConeAnswer, Start, solve_program
 from .cone_program import ConeProgram
-from .interior_answer import ConeAnswer
 from .reading import TAKES
 
 __all__ = ["DualNewton", "Refused", "cone_program", "refusing"]
@@ -54,11 +53,14 @@ class DualNewton(ConicSolver):
     A solver for any CVXPY problem of this form: entropies ``entr(x)``, ``rel_entr(x, w)`` and ``kl_div(x, w)`` with
     constant w, any positive factors, affine arguments, linear equations and inequalities. Where w is 0, x is made
     exactly 0, as the divergence is infinite else. Constants in costs, units and factors of the entropy as small as a
-    5,000th of the costs make no difference to it, and bounds on variables are no rows. Other problems with exponential
-    cones, such as logarithms, exponentials, entropies in constraints, variables without entropy, and quadratic
-    objectives, are solved by an interior-point method. Options of ``solve``: `tolerance` (the row residual and duality
-    gap at which to stop, where an average term is 1; in other problems relative), `max_iterations`, and `time_limit`
-    (seconds, compared between iterations).
+    5,000th of the costs make no difference to it, and bounds on variables are no rows. Variables without entropy may
+    have linear and quadratic costs. Other problems with exponential cones, such as logarithms, exponentials and
+    entropies in constraints, are given to Clarabel (Goulart and Chen, 2024), whose answer is judged in the same way.
+
+    Options of ``solve``: `tolerance` (the row residual and duality gap at which to stop, where an average term is 1; in
+    other problems relative), `max_iterations`, and `time_limit` (seconds, compared between iterations). With
+    ``verbose=True`` a line is printed for each iteration, also of Clarabel.
+
     Any other problem, with second-order or semidefinite cones or without exponential ones, is refused with an error
     that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
     (``solver_path``) falls back on the next.
@@ -82,7 +84,7 @@ class DualNewton(ConicSolver):
     A problem that is solved again begins with the multipliers of its last optimal solution, which is what is kept,
     unless ``warm_start=False``: with parameters (DPP) that moved a little, Newton's method then takes a few steps, and
     begins anew after ten. Where many bounds are active these ten are often in vain. Problems with variables without
-    entropy, and those of the interior-point method, always begin anew.
+    entropy, and those that Clarabel solves, always begin anew.
 
     Examples
     --------

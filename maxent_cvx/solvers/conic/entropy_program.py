@@ -15,9 +15,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 from scipy.special import xlogy
 
-from ...errors import SolverError
-from ..parameters.tolerances import CONIC_PROGRAM
-from ..program.linear_form import LinearForm
 from ..separable.mixed_program import MixedProgram
 from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
@@ -173,27 +170,3 @@ class EntropyProgram:
             side = self.rows.right[at] / a
             found[at] = np.where((counts[terms] == side) & (own < 0), own, 0.0)
         return found
-
-    @cached_property
-    def form(self) -> tuple[LinearForm, np.ndarray]:
-        """The rows as a linear form of centred weights, and what is to be subtracted from its multipliers.
-
-        Raises
-        ------
-        SolverError
-            If the logarithms of the weights are too large for weights to be numbers.
-        """
-        centred, shift = self.rows.centred()
-        largest = float(np.abs(centred.log_weights).max(initial=0.0))
-        if largest > CONIC_PROGRAM.largest_log_weight:
-            raise SolverError(
-                f"the linear part of the objective is up to exp({largest:.0f}) to one against the entropy, and numbers "
-                f"up to exp({CONIC_PROGRAM.largest_log_weight:.0f}) are expected; give the entropy a larger factor"
-            )
-        return replace(self.hard_rows, weights=np.exp(centred.log_weights)), shift
-
-    @cached_property
-    def hard_rows(self) -> LinearForm:
-        """The rows as a linear form without weights, which decides what is feasible."""
-        low = np.where(self.rows.is_equation, self.rows.right, -np.inf)
-        return LinearForm.plain(self.rows.matrix, low, self.rows.right)

@@ -1,13 +1,10 @@
-"""A cone program read as an entropy program; what is not one is refused with an error that says why."""
+"""A cone program read as an entropy program, if it is one."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 import scipy.sparse as sp
 
-from ...errors import SolverError
 from ..parameters.tolerances import CONIC_PROGRAM
 from ..rows.sparse import entry_rows, least_by_row, most_by_row
 from ..separable.separable_program import SeparableProgram
@@ -18,22 +15,21 @@ from .plain_columns import eliminate_columns
 
 __all__ = ["TAKES", "read"]
 
-#: What the solver takes; every refusal ends with it.
+#: What the solver takes; refusals end with it.
 TAKES = (
     "DUAL_NEWTON takes entropies, logarithms and exponentials with linear constraints and linear or quadratic terms; "
     "use a general conic solver such as cp.CLARABEL for this problem"
 )
 
 
-def read(program: ConeProgram) -> EntropyProgram:
-    """Read a cone program as an entropy program.
+def read(program: ConeProgram) -> EntropyProgram | None:
+    """Read a cone program as an entropy program; None if it is not one.
 
-    Raises
-    ------
-    SolverError
-        If it is not one.
+    It is one if every w is a positive constant, and if every height t has a negative cost and is in no constraint.
     """
-    weight = _weights(program)
+    of_w, weight = program.triple(2)
+    if of_w.nnz or not program.n_exp or (weight <= 0).any():
+        return None
     term, share, first, per = _terms(program)
     n_cones, n_terms = len(term), len(first)
     n_kept = n_cones + n_terms
@@ -43,17 +39,9 @@ def read(program: ConeProgram) -> EntropyProgram:
     of_arguments.data /= np.repeat(per, np.diff(of_arguments.indptr))
     ties = sp.vstack([heights[0], of_arguments], format="csr"), np.concatenate([heights[1], arguments[1][some] / per])
     out, number, others = _eliminate(program, ties)
-    if len(out.unbounded):
-        raise SolverError(f"no constraint limits {_name(program, out.unbounded)}: the problem is unbounded. {TAKES}")
     factor = -out.cost[:n_cones]
-    heights_in_rows = out.rows.indices < n_cones
-    constrained = np.unique(out.rows.indices[heights_in_rows]) if heights_in_rows.any() else np.empty(0, dtype=int)
-    if len(constrained) or (factor <= 0).any():
-        at = constrained if len(constrained) else np.flatnonzero(factor <= 0)
-        raise SolverError(
-            f"{_entropy_of(program, at)} stands in a constraint, or inside another function, or has no positive weight "
-            f"in the objective; entropies are expected in the objective, each with a factor above 0. {TAKES}"
-        )
+    if len(out.unbounded) or (factor <= 0).any() or (out.rows.indices < n_cones).any():
+        return None
     total = np.bincount(term, factor * share, n_terms)
     mean = np.bincount(term, factor * share * (np.log(weight) - np.log(share)), n_terms)
     log_v = np.log(total) + (mean - out.cost[n_cones:n_kept]) / total
@@ -111,27 +99,6 @@ def _log_sum(logarithms: np.ndarray) -> float:
     return top + float(np.log(np.exp(logarithms - top).sum()))
 
 
-def _weights(program: ConeProgram) -> np.ndarray:
-    """The w of each cone, which must be a constant."""
-    if not program.n_exp:
-        raise SolverError(f"there is no entropy in the problem, which is linear: use cp.HIGHS for it. {TAKES}")
-    of_u, of_w, w = program.triple(1)[0], *program.triple(2)
-    if len(other := np.flatnonzero(np.diff(of_w.indptr) > 0)):
-        column = _name(program, of_w[other[:1]].indices)
-        if np.diff(of_u.indptr)[other[0]]:
-            found = f"a relative entropy to a reference that contains the variable {column}; a constant one is expected"
-        else:
-            at = _name(program, program.triple(0)[0][other[:1]].indices)
-            found = f"a logarithm or exponential, between {at} and {column}; entropies are expected"
-        raise SolverError(f"{found}. {TAKES}")
-    if len(bad := np.flatnonzero(w <= 0)):
-        raise SolverError(
-            f"{_entropy_of(program, bad)} is relative to the reference {w[bad[0]]:g}, and references above 0 are "
-            f"expected. A reference of 0 forces its term to 0: leave such terms out. {TAKES}"
-        )
-    return w
-
-
 def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Find the cones whose arguments are multiples of one column, and so belong to one term.
 
@@ -177,15 +144,3 @@ def _rows(
         data = np.divide(rows.data, per_entry, out=per_entry)
         rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
     return rows, right[kept] / per_row, kept, per_row
-
-
-def _entropy_of(program: ConeProgram, cones: np.ndarray) -> str:
-    """The first of some entropies, by the name of its argument."""
-    columns = program.triple(1)[0][cones[:1]].indices
-    return f"the entropy of {_name(program, columns)}" if len(columns) else "the entropy of a constant"
-
-
-def _name(program: ConeProgram, columns: Iterable[int]) -> str:
-    """The names of the first few of some columns."""
-    names = [program.where(int(column)) for column in list(columns)[:4]]
-    return ", ".join(names[:3]) + ", ..." * (len(names) > 3)

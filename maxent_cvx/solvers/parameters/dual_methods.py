@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED",
+    "DUAL_FUNCTION", "FACIAL_REDUCTION", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED",
     "PRIMAL_DUAL", "SEPARABLE_NEWTON", "VANISHING_TERMS",
 ]  # fmt: skip
 
@@ -211,6 +211,10 @@ class PrimalDual:
     ridge: float = 1e-9
     """Regularization of the linear systems where variables have no entropy, which refinement takes away again. Their
     own curvature, multipliers of inequalities by slacks, is down to 1e-9; less ridge is too little at prices of 1e5."""
+    refinements: int = 8
+    """Rounds of iterative refinement of these."""
+    refined: float = 1e-14
+    """Relative residual at which they end."""
     same: float = 1e-6
     """Relative: terms of the point and terms that multipliers say are taken for each other if no further apart."""
     stalled: float = 1e2
@@ -219,46 +223,6 @@ class PrimalDual:
     """Relative to the largest right-hand side: the smallest violation that is asked for."""
     gap: float = 1e-10
     """Nats a term: the largest gap by residuals of rows, times their multipliers, at which to stop."""
-
-
-@dataclass(frozen=True)
-class Interior:
-    """The interior-point method for what is more than entropies; the values are those of Goulart and Chen (2024)."""
-
-    tolerance: float = 1e-9
-    """Largest relative error at which the method stops."""
-    stricter: float = 1e-3
-    """By what it is multiplied where the answer is not precise enough: costs of 1e5 multiply what rows miss."""
-    ridge: float = 1e-7
-    """Regularization of the linear systems; refinement takes it away again."""
-    refinements: int = 8
-    """Rounds of iterative refinement."""
-    refined: float = 1e-14
-    """Relative residual at which they end."""
-    equilibrations: int = 10
-    """Rounds of equilibration."""
-    widest: float = 1e4
-    """Largest factor of one round."""
-    largest_side: float = 1e6
-    """Right-hand sides beyond this, after equilibration, are made 1 by another unit of x."""
-    longest: float = 0.99
-    """Share of the way to the boundary that a step goes."""
-    shortest: float = 1e-5
-    """Shortest step."""
-    shortened: float = 0.8
-    """By what factor a step is shortened that leaves an exponential cone."""
-    neighbourhood: float = 3.0
-    """Largest sum of barriers, a cone, above that on the central path."""
-    largest_correction: float = 1e12
-    """A correction for curvature with larger entries is rounding."""
-    certified: float = 1e-9
-    """Relative residual of a proof that there is no solution."""
-    patience: int = 15
-    """Iterations without improvement after which the method ends."""
-    short_patience: int = 3
-    """The same where the answer is near enough to be taken."""
-    stalled: float = 1e3
-    """Multiple of the tolerance at which an answer is taken that rounding does not let improve."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +258,6 @@ NEWTON_SYSTEM = NewtonSystem()
 SEPARABLE_NEWTON = SeparableNewton()
 NEWTON = Newton()
 PRIMAL_DUAL = PrimalDual()
-INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
 FACIAL_REDUCTION = FacialReduction()

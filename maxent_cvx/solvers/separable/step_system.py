@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import qdldl
 import scipy.sparse as sp
 
-from ..interior.kkt_system import KktSystem
 from ..parameters.dual_methods import PRIMAL_DUAL
 from ..parameters.tolerances import SEPARABLE
 from .mixed_program import MixedProgram
@@ -60,16 +60,42 @@ class _OfRows:
 
 
 class _OfAll:
+    """[D + P, B'; B, -W] of all variables, B = (M, N): factored with a ridge, which refinement takes away again."""
+
     def __init__(self, program: MixedProgram) -> None:
-        n_terms, n_others = program.terms.matrix.shape[1], program.others.shape[1]
-        P = sp.block_diag([sp.csc_array((n_terms, n_terms)), program.curvature], format="csc")
-        A = sp.csc_array(sp.hstack([program.terms.matrix, program.others]))
-        self.system = KktSystem(sp.csc_array(P), A, len(program.terms.right), PRIMAL_DUAL.ridge)
-        self.n_terms, self.none = n_terms, np.zeros(n_others)
+        n_terms, n_rows = program.terms.matrix.shape[1], len(program.terms.right)
+        self.n_terms, self.n = n_terms, n_terms + program.others.shape[1]
+        P = sp.block_diag([sp.csc_array((n_terms, n_terms)), program.curvature])
+        B = sp.hstack([program.terms.matrix, program.others])
+        self.constant = sp.csr_array(sp.block_array([[P, B.T], [B, None]]))
+        self.sign = np.repeat([1.0, -1.0], [self.n, n_rows])
+        # The diagonal is stored, last in its column of the upper triangle, also where it is 0.
+        self.upper = sp.csc_matrix(sp.triu(self.constant + sp.eye_array(len(self.sign)), format="csc"))
+        self.upper.sort_indices()
+        self.at = self.upper.indptr[1:] - 1
+        self.diagonal = np.zeros(len(self.sign))
+        self.factor: qdldl.Solver | None = None
 
     def update(self, d: np.ndarray, w: np.ndarray) -> None:
-        self.system.update(w, np.empty((0, 3, 3)), np.concatenate([d, self.none]))
+        self.diagonal = np.concatenate([d, np.zeros(self.n - self.n_terms), -w])
+        self.upper.data[self.at] = self.constant.diagonal() + self.diagonal + PRIMAL_DUAL.ridge * self.sign
+        if self.factor is None:
+            self.factor = qdldl.Solver(self.upper, upper=True)
+        else:
+            self.factor.update(self.upper, upper=True)
 
     def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> Parts:
-        found, rows = self.system.solve(np.concatenate([a, b]), e)
-        return found[: self.n_terms], found[self.n_terms :], rows
+        assert self.factor is not None
+        right = np.concatenate([a, b, e])
+        found, missing, best = np.zeros(len(right)), right, np.inf
+        enough = PRIMAL_DUAL.refined * (1 + np.abs(right).max(initial=0.0))
+        for _ in range(PRIMAL_DUAL.refinements):
+            trial = found + self.factor.solve(missing)
+            rest = right - self.constant @ trial - self.diagonal * trial
+            off = float(np.abs(rest).max(initial=0.0))
+            if not off < best:
+                break
+            found, missing, best = trial, rest, off
+            if best <= enough:
+                break
+        return found[: self.n_terms], found[self.n_terms : self.n], found[self.n :]
