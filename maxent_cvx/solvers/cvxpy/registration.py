@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cvxpy.reductions.solvers import defines
 
-from .conic_solver import DualNewton
+from .dual_newton import DualNewton
 
 __all__ = ["register_with_cvxpy"]
 

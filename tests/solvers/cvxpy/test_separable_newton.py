@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.cvxpy.newton import SeparableAnswer, solve_separable
+from maxent_cvx.solvers.cvxpy.normal_matrix import Arrow, Dense, Sparse, disjoint_rows, normal_matrix
+from maxent_cvx.solvers.cvxpy.separable_program import SeparableProgram
 from maxent_cvx.solvers.monitoring.monitor import Monitor
 from maxent_cvx.solvers.parameters.dual_methods import SEPARABLE_NEWTON
-from maxent_cvx.solvers.separable.newton import SeparableAnswer, solve_separable
-from maxent_cvx.solvers.separable.normal_matrix import Arrow, Dense, Sparse, disjoint_rows, normal_matrix
-from maxent_cvx.solvers.separable.separable_program import SeparableProgram
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

@@ -7,11 +7,11 @@ import scipy.sparse as sp
 
 from ..parameters.tolerances import CONIC_PROGRAM
 from ..rows.sparse import entry_rows, least_by_row, most_by_row
-from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
 from .elimination import Elimination
 from .entropy_program import EntropyProgram
 from .plain_columns import eliminate_columns
+from .separable_program import SeparableProgram
 
 __all__ = ["TAKES", "read"]
 

@@ -1,6 +1,6 @@
 """Derivatives of the solution of a CVXPY problem with respect to its parameters.
 
-As :mod:`.conic_solver`, this module depends on CVXPY's internals: its compiled, parametrised cone program.
+As :mod:`.dual_newton`, this module depends on CVXPY's internals: its compiled, parametrised cone program.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cvxpy.reductions.reduction import Reduction
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 
 from ...errors import amount
-from .conic_solver import DualNewton, Refused, cone_program, refusing
+from .dual_newton import DualNewton, Refused, cone_program, refusing
 from .sensitivity import Sensitivity
 
 __all__ = ["SolutionDerivatives", "derivatives"]

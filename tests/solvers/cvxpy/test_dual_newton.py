@@ -13,8 +13,8 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, SolverError
 from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.conic import cone_answer
-from maxent_cvx.solvers.conic.cone_program import Distance
+from maxent_cvx.solvers.cvxpy import cone_answer
+from maxent_cvx.solvers.cvxpy.cone_program import Distance
 from support.depot import CUBE, SOLVABLE, Case, p, publish
 from support.random_models import random_model
 

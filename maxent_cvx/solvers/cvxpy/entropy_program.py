@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 from scipy.special import xlogy
 
-from ..separable.mixed_program import MixedProgram
-from ..separable.separable_program import SeparableProgram
 from .cone_program import ConeProgram
 from .elimination import Elimination
+from .mixed_program import MixedProgram
+from .separable_program import SeparableProgram
 
 __all__ = ["Bounded", "EntropyProgram"]
 

@@ -24,10 +24,10 @@ from ..answer import Status
 from ..backends.registry import SOLVERS
 from ..parameters.dual_methods import SEPARABLE_NEWTON
 from ..parameters.tolerances import CONIC_PROGRAM
-from ..separable.newton import solve_separable
-from ..separable.primal_dual import MixedAnswer, solve_mixed
 from .cone_program import ConeProgram, Distance
 from .entropy_program import Bounded, EntropyProgram
+from .newton import solve_separable
+from .primal_dual import MixedAnswer, solve_mixed
 from .reading import TAKES, read
 from .zero_references import WithoutZeros, without_zero_references
 

@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
-from test_conic_solver import compare
+from test_dual_newton import compare
 
 from maxent_cvx import SolverError
 from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.conic.cone_answer import solve_program
-from maxent_cvx.solvers.conic.cone_program import ConeProgram
+from maxent_cvx.solvers.cvxpy.cone_answer import solve_program
+from maxent_cvx.solvers.cvxpy.cone_program import ConeProgram
 from maxent_cvx.solvers.monitoring.monitor import Monitor
 from support.solving import examples
 
