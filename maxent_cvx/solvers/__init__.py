@@ -12,8 +12,7 @@ from .solving.solution import Solution
 
 if TYPE_CHECKING:
     from .cvxpy.derivatives import derivatives
-    from .cvxpy.dual_newton import DualNewton
-    from .cvxpy.registration import register_with_cvxpy
+    from .cvxpy.dual_newton import DualNewton, register_with_cvxpy
 
 __all__ = [
     "ACCURACY",
@@ -43,7 +42,7 @@ def __getattr__(name: str) -> Any:
 
         return derivatives
     if name == "register_with_cvxpy":
-        from .cvxpy.registration import register_with_cvxpy
+        from .cvxpy.dual_newton import register_with_cvxpy
 
         return register_with_cvxpy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

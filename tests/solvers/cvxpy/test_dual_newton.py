@@ -13,7 +13,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, SolverError
 from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.cvxpy import cone_answer
+from maxent_cvx.solvers.cvxpy import dual_newton
 from maxent_cvx.solvers.cvxpy.cone_program import Distance
 from support.depot import CUBE, SOLVABLE, Case, p, publish
 from support.random_models import random_model
@@ -277,7 +277,7 @@ def test_limits():
 
 def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
     """The methods' own status decides nothing: a wrong answer with the status optimal is replaced by Clarabel's."""
-    exact = cone_answer.solve_separable
+    exact = dual_newton.solve_separable
 
     def wrong(program, **options):
         answer = exact(program, **options)
@@ -286,9 +286,9 @@ def test_almost_is_never_optimal(monkeypatch: pytest.MonkeyPatch):
     draw = Draw(0)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
     right = solve(problem)
-    monkeypatch.setattr(cone_answer, "solve_separable", wrong)
+    monkeypatch.setattr(dual_newton, "solve_separable", wrong)
     assert solve(problem, warm_start=False) == pytest.approx(right, abs=1e-8)
-    monkeypatch.setattr(cone_answer, "_by_clarabel", lambda program, tolerance, options: None)
+    monkeypatch.setattr(dual_newton, "_by_clarabel", lambda program, tolerance, options: None)
     with pytest.raises(SolverError, match="no answer"):
         problem.solve(solver=DualNewton(), warm_start=False)
 

@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 from test_separable_newton import margins, random_program, transport
 
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.cvxpy.mixed_program import MixedProgram
-from maxent_cvx.solvers.cvxpy.newton import solve_separable
-from maxent_cvx.solvers.cvxpy.primal_dual import MixedAnswer, solve_mixed
-from maxent_cvx.solvers.cvxpy.separable_program import SeparableProgram
-from maxent_cvx.solvers.cvxpy.step_system import step_system
+from maxent_cvx.solvers.cvxpy.newton import SeparableProgram, solve_separable
+from maxent_cvx.solvers.cvxpy.primal_dual import MixedAnswer, MixedProgram, solve_mixed, step_system
 from maxent_cvx.solvers.monitoring.monitor import Monitor
 from support.solving import examples
 
