@@ -59,8 +59,6 @@ NEARLY = 1e-5
 WARM = 10
 #: A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1.
 SMALL_AVERAGE = 0.1
-#: A smaller average count is zero, and cannot be scaled.
-VANISHED_AVERAGE = 1e-12
 #: Statuses, the best first.
 STATUSES = (s.OPTIMAL, s.INFEASIBLE, s.UNBOUNDED, s.OPTIMAL_INACCURATE, s.USER_LIMIT, s.SOLVER_ERROR)
 #: CVXPY's lists of names of solvers, as far as a release has them. It has no call that adds one, so that they are
@@ -575,7 +573,7 @@ def _with_bounds(
         return None
     answer = solve(entropy, bounded)
     iterations, mean = answer.iterations, float(answer.y.mean())
-    if answer.status is Status.OPTIMAL and VANISHED_AVERAGE < mean < SMALL_AVERAGE:
+    if answer.status is Status.OPTIMAL and 0 < mean < SMALL_AVERAGE:
         entropy = entropy.scaled(1 / mean)
         bounded = entropy.bounded
         assert bounded is not None

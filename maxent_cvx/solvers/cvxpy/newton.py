@@ -44,12 +44,8 @@ LEAST_SQUARES_RIDGE = 1e-13
 ROUNDING_OF_DUAL = 4 * np.finfo(float).eps
 #: Nats: the range of the centred costs at the first temperature.
 FIRST_SPREAD = 10.0
-#: By what factor the temperature falls first.
-GROWTH = 2.0
-#: By what factor it falls at most.
-FASTEST = 4.0
-#: Newton steps at one temperature: with fewer the temperature falls faster, with more slower.
-STEPS_AIMED_AT = 4.0
+#: By what factor the temperature falls, at most.
+GROWTH = 4.0
 #: Relative to the sum of all right-hand sides: the sum of violations at which the next temperature follows.
 LOOSE = 0.05
 #: Relative to the sum of all right-hand sides: the largest sum of violations right after the temperature fell.
@@ -72,18 +68,13 @@ SUMMED = 2e-15
 STALLED = 1e3
 #: Iterations without improvement after which such an answer is taken.
 PATIENCE = 3
-#: Relative fall of the dual function in one iteration that counts as an improvement, too, if a smaller one: where
-#: rows contradict each other, it falls for ever.
-FALLS = 1e-4
-#: What such an iteration counts among those without improvement.
-FALLING = 0.25
 #: Iterations without improvement after which the method gives up.
 LONG_PATIENCE = 15
-#: Relative ridges of the Hessian, tried in turn.
-RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1e-2)
-#: With each of them, the least term in the Hessian, also of terms at a bound, times the residual and, where that is
-#: less than one, times its square: where too few terms are free, it shortens the step (Levenberg, Marquardt).
-FLOORS = (1e-6, 1e-4, 1e-2, 0.1, 1.0)
+#: Relative ridge of the Hessian.
+RIDGE = 1e-13
+#: The least term in the Hessian, also of terms at a bound, times the residual and, where that is less than one, times
+#: its square: where too few terms are free, it shortens the step (Levenberg, Marquardt).
+FLOOR = 1e-6
 #: Times that a system is solved again without inequalities whose multipliers would get the wrong sign.
 REPAIRS = 20
 #: Share of the predicted decrease that a step must bring (Armijo, 1966).
@@ -315,16 +306,13 @@ class _Path:
 
     def steps(self) -> Generator[dict[str, float], bool, tuple[Status, Point]]:
         """Give a line of the log before each step, and be sent whether to stop; the status and the last point."""
-        growth = GROWTH
         point = self.at(self.start())
         while self.t < 1:
-            taken, status, point = yield from self.correct(point, last=False)
+            status, point = yield from self.correct(point, last=False)
             if status is not Status.OPTIMAL:
                 return status, point
-            growth = float(np.clip(growth * (STEPS_AIMED_AT / max(taken, 1)) ** 0.5, 1.3, FASTEST))
-            point, growth = self.predict(point, growth)
-        _, status, point = yield from self.correct(point, last=True)
-        return status, point
+            point = self.predict(point)
+        return (yield from self.correct(point, last=True))
 
     def steps_from(self, m: np.ndarray) -> Generator[dict[str, float], bool, tuple[Status, Point]]:
         """The same from multipliers near those of the solution."""
@@ -332,16 +320,15 @@ class _Path:
         point = self.at(np.where(self.program.is_equation, m, np.minimum(m, 0.0)))
         if not np.isfinite(point.value):
             yield {"residual": np.inf, "gap": 0.0, "dual": np.inf, "dropped": 0, "products": 0}
-        _, status, point = yield from self.correct(point, last=True)
-        return status, point
+        return (yield from self.correct(point, last=True))
 
     def at(self, m: np.ndarray) -> Point:
         """Evaluate the dual function at this temperature."""
         return self.program.at(m, self.t)
 
-    def predict(self, point: Point, growth: float) -> tuple[Point, float]:
+    def predict(self, point: Point) -> Point:
         """Move along the tangent to a lower temperature, as far as rows are not violated by more than they hold."""
-        tangent, start = self.tangent(point), self.t
+        tangent, start, growth = self.tangent(point), self.t, GROWTH
         while True:
             self.t = min(1.0, start * growth)
             m = point.m + (self.t - start) * tangent
@@ -349,23 +336,22 @@ class _Path:
             off = float(self.program.violation(trial).sum())
             if off <= STRAYED * self.total or growth < SLOWEST:
                 self.solve = None
-                return trial, growth
+                return trial
             growth = growth**0.5
 
     def tangent(self, point: Point) -> np.ndarray:
         """The derivative of the multipliers with respect to the inverse temperature."""
         if self.solve is None:
-            self.factor(point, 0.0, RIDGES[0])
+            self.factor(point, 0.0)
         assert self.solve is not None
         solve, rows, x = self.solve
         along = np.zeros(len(point.m))
         along[rows] = -solve(self.program.normal.matvec(x * self.program.log_weights)[rows])
         return np.where(self.program.is_equation | (point.m < 0), along, 0.0)
 
-    def correct(self, point: Point, *, last: bool) -> Generator[dict[str, float], bool, tuple[int, Status, Point]]:
+    def correct(self, point: Point, *, last: bool) -> Generator[dict[str, float], bool, tuple[Status, Point]]:
         """Newton's method at one temperature."""
-        program, best, stalled, taken = self.program, (np.inf, point), 0.0, 0
-        lowest = np.inf
+        program, best, stalled = self.program, (np.inf, point), 0
         loose = LOOSE * self.total
         while True:
             violation = program.violation(point)
@@ -373,43 +359,36 @@ class _Path:
             error = max(residual, gap)
             is_precise = error <= self.tolerance and self.t == 1 and self.is_precise(point, violation)
             if not np.isfinite(point.value):
-                return taken, Status.FAILED, point
+                return Status.FAILED, point
             stop = yield {"residual": residual, "gap": gap, "dual": point.value, "dropped": 0, "products": 0}
-            falls = point.value < lowest - FALLS * (1 + abs(lowest))
-            waited = FALLING if falls else 1.0
-            stalled = stalled + waited if error > 0.9 * best[0] else 0.0
-            lowest = min(lowest, point.value)
+            stalled = stalled + 1 if error > 0.9 * best[0] else 0
             best = min(best, (error, point), key=lambda pair: pair[0])
             if is_precise:
-                return taken, Status.OPTIMAL, point
+                return Status.OPTIMAL, point
             if stop:
-                return taken, Status.LIMIT, best[1]
+                return Status.LIMIT, best[1]
             if not last and (error <= self.tolerance or violation.sum() + gap <= loose):
-                return taken, Status.OPTIMAL, point
+                return Status.OPTIMAL, point
             near = best[0] <= STALLED * self.tolerance
-            if stalled >= (PATIENCE if near else LONG_PATIENCE):
-                return taken, Status.OPTIMAL if near else Status.FAILED, best[1]
-            for ridge, floor in zip(RIDGES, FLOORS, strict=True):
-                trial = self.step(point, floor * residual * min(residual, 1.0), ridge)
-                if trial is not None:
-                    break
-            else:
-                return taken, Status.OPTIMAL if near else Status.FAILED, best[1]
-            point, taken = trial, taken + 1
+            is_over = stalled >= (PATIENCE if near else LONG_PATIENCE)
+            trial = None if is_over else self.step(point, FLOOR * residual * min(residual, 1.0))
+            if trial is None:
+                return Status.OPTIMAL if near else Status.FAILED, best[1]
+            point = trial
 
-    def factor(self, point: Point, floor: float, ridge: float) -> np.ndarray:
+    def factor(self, point: Point, floor: float) -> np.ndarray:
         """Factor the system of the rows that are predicted to be active; a step is solved for again without others."""
         program = self.program
         active = program.is_equation | (point.m < 0) | (point.excess > 0)
         x = np.maximum(point.slope, floor)
         rows = np.flatnonzero(active)
-        self.solve = program.normal.factor(x, rows, ridge), rows, x
+        self.solve = program.normal.factor(x, rows, RIDGE), rows, x
         return active
 
-    def step(self, point: Point, floor: float, ridge: float) -> Point | None:
+    def step(self, point: Point, floor: float) -> Point | None:
         """A projected Newton step by Armijo's rule; None if no multiple of it decreases the function."""
         program = self.program
-        active = self.factor(point, floor, ridge)
+        active = self.factor(point, floor)
         for _ in range(REPAIRS):
             assert self.solve is not None
             solve, rows, x = self.solve
@@ -420,7 +399,7 @@ class _Path:
                 break
             active &= ~leaving
             rows = np.flatnonzero(active)
-            self.solve = program.normal.factor(x, rows, ridge), rows, x
+            self.solve = program.normal.factor(x, rows, RIDGE), rows, x
         else:
             step[leaving] = 0.0
         return self.search(point, step)

@@ -34,14 +34,10 @@ __all__ = ["MixedAnswer", "MixedProgram", "solve_mixed", "step_system"]
 
 # An average term is 1.
 
-#: Slack of an upper bound, beyond which its first multiplier does not make up for costs.
-FAR = 10.0
 #: Share of the way to the boundary that a step goes.
 LONGEST = 0.995
 #: Nats: the largest second-order term of a logarithm that is taken for true.
 LARGEST_CORRECTION = 2.0
-#: An iteration that leaves more than this share of the error is without improvement.
-IMPROVES = 0.9
 #: Iterations without improvement after which the method ends.
 PATIENCE = 12
 #: Regularization of the linear systems where variables have no entropy, which refinement takes away again. Their own
@@ -198,7 +194,7 @@ class _Method:
         rows[self.loose] = np.maximum(self.balancing(), 1.0)
         pull = self.terms.exponent(-rows) - np.log(y)
         below, low, high = np.maximum(-pull, 0.0) + 1.0, y - self.least, self.most - y[self.bounded]
-        above = np.where(high <= FAR, np.maximum(pull[self.bounded], 0.0), 0.0) + 1 / high
+        above = np.maximum(pull[self.bounded], 0.0) + 1 / high
         return _State(y, np.zeros(len(self.program.cost)), rows, slack, below, low, above, high)
 
     def balancing(self) -> np.ndarray:
@@ -221,7 +217,7 @@ class _Method:
             balance = max(float((state.y * np.abs(residuals[0])).max()), float(np.abs(residuals[1]).max(initial=0.0)))
             gap = mu * self.degree / len(state.y)
             error = max(violation, balance, gap)
-            waited = 0 if error < IMPROVES * least else waited + 1
+            waited = 0 if error < least else waited + 1
             if error < least:
                 best, least = state, error
             line = {"residual": max(violation, balance), "gap": gap, "dual": 0.0, "dropped": 0, "products": 0}
