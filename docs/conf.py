@@ -60,7 +60,7 @@ RETURNED = [  # by public functions; nobody imports them
     "maxent_cvx.explorer.explorer.Explorer",
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.solvers.backends.registry.Backend",
-    "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
+    "maxent_cvx.solvers.cvxpy.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",
     "maxent_cvx.tables.associations.Associations",
     "maxent_cvx.terms.people.People",

@@ -11,9 +11,8 @@ from .monitoring.iteration import Iteration
 from .solving.solution import Solution
 
 if TYPE_CHECKING:
-    from .conic.conic_solver import DualNewton
-    from .conic.derivatives import derivatives
-    from .conic.registration import register_with_cvxpy
+    from .cvxpy.derivatives import derivatives
+    from .cvxpy.dual_newton import DualNewton, register_with_cvxpy
 
 __all__ = [
     "ACCURACY",
@@ -35,15 +34,15 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load `DualNewton`, the solver that CVXPY calls, on first use: importing CVXPY takes a second."""
     if name == "DualNewton":
-        from .conic.conic_solver import DualNewton
+        from .cvxpy.dual_newton import DualNewton
 
         return DualNewton
     if name == "derivatives":
-        from .conic.derivatives import derivatives
+        from .cvxpy.derivatives import derivatives
 
         return derivatives
     if name == "register_with_cvxpy":
-        from .conic.registration import register_with_cvxpy
+        from .cvxpy.dual_newton import register_with_cvxpy
 
         return register_with_cvxpy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,7 @@ HELD = (
     "maxent_cvx.model.explain.relaxation.Relaxation",
     "maxent_cvx.reporting.page_file.Report",
     "maxent_cvx.solvers.backends.registry.Backend",
-    "maxent_cvx.solvers.conic.derivatives.SolutionDerivatives",
+    "maxent_cvx.solvers.cvxpy.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",
     "maxent_cvx.sources.SoftSource",
     "maxent_cvx.tables.associations.Associations",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "ATTEMPT_SIZES", "BLOCK_DETECTION", "COMPENSATION_SIZES", "LINEAR_PROGRAM_SIZES",
-    "NEWTON_COSTS", "PRESOLVE_SIZES", "SEPARABLE_SIZES",
+    "NEWTON_COSTS", "PRESOLVE_SIZES",
 ]  # fmt: skip
 
 
@@ -126,28 +126,9 @@ class AttemptSizes:
     """Problems into which one is divided: the largest independent components by themselves, the others together."""
 
 
-@dataclass(frozen=True)
-class SeparableSizes:
-    """How the systems of separable programs are solved, by the structure of their rows."""
-
-    dense_share: float = 0.3
-    """Share of the entries that are not 0 from which on rows are one dense matrix."""
-    most_dense: float = 5e7
-    """Entries of such a matrix: 400 MB."""
-    batch: int = 8_192
-    """Columns that are multiplied at a time, so that a batch of some ten rows stays in the processor's cache."""
-    least_apart: float = 0.25
-    """Share of rows without common terms from which on these are eliminated."""
-    most_rest: int = 3_000
-    """Rows that are left, up to which they are factored as a dense matrix."""
-    rounds: int = 8
-    """Rounds in which rows without common terms are chosen."""
-
-
 BLOCK_DETECTION = BlockDetection()
 PRESOLVE_SIZES = PresolveSizes()
 NEWTON_COSTS = NewtonCosts()
 COMPENSATION_SIZES = CompensationSizes()
 LINEAR_PROGRAM_SIZES = LinearProgramSizes()
 ATTEMPT_SIZES = AttemptSizes()
-SEPARABLE_SIZES = SeparableSizes()

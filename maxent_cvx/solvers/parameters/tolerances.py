@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 __all__ = [
-    "ATTEMPTS", "CERTIFICATION", "COMPENSATION", "CONIC_PROGRAM", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS",
-    "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION", "SEPARABLE",
+    "ATTEMPTS", "CERTIFICATION", "COMPENSATION", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS",
+    "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION",
     "SUBSTITUTION",
 ]  # fmt: skip
 
@@ -236,59 +236,6 @@ class ConvexConstraints:
 
 
 @dataclass(frozen=True)
-class ConicProgram:
-    """DUAL_NEWTON as a solver of CVXPY's conic programs."""
-
-    residual: float = 1e-7
-    """Relative to the size of the summands of a row: the largest violation of an optimal answer."""
-    usable: float = 1e-2
-    """Relative: the largest violation of an answer that is returned as inaccurate."""
-    largest_log_weight: float = 600.0
-    """Largest |log w| of a weight w: exp does not overflow there, nor for multipliers of usual size added to it."""
-    small_average: float = 0.1
-    """A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1."""
-    vanished_average: float = 1e-12
-    """A smaller average count is zero, and cannot be scaled."""
-    gap: float = 1e-7
-    """Relative to the summands of the objective: the largest gap of an optimal answer to what is no entropy program."""
-    rounded_gap: float = 1e-12
-    """The same of a gap that is rounding, and that no method makes less."""
-    nearly: float = 1e-5
-    """The same, and of violations, of an answer that is returned as inaccurate."""
-    share: float = 0.1
-    """Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0:
-    it is what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does. Beside such costs a
-    gap that is small for the entropies is sought first."""
-    no_side: float = 1e-8
-    """The side of a row without variables, absolute, and the cost of a variable in no row, relative to the largest,
-    that count as 0: CLARABEL's tolerance for what has nothing to be compared with."""
-    rounding: float = 1e-14
-    """Relative to other coefficients of the same variables: rows whose largest is less look like rounding errors."""
-    proof: float = 1e-4
-    """A proof that there is no solution refutes those that are less than about 1 / `proof` units large."""
-    strict: float = 1e-7
-    """Relative to the largest: a multiplier, or a slack, that is not 0. Where both are less there is no derivative."""
-    derivative: float = 1e-7
-    """Relative residual of the system of derivatives."""
-    derivative_ridge: float = 1e-11
-    """Its relative ridge, with which rows that repeat others do not matter; refinement takes it away again."""
-    derivative_rounds: int = 10
-    """Rounds of refinement."""
-    contradiction: float = 1e-6
-    """Relative to the scale of the rows: the least elastic relaxation at which rows are called contradictory."""
-
-
-@dataclass(frozen=True)
-class Separable:
-    """Separable programs in the logarithmic domain."""
-
-    ridge: float = 1e-13
-    """Relative ridge of the least-squares problem by which costs are centred."""
-    rounding: float = 4 * EPS
-    """Rounding error of the dual function, relative to the sum of the absolute values of its summands."""
-
-
-@dataclass(frozen=True)
 class SoftRows:
     """The costs of soft rows."""
 
@@ -329,7 +276,5 @@ DIAGNOSIS = Diagnosis()
 MULTIPLIERS = Multipliers()
 COMPENSATION = Compensating()
 CONVEX_CONSTRAINTS = ConvexConstraints()
-CONIC_PROGRAM = ConicProgram()
 PENALTIES = SoftRows()
-SEPARABLE = Separable()
 ATTEMPTS = Attempts()

@@ -8,42 +8,34 @@ left a Schur complement of n rows. All else is a sparse product, and a dense or 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..linear_algebra.cholesky import regularized_cholesky
 from ..linear_algebra.sparse_system import ldl_factor
-from ..parameters.size_limits import SEPARABLE_SIZES
 from ..rows.sparse import entry_rows
 
-__all__ = ["NormalMatrix", "normal_matrix"]
+__all__ = ["Dense", "Solve", "Sparse", "normal_matrix"]
+
+#: Share of the entries that are not 0 from which on rows are one dense matrix.
+DENSE_SHARE = 0.3
+#: Entries of a dense matrix, at most: 400 MB.
+MOST_DENSE = 5e7
+#: Columns that are multiplied at a time, so that a batch of some ten rows stays in the processor's cache.
+BATCH = 8_192
+#: Share of rows without common terms from which on these are eliminated.
+LEAST_APART = 0.25
+#: Rows that are left, up to which they are factored as a dense matrix.
+MOST_REST = 3_000
+#: Rounds in which rows without common terms are chosen.
+ROUNDS = 8
 
 #: Solves for right-hand sides of the chosen rows.
 Solve = Callable[[np.ndarray], np.ndarray]
 
 
-class NormalMatrix(Protocol):
-    """Products with M, and factors of M diag(x) M'."""
-
-    def matvec(self, x: np.ndarray) -> np.ndarray:
-        """Compute M x."""
-        ...
-
-    def rmatvec(self, m: np.ndarray) -> np.ndarray:
-        """Compute M' m."""
-        ...
-
-    def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float, added: np.ndarray | None = None) -> Solve:
-        """Factor M diag(x) M' of some rows, in ascending order, its diagonal raised by a relative ridge.
-
-        `added`, one a row of M, is added to the diagonal too; it is 0 for equations.
-        """
-        ...
-
-
-def normal_matrix(matrix: sp.csr_array, is_equation: np.ndarray) -> NormalMatrix:
+def normal_matrix(matrix: sp.csr_array, is_equation: np.ndarray) -> Dense | Sparse:
     """Choose a way by the structure of a matrix.
 
     Parameters
@@ -53,12 +45,11 @@ def normal_matrix(matrix: sp.csr_array, is_equation: np.ndarray) -> NormalMatrix
         Only equations are eliminated, as they are always active.
     """
     n_rows, n_terms = matrix.shape
-    limits = SEPARABLE_SIZES
-    if matrix.nnz >= limits.dense_share * n_rows * n_terms and n_rows * n_terms <= limits.most_dense:
+    if matrix.nnz >= DENSE_SHARE * n_rows * n_terms and n_rows * n_terms <= MOST_DENSE:
         return Dense(matrix)
     apart = disjoint_rows(matrix, is_equation)
     n_rest = n_rows - len(apart)
-    if len(apart) >= limits.least_apart * n_rows and n_rest <= limits.most_rest and n_rest * len(apart) <= 4e7:
+    if len(apart) >= LEAST_APART * n_rows and n_rest <= MOST_REST and n_rest * len(apart) <= MOST_DENSE:
         return Arrow(matrix, apart)
     return Sparse(matrix)
 
@@ -74,7 +65,7 @@ def disjoint_rows(matrix: sp.csr_array, allowed: np.ndarray) -> np.ndarray:
     rank[np.lexsort((np.arange(n_rows), length))] = np.arange(n_rows)
     row, term = entry_rows(matrix), matrix.indices
     left, chosen = allowed & (length > 0), np.zeros(n_rows, dtype=bool)
-    for _ in range(SEPARABLE_SIZES.rounds):
+    for _ in range(ROUNDS):
         entries = left[row]
         if not entries.any():
             break
@@ -106,10 +97,10 @@ class Dense:
     def factor(self, x: np.ndarray, rows: np.ndarray, ridge: float, added: np.ndarray | None = None) -> Solve:
         """Factor M diag(x) M' of some rows, its diagonal raised by a relative ridge."""
         some = self.matrix if len(rows) == len(self.matrix) else self.matrix[rows]
-        hessian, step = np.zeros((len(rows), len(rows))), SEPARABLE_SIZES.batch
-        for begin in range(0, len(x), step):  # batches that the processor's cache holds
-            batch = some[:, begin : begin + step]
-            hessian += (batch * x[begin : begin + step]) @ batch.T
+        hessian = np.zeros((len(rows), len(rows)))
+        for begin in range(0, len(x), BATCH):  # batches that the processor's cache holds
+            batch = some[:, begin : begin + BATCH]
+            hessian += (batch * x[begin : begin + BATCH]) @ batch.T
         raised = ridge * hessian.diagonal() + (0.0 if added is None else added[rows])
         return regularized_cholesky(hessian, raised, is_inverted=False)
 
@@ -134,7 +125,7 @@ class Sparse:
         hessian = sp.csr_array(some @ sp.diags_array(x) @ some.T)
         if added is not None:
             hessian = sp.csr_array(hessian + sp.diags_array(added[rows]))
-        if len(rows) <= SEPARABLE_SIZES.most_rest:
+        if len(rows) <= MOST_REST:
             dense = hessian.toarray()
             return regularized_cholesky(dense, ridge * dense.diagonal(), is_inverted=False)
         return ldl_factor(sp.csc_array(hessian), ridge).solve

@@ -11,12 +11,24 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from ..certificate.certificate import ACCURACY
-from ..parameters.tolerances import CONIC_PROGRAM
 from ..rows.sparse import most_by_row
 
 __all__ = ["ConeProgram", "Distance"]
 
 TINY = np.finfo(float).tiny
+#: Relative to the size of the summands of a row: the largest violation of an optimal answer.
+RESIDUAL = 1e-7
+#: Relative to the summands of the objective: the largest gap of an optimal answer to what is not an entropy program.
+GAP = 1e-7
+#: Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0: it is
+#: what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does. Beside such costs a gap that
+#: is small for the entropies is sought first.
+SHARE = 0.1
+#: The side of a row without variables, absolute, and the cost of a variable in no row, relative to the largest, that
+#: count as 0: CLARABEL's tolerance for what has nothing to be compared with.
+NO_SIDE = 1e-8
+#: A proof that there is no solution refutes those that are less than about 1 / `PROOF` units large.
+PROOF = 1e-4
 
 
 @dataclass(frozen=True)
@@ -52,17 +64,12 @@ class Distance:
 
         By Pinsker's inequality at most a share `ACCURACY` of the mass is then misplaced.
         """
-        return max(self.primal, self.dual) <= CONIC_PROGRAM.residual and np.sqrt(2 * self.gap) <= ACCURACY
+        return max(self.primal, self.dual) <= RESIDUAL and np.sqrt(2 * self.gap) <= ACCURACY
 
     @property
     def is_optimal(self) -> bool:
         """Whether the answer to a program that is no entropy program counts as optimal."""
-        return self.largest <= CONIC_PROGRAM.residual and self.relative_gap <= CONIC_PROGRAM.gap
-
-    @property
-    def is_near(self) -> bool:
-        """Whether the answer is near enough to be returned as inaccurate."""
-        return max(self.primal, self.dual, self.gap) <= CONIC_PROGRAM.usable
+        return self.largest <= RESIDUAL and self.relative_gap <= GAP
 
     def __str__(self) -> str:
         return f"relative violations {self.primal:.1e} primal, {self.dual:.1e} dual, gap {self.gap:.1e}"
@@ -117,13 +124,13 @@ class ConeProgram:
         """
         sides, is_equation = self.b[self.linear], np.arange(self.linear.stop) < self.n_zero
         is_empty = np.diff(self.A.indptr)[self.linear] == 0
-        wrong = np.flatnonzero(is_empty & (np.where(is_equation, np.abs(sides), -sides) > CONIC_PROGRAM.no_side))
+        wrong = np.flatnonzero(is_empty & (np.where(is_equation, np.abs(sides), -sides) > NO_SIDE))
         return int(wrong[0]) if len(wrong) else None
 
     @cached_property
     def unlimited(self) -> np.ndarray:
         """Columns that have a cost, more than rounding beside the largest, and stand in no row or quadratic term."""
-        is_free = np.abs(self.c) > CONIC_PROGRAM.no_side * np.abs(self.c).max(initial=0.0)
+        is_free = np.abs(self.c) > NO_SIDE * np.abs(self.c).max(initial=0.0)
         in_cones = self.A.indices[self.A.indptr[self.linear.stop] :]
         is_free[in_cones] = False  # these few first, which mostly are all
         if is_free.any():
@@ -200,7 +207,7 @@ class ConeProgram:
         with np.errstate(over="ignore"):
             summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
             summands += np.abs(np.where(finite, self.b, 0)) @ np.abs(dual)
-            summands += CONIC_PROGRAM.share * np.abs(self.c).max(initial=0.0)
+            summands += SHARE * np.abs(self.c).max(initial=0.0)
             relative_gap = (gap + balance @ self._reach(size, of_row, z)) / (summands + TINY)
         return replace(found, largest=float(largest), relative_gap=float(relative_gap))
 
@@ -245,8 +252,26 @@ class ConeProgram:
         wrong_sign = -dual[n:m] / (np.abs(dual).max(initial=0.0) + TINY)
         return float(max(wrong_sign.max(initial=0.0), outside.max(initial=0.0)))
 
-    def direction_violation(self, z: np.ndarray) -> float:
-        """By how much -A z is not in K, relative to the largest summand of any row: z is no direction in all rows."""
+    def proves_infeasible(self, dual: np.ndarray) -> bool:
+        """Whether dual values are in the dual cone, A' dual = 0 and b' dual < 0: then b - A z in K has no solution.
+
+        As z' A' dual <= b' dual for all solutions, a residual of A' dual refutes those that are not very large; the
+        unit of a column is the largest right-hand side divided by the column's largest coefficient.
+        """
+        b = np.where(np.isfinite(self.b), self.b, 0.0)
+        largest = np.zeros(self.A.shape[1])
+        np.maximum.at(largest, self.A.indices, np.abs(self.A.data))
+        units = np.abs(b).max(initial=0.0) / np.where(largest > 0, largest, np.inf)
+        against = -float(b @ dual)
+        is_zero = float(np.abs(self.A.T @ dual) @ units) <= PROOF * against
+        outside = self.outside(dual).max(initial=0.0) / (np.abs(dual).max(initial=0.0) or 1.0)
+        return bool(against > 0 and is_zero and outside <= RESIDUAL)
+
+    def proves_unbounded(self, z: np.ndarray) -> bool:
+        """Whether z is a direction in which the objective falls and all rows hold for ever."""
+        fall = -float(self.c @ z)
+        curved = 0.0 if self.P is None else float(np.abs(self.P @ z).max(initial=0.0))
         size = self._sizes @ np.abs(z)
         slack = np.where(np.isfinite(self.b), -(self.A @ z), 0.0)
-        return self._violation(slack, np.full(len(slack), float(size.max(initial=0.0)) + TINY))
+        off = self._violation(slack, np.full(len(slack), float(size.max(initial=0.0)) + TINY))
+        return bool(fall > 0 and curved <= RESIDUAL * fall and off <= RESIDUAL)

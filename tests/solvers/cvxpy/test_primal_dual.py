@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from test_separable_newton import margins, random_program, transport
 
 from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.cvxpy.newton import SeparableProgram, solve_separable
+from maxent_cvx.solvers.cvxpy.primal_dual import MixedAnswer, MixedProgram, solve_mixed, step_system
 from maxent_cvx.solvers.monitoring.monitor import Monitor
-from maxent_cvx.solvers.separable.mixed_program import MixedProgram
-from maxent_cvx.solvers.separable.newton import solve_separable
-from maxent_cvx.solvers.separable.primal_dual import MixedAnswer, solve_mixed
-from maxent_cvx.solvers.separable.separable_program import SeparableProgram
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -90,6 +88,28 @@ def test_constants_change_nothing(by: float):
     assert abs(first.iterations - other.iterations) <= 1
     np.testing.assert_allclose(other.y, first.y, atol=1e-5)
     np.testing.assert_allclose(other.others, first.others, atol=1e-5)
+
+
+@examples(25)
+@given(seed=seeds)
+def test_systems(seed: int):
+    """Systems of a step are solved to rounding, with rows that repeat others, and again for other diagonals."""
+    rng = np.random.default_rng(seed)
+    program = with_others(seed)
+    twice = sp.csr_array(program.terms.matrix[[0, 0, 2, 3, 4, 5]])
+    program = replace(program, terms=replace(program.terms, matrix=twice))
+    M, N, P = twice.toarray(), program.others.toarray(), program.curvature.toarray()
+    N[1], program = N[0], replace(program, others=sp.csr_array(np.vstack([N[0], N[0], N[2:]])))
+    system = step_system(program)
+    for _ in range(2):
+        D, W = rng.uniform(0.1, 10, M.shape[1]), np.append(np.zeros(2), rng.uniform(0.1, 10, 4))
+        system.update(D, W)
+        y, v, rows = rng.normal(size=M.shape[1]), rng.normal(size=3), rng.normal(size=6)
+        right = D * y + M.T @ rows, P @ v + N.T @ rows, M @ y + N @ v - W * rows
+        y, v, rows = system.solve(*right)
+        np.testing.assert_allclose(D * y + M.T @ rows, right[0], atol=1e-8)
+        np.testing.assert_allclose(P @ v + N.T @ rows, right[1], atol=1e-8)
+        np.testing.assert_allclose(M @ y + N @ v - W * rows, right[2], atol=1e-8)
 
 
 def test_limits():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.parameters.dual_methods import SEPARABLE_NEWTON
+from maxent_cvx.solvers.cvxpy.dual_newton import WARM
 
 
 def transport(most: float | None) -> tuple[cp.Problem, cp.Parameter]:
@@ -39,7 +39,7 @@ def test_the_same_sooner(most: float | None, by: float):
     again = cp.Problem(problem.objective, problem.constraints)
     assert again.solve(solver=DualNewton()) == pytest.approx(value, abs=1e-9)
     np.testing.assert_allclose(found, again.variables()[0].value, atol=1e-8)
-    assert taken <= again.solver_stats.num_iters + SEPARABLE_NEWTON.warm
+    assert taken <= again.solver_stats.num_iters + WARM
     if by <= 1e-2 and most is None:
         assert taken < first / 2
 

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.cvxpy.newton import LONG_PATIENCE, SeparableAnswer, SeparableProgram, solve_separable
+from maxent_cvx.solvers.cvxpy.normal_matrix import Arrow, Dense, Sparse, disjoint_rows, normal_matrix
 from maxent_cvx.solvers.monitoring.monitor import Monitor
-from maxent_cvx.solvers.parameters.dual_methods import SEPARABLE_NEWTON
-from maxent_cvx.solvers.separable.newton import SeparableAnswer, solve_separable
-from maxent_cvx.solvers.separable.normal_matrix import Arrow, Dense, Sparse, disjoint_rows, normal_matrix
-from maxent_cvx.solvers.separable.separable_program import SeparableProgram
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -147,5 +145,5 @@ def test_no_answer():
     """Of rows that contradict each other the method says that it failed, and not that it is optimal."""
     matrix = sp.csr_array(np.array([[1.0, 1.0], [1.0, 1.0]]))
     program = SeparableProgram(matrix, np.array([1.0, 2.0]), np.ones(2, bool), np.zeros(2))
-    answer = solve_separable(program, max_iterations=SEPARABLE_NEWTON.long_patience * 3)
+    answer = solve_separable(program, max_iterations=LONG_PATIENCE * 3)
     assert answer.status in (Status.FAILED, Status.LIMIT)

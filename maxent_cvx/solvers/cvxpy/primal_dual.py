@@ -1,30 +1,101 @@
 """A primal-dual interior-point method for entropies with bounds, inequalities and variables that have no entropy.
 
-The conditions of optimality of a :class:`.MixedProgram` are solved for y, v, the multipliers l = -m of the rows, the
-slacks s of the inequalities and the multipliers of the bounds, by Newton's method along the central path, on which the
-products of slacks and multipliers are mu, with Mehrotra's (1992) predictor and corrector. The logarithm is expanded to
-the second order. As the entropy and the barrier of y > 0 are together self-concordant (Nesterov and Nemirovski, 1994,
-section 5.1), some twenty steps are taken from any start, however large the costs. At the end, y is computed from the
-multipliers, as exp(c - 1 + M' m) between the bounds.
+    maximise sum y (c - log y) - q' v - v' P v / 2  over  M y + N v = r (equations) or <= r, and l <= y <= u.
+
+The conditions of optimality are solved for y, v, the multipliers l = -m of the rows, the slacks s of the inequalities
+and the multipliers of the bounds, by Newton's method along the central path, on which the products of slacks and
+multipliers are mu, with Mehrotra's (1992) predictor and corrector. The logarithm is expanded to the second order. As
+the entropy and the barrier of y > 0 are together self-concordant (Nesterov and Nemirovski, 1994, section 5.1), some
+twenty steps are taken from any start, however large the costs. At the end, y is computed from the multipliers, as
+exp(c - 1 + M' m) between the bounds. The linear system of a step is
+
+    D dy + M' dl = a,   P dv + N' dl = b,   M dy + N dv - W dl = e,
+
+with diagonal D and W. Without v, dy is eliminated, and the structure of M is used (:mod:`.normal_matrix`); else the
+sparse system is factored as it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import qdldl
 import scipy.sparse as sp
 
 from ..answer import Status
 from ..linear_algebra.sparse_system import ldl_factor
 from ..monitoring.monitor import Monitor
-from ..parameters.dual_methods import PRIMAL_DUAL
-from ..parameters.tolerances import SEPARABLE
-from .mixed_program import MixedProgram
-from .step_system import step_system
+from .newton import LEAST_SQUARES_RIDGE, SeparableProgram
+from .normal_matrix import Solve
 
-__all__ = ["MixedAnswer", "solve_mixed"]
+__all__ = ["MixedAnswer", "MixedProgram", "solve_mixed", "step_system"]
+
+# An average term is 1.
+
+#: Share of the way to the boundary that a step goes.
+LONGEST = 0.995
+#: Nats: the largest second-order term of a logarithm that is taken for true.
+LARGEST_CORRECTION = 2.0
+#: Iterations without improvement after which the method ends.
+PATIENCE = 12
+#: Regularization of the linear systems where variables have no entropy, which refinement takes away again. Their own
+#: curvature, multipliers of inequalities by slacks, is down to 1e-9; less ridge is too little at prices of 1e5.
+RIDGE = 1e-9
+#: Rounds of iterative refinement of these.
+REFINEMENTS = 8
+#: Relative residual at which they end.
+REFINED = 1e-14
+#: Relative: terms of the point and terms that multipliers say are taken for each other if no further apart.
+SAME = 1e-6
+#: Multiple of the tolerance at which an answer is taken that rounding does not let improve.
+STALLED = 1e2
+#: Relative to the largest right-hand side: the smallest violation that is asked for.
+SMALLEST_VIOLATION = 1e-13
+#: Nats a term: the largest gap by residuals of rows, times their multipliers, at which to stop.
+GAP = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class MixedProgram:
+    """A separable program and variables v beside its terms.
+
+    Attributes
+    ----------
+    terms : SeparableProgram
+        M, r, c and the bounds.
+    others : csr_array, shape (rows, variables)
+        N.
+    cost : ndarray, one a variable
+        q.
+    curvature : csc_array, shape (variables, variables)
+        P, symmetric and positive semidefinite.
+    """
+
+    terms: SeparableProgram
+    others: sp.csr_array
+    cost: np.ndarray
+    curvature: sp.csc_array
+
+    def centred(self) -> tuple[MixedProgram, np.ndarray]:
+        """The same problem with c - M' a and q + N' a, as near to 0 as equations can make them, and a.
+
+        Multipliers are m - a: as M y + N v = r, the objective differs by the constant a' r.
+        """
+        if not len(self.cost):
+            terms, a = self.terms.centred()
+            return replace(self, terms=terms), a
+        terms, a = self.terms, np.zeros(len(self.terms.right))
+        at = terms.equations
+        rows = sp.csr_array(sp.hstack([terms.matrix[at], self.others[at]]))
+        values = np.concatenate([terms.log_weights, -self.cost])
+        if len(at):
+            factor = ldl_factor(sp.csc_array(rows @ rows.T), LEAST_SQUARES_RIDGE)
+            for _ in range(2):  # the second time for the rounding error of the first, which large constants enlarge
+                a[at] += factor.solve(rows @ (values - rows.T @ a[at]))
+        smaller = replace(terms, log_weights=terms.log_weights - terms.matrix.T @ a)
+        return replace(self, terms=smaller, cost=self.cost + self.others.T @ a), a
 
 
 class MixedAnswer(NamedTuple):
@@ -104,7 +175,7 @@ class _Method:
         self.program, self.terms = program, program.terms
         terms = program.terms
         largest = float(np.abs(terms.right[terms.is_equation]).max(initial=0.0))
-        self.tolerance = max(tolerance, PRIMAL_DUAL.rounding * largest)
+        self.tolerance = max(tolerance, SMALLEST_VIOLATION * largest)
         n_terms = len(terms.log_weights)
         self.least = np.zeros(n_terms) if terms.least is None else terms.least
         self.bounded = np.empty(0, dtype=int) if terms.most is None else np.flatnonzero(np.isfinite(terms.most))
@@ -123,7 +194,7 @@ class _Method:
         rows[self.loose] = np.maximum(self.balancing(), 1.0)
         pull = self.terms.exponent(-rows) - np.log(y)
         below, low, high = np.maximum(-pull, 0.0) + 1.0, y - self.least, self.most - y[self.bounded]
-        above = np.where(high <= PRIMAL_DUAL.far, np.maximum(pull[self.bounded], 0.0), 0.0) + 1 / high
+        above = np.maximum(pull[self.bounded], 0.0) + 1 / high
         return _State(y, np.zeros(len(self.program.cost)), rows, slack, below, low, above, high)
 
     def balancing(self) -> np.ndarray:
@@ -131,7 +202,7 @@ class _Method:
         if not len(self.program.cost):
             return np.ones(len(self.loose))
         others = sp.csr_array(self.program.others[self.loose])
-        factor = ldl_factor(sp.csc_array(others.T @ others), SEPARABLE.ridge)
+        factor = ldl_factor(sp.csc_array(others.T @ others), LEAST_SQUARES_RIDGE)
         return -(others @ factor.solve(self.program.cost))
 
     def run(self, max_iterations: int, monitor: Monitor) -> tuple[Status, _State, int]:
@@ -146,7 +217,7 @@ class _Method:
             balance = max(float((state.y * np.abs(residuals[0])).max()), float(np.abs(residuals[1]).max(initial=0.0)))
             gap = mu * self.degree / len(state.y)
             error = max(violation, balance, gap)
-            waited = 0 if error < PRIMAL_DUAL.improves * least else waited + 1
+            waited = 0 if error < least else waited + 1
             if error < least:
                 best, least = state, error
             line = {"residual": max(violation, balance), "gap": gap, "dual": 0.0, "dropped": 0, "products": 0}
@@ -159,9 +230,9 @@ class _Method:
                 return Status.OPTIMAL, best, iteration
             if stop or iteration == max_iterations:
                 return Status.LIMIT, best, iteration
-            trial = None if waited > PRIMAL_DUAL.patience else self.step(state, residuals, mu)
+            trial = None if waited > PATIENCE else self.step(state, residuals, mu)
             if trial is None:
-                is_near = least <= PRIMAL_DUAL.stalled * self.tolerance
+                is_near = least <= STALLED * self.tolerance
                 return Status.OPTIMAL if is_near else Status.FAILED, best, iteration
             state = trial
         raise AssertionError
@@ -177,11 +248,11 @@ class _Method:
         the same. A difference of logarithms costs half of its square.
         """
         point = self.terms.at(m)
-        size, limit = np.abs(m), PRIMAL_DUAL.gap * float(point.y.sum())
+        size, limit = np.abs(m), GAP * float(point.y.sum())
         lacking = float(size @ self.lacking(point.excess, state))
         if lacking <= limit:
             return point.y
-        is_near = (point.slope > 0) & (np.abs(state.y / point.y - 1) <= PRIMAL_DUAL.same)
+        is_near = (point.slope > 0) & (np.abs(state.y / point.y - 1) <= SAME)
         mixed = np.where(is_near, state.y, point.y)
         excess = self.terms.normal.matvec(mixed) - self.terms.right
         return mixed if float(size @ self.lacking(excess, state)) < lacking else point.y
@@ -197,7 +268,7 @@ class _Method:
         y = self.terms_at(state, m)
         violation = self.lacking(self.terms.normal.matvec(y) - self.terms.right, state)
         is_small = float(violation.max(initial=0.0)) <= self.tolerance
-        return is_small and float(np.abs(m) @ violation) <= PRIMAL_DUAL.gap * float(y.sum())
+        return is_small and float(np.abs(m) @ violation) <= GAP * float(y.sum())
 
     def mu(self, state: _State) -> float:
         """The mean product of slacks and multipliers."""
@@ -232,9 +303,9 @@ class _Method:
             centring - affine.above * affine.high,
             centring - affine.slack * affine.rows[self.loose],
         )
-        curved = np.minimum((affine.y / state.y) ** 2 / 2, PRIMAL_DUAL.largest_correction)
+        curved = np.minimum((affine.y / state.y) ** 2 / 2, LARGEST_CORRECTION)
         combined = self.direction(state, (residuals[0] + primal * curved, *residuals[1:]), products)
-        primal, dual = (min(1.0, PRIMAL_DUAL.longest * length) for length in self.lengths(state, combined))
+        primal, dual = (min(1.0, LONGEST * length) for length in self.lengths(state, combined))
         moved = state.moved(combined, primal, dual)
         return moved if np.isfinite(moved.y).all() and np.isfinite(moved.rows).all() else None
 
@@ -262,3 +333,71 @@ class _Method:
 def _room(value: np.ndarray, change: np.ndarray) -> float:
     """The largest multiple of a change, at most 1, that keeps values at 0 or above."""
     return float(1 / max(1.0, float((-change / value).max(initial=0.0))))
+
+
+#: dy, dv and dl.
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def step_system(program: MixedProgram) -> _OfRows | _OfAll:
+    """Choose a way by whether there are variables without entropy."""
+    return _OfAll(program) if program.others.shape[1] else _OfRows(program)
+
+
+class _OfRows:
+    def __init__(self, program: MixedProgram) -> None:
+        self.normal = program.terms.normal
+        self.rows = np.arange(len(program.terms.right))
+        self.x = np.empty(0)
+        self.factored: Solve | None = None
+
+    def update(self, d: np.ndarray, w: np.ndarray) -> None:
+        self.x = 1 / d
+        self.factored = self.normal.factor(self.x, self.rows, LEAST_SQUARES_RIDGE, w)
+
+    def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> Parts:
+        assert self.factored is not None
+        rows = self.factored(self.normal.matvec(self.x * a) - e)
+        return self.x * (a - self.normal.rmatvec(rows)), b, rows
+
+
+class _OfAll:
+    """[D + P, B'; B, -W] of all variables, B = (M, N): factored with a ridge, which refinement takes away again."""
+
+    def __init__(self, program: MixedProgram) -> None:
+        n_terms, n_rows = program.terms.matrix.shape[1], len(program.terms.right)
+        self.n_terms, self.n = n_terms, n_terms + program.others.shape[1]
+        P = sp.block_diag([sp.csc_array((n_terms, n_terms)), program.curvature])
+        B = sp.hstack([program.terms.matrix, program.others])
+        self.constant = sp.csr_array(sp.block_array([[P, B.T], [B, None]]))
+        self.sign = np.repeat([1.0, -1.0], [self.n, n_rows])
+        # The diagonal is stored, last in its column of the upper triangle, also where it is 0.
+        self.upper = sp.csc_matrix(sp.triu(self.constant + sp.eye_array(len(self.sign)), format="csc"))
+        self.upper.sort_indices()
+        self.at = self.upper.indptr[1:] - 1
+        self.diagonal = np.zeros(len(self.sign))
+        self.factor: qdldl.Solver | None = None
+
+    def update(self, d: np.ndarray, w: np.ndarray) -> None:
+        self.diagonal = np.concatenate([d, np.zeros(self.n - self.n_terms), -w])
+        self.upper.data[self.at] = self.constant.diagonal() + self.diagonal + RIDGE * self.sign
+        if self.factor is None:
+            self.factor = qdldl.Solver(self.upper, upper=True)
+        else:
+            self.factor.update(self.upper, upper=True)
+
+    def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> Parts:
+        assert self.factor is not None
+        right = np.concatenate([a, b, e])
+        found, missing, best = np.zeros(len(right)), right, np.inf
+        enough = REFINED * (1 + np.abs(right).max(initial=0.0))
+        for _ in range(REFINEMENTS):
+            trial = found + self.factor.solve(missing)
+            rest = right - self.constant @ trial - self.diagonal * trial
+            off = float(np.abs(rest).max(initial=0.0))
+            if not off < best:
+                break
+            found, missing, best = trial, rest, off
+            if best <= enough:
+                break
+        return found[: self.n_terms], found[self.n_terms : self.n], found[self.n :]

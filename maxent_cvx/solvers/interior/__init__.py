@@ -1,1 +1,0 @@
-"""An interior-point method for cone programs with exponential cones, where there is more than entropies."""

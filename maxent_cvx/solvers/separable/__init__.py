@@ -1,1 +1,0 @@
-"""Sums of entropies over rows and bounds, in the logarithmic domain, for problems that come from CVXPY."""
