@@ -12,7 +12,7 @@ from .. import measures
 from ..errors import TableError
 from ..model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from ..sources import Statement
-from ..system.local_workers import local_client
+from ..system.executors import local_client
 from ..views import Release
 from . import document
 from .advice import withholding

@@ -16,7 +16,7 @@ from maxent_cvx.model.partitioned.whole import Whole
 from maxent_cvx.model.stacking import stacked
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.sources import NamedPeople, as_source, read_statement
-from maxent_cvx.system.executors import LocalExecutor
+from maxent_cvx.system.executors import Executor
 from maxent_cvx.views.partitioned.partitioned_release import divided
 
 QI = ["g", "d", "age"]
@@ -50,7 +50,7 @@ def some_people(records: pd.DataFrame, n: int = 3) -> dict[str, dict[str, object
 
 def whole_of(release: mx.Release, n: int, people: Any = None) -> Whole:
     """A release in n partitions, or as many as it has buckets."""
-    return Whole(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
+    return Whole(divided(release, min(n, len(release.buckets))), people, Executor(threads=1))
 
 
 def in_parts(whole: Whole, said: Sequence[Any]) -> PosedInParts:

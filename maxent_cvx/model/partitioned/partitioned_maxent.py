@@ -18,8 +18,7 @@ from ...solvers.backends.registry import find
 from ...solvers.monitoring.monitor import Callback, Monitor
 from ...solvers.partitioned.solve import solve_partitioned
 from ...sources import NamedPeople, Source, as_source, read_statement
-from ...system.executors import Executor, executor_for
-from ...system.out_of_core import OutOfCoreExecutor
+from ...system.executors import Executor
 from ...system.progress import progress_bar
 from ...terms.partitioned.part_space import PartSpace
 from ...terms.rows import Rows
@@ -82,7 +81,7 @@ class PartitionedMaxEnt(Shown):
     ) -> None:
         arguments.instance(release, PartitionedRelease, "release")
         self.release, self._described = release, people
-        self._executor: Executor = executor_for(client)
+        self._executor = Executor(client)
         facts = tuple([NamedPeople()][: len(self._whole.people)])
         told: dict[str, EmittedRows] = {fact.label: self._whole.told(fact, None) for fact in facts}
         self._held = KnowledgeBase.of(self._space, facts, told)
@@ -256,8 +255,8 @@ class PartitionedMaxEnt(Shown):
         threads : int, optional
             Without a client: how many partitions are worked on at a time, by default one a processor.
         scratch : str or path, optional
-            Without a client: a folder for what is not worked on, in files that are gone with the answer. Memory is then
-            that of the partitions at work.
+            Without a client: a folder for results of partitions beyond a share of the memory, by default 60 %, in
+            files that are removed with the answer. It needs the extra ``maxent-cvx[dask]``.
         allow_inaccurate : bool
             Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
         time_limit : float
@@ -285,7 +284,7 @@ class PartitionedMaxEnt(Shown):
             If a source says other things of different partitions; if an option is none, or `threads` no number of
             them; if a client and a scratch folder are given.
         TableError
-            If the scratch folder cannot be written to.
+            If the scratch folder cannot be written to, or `distributed` is not installed.
 
         Examples
         --------
@@ -308,9 +307,9 @@ class PartitionedMaxEnt(Shown):
         if scratch is not None:
             if client is not None:
                 raise StatementError("workers of a client have folders of their own; leave scratch or client out")
-            self._work_on(OutOfCoreExecutor(scratch, threads))
+            self._work_on(Executor.spilling(scratch, threads))
         elif client is not None or threads is not None:
-            self._work_on(executor_for(client, threads))
+            self._work_on(Executor(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
             told = callback if verbose or progress is False else also_shown(bar, callback)
