@@ -37,7 +37,8 @@ def test_map_and_reduce(executor):
 
 def test_delayed_makers(executor):
     """A maker may be a Delayed of Dask; what follows it is one again, and is done where it is."""
-    dask = pytest.importorskip("dask")
+    import dask
+
     makers = [dask.delayed(mul)(i, 10) for i in range(4)]
     followed = [then(maker, add, 1) for maker in makers]
     assert all(dask.is_dask_collection(maker) for maker in followed)
@@ -72,7 +73,9 @@ def test_results_are_no_tasks(executor):
 @pytest.mark.parametrize("what", ["gone", "full"])
 def test_workers_that_take_no_task(what):
     """With a limit of time of its own, Dask fails what nobody works on, and that is said."""
-    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    distributed = pytest.importorskip("distributed")
+    import dask
+
     kind: dict[str, Any] = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     settings = {**PATIENT_DASK, "distributed.scheduler.no-workers-timeout": "0.5s"}
     if what == "full":  # paused at once, with nothing that could be written to disk
@@ -94,9 +97,12 @@ def test_workers_that_take_no_task(what):
             Executor(client).reduce(sum, Executor(client).made([int, int]))
 
 
-def test_workers_of_this_machine():
+def test_workers_of_this_machine(monkeypatch):
     """They are set not to wait for ever, and to keep memory; the settings of the user stay as they were."""
-    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    import dask
+
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)  # Dask left it, if it started workers before
     before = {name: dask.config.get(name, None) for name in SETTINGS}
     with local_client(1) as client:
         (environment,) = client.run(os.environ.copy).values()
