@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import measures
 from ..errors import TableError
-from ..model.partitioned.partitioned_maxent import PartitionedMaxEnt
+from ..model.partitioned import PartitionedMaxEnt
 from ..sources import Statement
 from ..system.executors import local_client
 from ..views import Release

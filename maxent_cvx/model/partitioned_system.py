@@ -1,9 +1,22 @@
-"""What the driver knows of a release in partitions, and counts of it when a source asks."""
+"""The rows of a model in partitions: from sources that know nothing of partitions to one problem in parts.
+
+Buckets share no term, so that a partition of whole buckets has its own terms and its own published rows, and
+
+    A x = sum over partitions j of A_j x_j
+
+for the rows of knowledge, which all partitions share. A_j must be the columns that A has in memory. A source therefore
+builds its rows on a space that holds the terms of partition j and, behind them, a few that stand for the whole release
+as coarsely as the source distinguishes people (:class:`PartSpace`): P(given) and the labels that occur are then those
+of the whole. First it builds them in this process on a space without terms, which counts what it has to know of the
+whole (:class:`Whole`). Names and sides are compared in every partition with those (:class:`ToldSource`), coefficients
+on a partition and its halves (:func:`check_divisible`). Every row is divided by its largest coefficient in the whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -11,21 +24,33 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ...errors import StatementError
-from ...sources import Source
-from ...system.executors import Executor
-from ...terms.events import tuples_described
-from ...terms.partitioned.part_space import PartSpace
-from ...terms.partitioned.patterns import NoPattern, PatternSpace
-from ...terms.partitioned.seen_part import SeenPart
-from ...terms.partitioned.surroundings import Combinations, Needed, Surroundings, described_as
-from ...terms.people import People
-from ...views.partitioned.partitioned_release import PartitionedRelease
-from ...views.partitioned.release_part import ReleasePart
-from ..emitted_rows import emit
-from .told_source import ToldSource
+from ..errors import StatementError
+from ..solvers.certificate.existence_proofs.dependence import residues, residues_of_fraction
+from ..solvers.partitioned.part import Part
+from ..solvers.program.linear_form import LinearForm
+from ..solvers.program.problem import ClosedForm, Groups
+from ..solvers.program.shared_columns import SharedColumns
+from ..solvers.program.split_matrix import SplitMatrix
+from ..solvers.rows.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, with_shared_ones
+from ..sources import BucketInvariants, Source, Statement
+from ..system.executors import Executor
+from ..terms.events import tuples_described
+from ..terms.partitioned.part_space import PartSpace
+from ..terms.partitioned.patterns import NoPattern, Pattern, PatternSpace, joint_of
+from ..terms.partitioned.seen_part import SeenPart
+from ..terms.partitioned.surroundings import Combinations, Needed, Surroundings, described_as
+from ..terms.people import People
+from ..terms.rows import Rows
+from ..terms.space import Space
+from ..views.partitioned.partitioned_release import PartitionedRelease, part_of
+from ..views.partitioned.release_part import ReleasePart
+from .emitted_rows import EmittedRows, StoredSource, emit
+from .row_blocks import RowBlocks
+from .stacking import penalties, rounding_errors, sides
 
-__all__ = ["Whole"]
+__all__ = [
+    "PosedInParts", "RawColumns", "ToldSource", "Whole", "groups_of", "own_space", "posed_in_parts",
+]  # fmt: skip
 
 T = TypeVar("T")
 
@@ -216,3 +241,548 @@ def values_beside(part: ReleasePart, found: Combinations) -> np.ndarray:
 def any_of(marks: list[np.ndarray]) -> np.ndarray:
     """Mark what is marked in any partition."""
     return np.logical_or.reduce(marks)
+
+
+#: Rows over patterns that are emitted at a time: a partition holds the terms of each until their columns are collected.
+AT_A_TIME = 50
+
+
+@dataclass(frozen=True, eq=False)
+class ToldSource(EmittedRows):
+    """One source in a model in partitions; the columns of its rows are emitted in every partition.
+
+    Attributes
+    ----------
+    label : str or None
+        That under which it was added.
+    columns : frozenset of str
+        The QI attributes that it tells apart.
+    called : str or None
+        What its rows are called instead, where another source calls its rows alike.
+    patterns : tuple of Pattern
+        Of a source that was asked of all QI tuples, the sums P(Q, s) that it takes; its rows are over these.
+    """
+
+    label: str | None = None
+    columns: frozenset[str] = frozenset()
+    called: str | None = None
+    patterns: tuple[Pattern, ...] = ()
+
+    @classmethod
+    def of(cls, emitted: EmittedRows, label: str | None, columns: frozenset[str]) -> ToldSource:
+        """Keep the names and sides of what a source emitted on the driver."""
+        return cls(emitted.source, tuple(map(without_terms, emitted.rows)), label=label, columns=columns)
+
+    @classmethod
+    def of_patterns(cls, emitted: EmittedRows, label: str | None, patterns: Sequence[Pattern]) -> ToldSource:
+        """Keep the rows of a source that was asked of all QI tuples, over the patterns that it speaks of."""
+        n = len(patterns)
+        rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
+        return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
+
+    @property
+    def sent(self) -> ToldSource:
+        """What partitions are told: of patterns not what they were mined of, which may be all records."""
+        return (
+            replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
+            if self.patterns
+            else self
+        )
+
+    @property
+    def without_terms(self) -> ToldSource:
+        """What the driver keeps of it while partitions emit."""
+        return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
+
+    def named(self, label: str) -> ToldSource:
+        """The same with rows that are called by `label`."""
+        called = super().named(label)
+        return replace(self, rows=called.rows, called=label)
+
+    def says_the_same(self, other: EmittedRows) -> bool:
+        """Whether the other emitted the same rows: coefficients are in the partitions, so that it cannot be said."""
+        return False
+
+    def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
+        """Emit the rows of a partition, and check that they are what was told of the whole.
+
+        Raises
+        ------
+        StatementError
+            If the source says something else of this partition than of others.
+        """
+        if self.patterns:
+            return self._of_patterns(space)
+        try:
+            emitted = emit(self.source, space, self.label)
+        except Needed as needed:
+            raise StatementError(
+                f"{self._name} cannot be divided: in one partition it asks for {', '.join(sorted(needed.columns))}, in "
+                "others not; let it ask for the same whatever the terms are"
+            ) from None
+        if self.called is not None:
+            emitted = emitted.named(self.called)
+        if len(emitted.rows) != len(self.rows):
+            raise self.differs(f"{len(emitted.rows)} blocks of rows, and elsewhere {len(self.rows)}")
+        for own, told in zip(emitted.rows, self.rows, strict=True):
+            self._check(own, told)
+        return emitted.rows
+
+    def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
+        """The rows over the terms of a partition, some at a time."""
+        for rows in self.rows:
+            for start in range(0, len(rows), AT_A_TIME):
+                some = rows.at(np.arange(start, min(start + AT_A_TIME, len(rows))))
+                used, place = np.unique(some.matrix.indices, return_inverse=True)
+                of_used = (some.matrix.data, place, some.matrix.indptr)
+                matrix = sp.csr_array(of_used, shape=(len(some), len(used)))
+                yield replace(some, matrix=sp.csr_array(matrix @ joint_of([self.patterns[i] for i in used], space)))
+
+    @property
+    def _name(self) -> str:
+        return repr(self.called or self.label or self.source.label)
+
+    def _check(self, own: Rows, told: Rows) -> None:
+        """Check that a block has the same names and sides as everywhere."""
+        if own.label != told.label or len(own) != len(told) or not _same_labels(own.index, told.index):
+            raise self.differs(f"other rows of {own.label} than elsewhere")
+        if not np.array_equal(own.low, told.low) or not np.array_equal(own.high, told.high):
+            raise self.differs(f"other values of {own.label} than elsewhere")
+        if (own.penalty is None) != (told.penalty is None) or not (
+            own.penalty is None or own.penalty.same_as(told.penalty)
+        ):
+            raise self.differs(f"other costs of {own.label} than elsewhere")
+
+    def differs(self, what: str) -> StatementError:
+        """Say that the source cannot be divided, and why."""
+        return StatementError(
+            f"{self._name} cannot be divided: of one partition it says {what}; let it use space.marginal, "
+            "space.conditional, space.prob and space.records_described only, which are of the whole release"
+        )
+
+
+def without_terms(rows: Rows) -> Rows:
+    """The rows without coefficients: names, sides and costs."""
+    return replace(rows, matrix=sp.csr_array((len(rows), 0)), typed=None, view=None)
+
+
+def _same_labels(own: pd.Index | None, told: pd.Index | None) -> bool:
+    if own is None or told is None:
+        return own is told
+    return own.equals(told) and list(own.names) == list(told.names)
+
+
+def in_order(sources: Sequence[ToldSource], n_facts: int) -> np.ndarray:
+    """The order of the rows of all sources, emitted one after the other, in the system: soft rows last."""
+    blocks = [rows for source in sources for rows in source.rows]
+    facts = sum(len(source.rows) for source in sources[:n_facts])
+    is_soft = np.repeat(
+        [i >= facts and rows.penalty is not None for i, rows in enumerate(blocks)], list(map(len, blocks))
+    )
+    return np.argsort(is_soft.astype(bool), kind="stable")
+
+
+def check_buckets(part: ReleasePart) -> None:
+    """Check that a partition can be solved apart from others.
+
+    Raises
+    ------
+    StatementError
+        If it has counterfeit values.
+    """
+    if part.with_counterfeits.any():
+        raise StatementError(
+            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
+            "make one Release of it"
+        )
+
+
+def own_space(part: ReleasePart, surroundings: Surroundings) -> Space:
+    """The terms of a partition alone; of named people, all have their numbers in the whole."""
+    around = PartSpace.around(part, surroundings)
+    codes = {role: code[: around.n_own] for role, code in around.codes.items()}
+    people, n = around.people, len(part.quasi_identifiers)
+    return Space(part, People(people.names, people.q, people.unnamed[:n]), codes)
+
+
+def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
+    """The rows of :class:`maxent_cvx.BucketInvariants`, in their order, over counts: each term is in two of them.
+
+    Returns
+    -------
+    csr_array
+        Entries of 1.
+    ndarray
+        The sides, records.
+    """
+    n_qb, n_sb = part.n_qb, part.n_sb
+    qb, sb = (
+        sp.csr_array((np.arange(table.nnz), table.indices, table.indptr), shape=table.shape).tocsc()
+        for table in (n_qb, n_sb)
+    )
+    q, s, b = (space.codes[role] for role in ("q", "s", "bucket"))
+    shape = n_qb.nnz + n_sb.nnz, len(space)
+    rows = np.concatenate([_entry(qb, q, b), n_qb.nnz + _entry(sb, s, b)]).astype(np.int32)
+    terms = np.tile(np.arange(len(space), dtype=np.int32), 2)
+    matrix = sp.coo_array((np.ones(len(rows), dtype=bool), (rows, terms)), shape=shape).tocsr()
+    matrix.sort_indices()
+    matrix = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=shape)
+    return compact(matrix), np.concatenate([n_qb.data, n_sb.data]).astype(float)
+
+
+def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The data of a table at some places, all of which are there: its columns are short."""
+    n = int(np.int64(table.shape[0]))
+    of_column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
+    keys = of_column * n + table.indices  # ascending
+    return table.data[np.searchsorted(keys, column * n + row)]
+
+
+def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
+    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people.
+
+    Parameters
+    ----------
+    part : ReleasePart
+    space : Space
+        Its own terms.
+    n_tuples : int
+        QI tuples of the whole.
+    """
+    q = space.codes["q"]
+    if not len(space.people):
+        return Groups(q.astype(np.int32), part.n_q), part.q_numbers
+    who, n = space.codes["who"], len(space.people)
+    of_term, records = space.groups
+    number = np.empty(len(records), dtype=np.int64)
+    number[of_term] = np.where(who < n, n_tuples + who, part.q_numbers[q])
+    return Groups(of_term.astype(np.int32), records), number
+
+
+def closed_form(part: ReleasePart, space: Space) -> ClosedForm:
+    """The answer where nothing is known but what is published."""
+    return ClosedForm(*BucketInvariants(part).closed_form(space))
+
+
+#: Entries, for each term, that are collected before their distinct columns are found: fewer passes over all terms, and
+#: of rows about a fifth of the terms each, some twenty at a time.
+BATCH = 4
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumns:
+    """Shared rows as sources emit them, on the terms of one partition.
+
+    Attributes
+    ----------
+    distinct : csr_array, shape (rows, classes)
+        Each distinct column once; coefficients on probabilities.
+    of_term : ndarray of int
+        The class of each term's column.
+    typed : dict of int to tuple of Fraction
+        Of rows that were typed as rational numbers, the different coefficients.
+    """
+
+    distinct: sp.csr_array
+    of_term: np.ndarray
+    typed: Mapping[int, tuple[Fraction, ...]]
+
+    def sizes(self) -> Sizes:
+        """How large the coefficients of each row are."""
+        distinct = self.distinct
+        least, most = least_by_row(np.abs(distinct.data), distinct), most_by_row(np.abs(distinct.data), distinct)
+        ends = {row: (min(map(abs, some)), max(map(abs, some))) for row, some in self.typed.items()}
+        return Sizes(least, most, ends)
+
+    def scaled(self, largest: np.ndarray, typed: Mapping[int, Fraction]) -> SharedColumns:
+        """Divide every row by its largest coefficient in the whole; what was typed is rounded once.
+
+        Parameters
+        ----------
+        largest : ndarray, one a row
+        typed : dict of int to Fraction
+            The same of rows that were typed as rational numbers.
+        """
+        distinct, rows = self.distinct, entry_rows(self.distinct)
+        data = distinct.data / largest[rows]
+        for row, some in self.typed.items():
+            entries = slice(distinct.indptr[row], distinct.indptr[row + 1])
+            as_typed = np.array([float(a) for a in some])
+            order = np.argsort(as_typed)
+            quotients = np.array([float(a / typed[row]) for a in some])[order]
+            data[entries] = quotients[np.searchsorted(as_typed[order], distinct.data[entries])]
+        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
+        return SharedColumns(found, self.of_term)
+
+    def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
+        """Some rows as they were typed, modulo a prime, over the terms."""
+        distinct = sp.csr_array(self.distinct[rows])
+        data = residues(distinct.data, prime)
+        for place, row in enumerate(rows.tolist()):
+            if row in self.typed:
+                entries = slice(distinct.indptr[place], distinct.indptr[place + 1])
+                as_typed = np.array([float(a) for a in self.typed[row]])
+                order = np.argsort(as_typed)
+                of_fraction = np.array([residues_of_fraction(a, prime) for a in self.typed[row]])[order]
+                data[entries] = of_fraction[np.searchsorted(as_typed[order], distinct.data[entries])]
+        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
+        return sp.csr_array(found[:, self.of_term])
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """The least and the largest coefficient of every row, by absolute value.
+
+    Attributes
+    ----------
+    least, most : ndarray, one a row
+        Infinite and 0 of a row that touches no term.
+    typed : dict of int to (Fraction, Fraction)
+        The same of rows that were typed as rational numbers.
+    """
+
+    least: np.ndarray
+    most: np.ndarray
+    typed: Mapping[int, tuple[Fraction, Fraction]]
+
+    @property
+    def largest(self) -> np.ndarray:
+        """What every row is divided by; 1 of a row that touches no term."""
+        return np.where(self.most > 0, self.most, 1.0)
+
+    @property
+    def largest_typed(self) -> dict[int, Fraction]:
+        """The same of rows that were typed as rational numbers."""
+        return {row: most for row, (_, most) in self.typed.items()}
+
+    @property
+    def mixed(self) -> np.ndarray:
+        """Which rows have other coefficients than 1 and -1 once they are divided, before any rounding."""
+        mixed = (self.most > 0) & (self.least != self.most)
+        for row, (least, most) in self.typed.items():
+            mixed[row] = least != most
+        return mixed
+
+
+def larger(some: Sequence[Sizes]) -> Sizes:
+    """The sizes over several partitions."""
+    typed: dict[int, tuple[Fraction, Fraction]] = {}
+    for sizes in some:
+        for row, (least, most) in sizes.typed.items():
+            before = typed.get(row, (least, most))
+            typed[row] = min(least, before[0]), max(most, before[1])
+    all_least, all_most = (np.stack([getattr(sizes, side) for sizes in some]) for side in ("least", "most"))
+    return Sizes(all_least.min(axis=0), all_most.max(axis=0), typed)
+
+
+def emitted_columns(
+    part: ReleasePart, sources: Sequence[ToldSource], around: Mapping[frozenset[str], Surroundings], order: np.ndarray
+) -> RawColumns:
+    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected.
+
+    Parameters
+    ----------
+    part : ReleasePart
+    sources : sequence of ToldSource
+    around : dict of frozenset to Surroundings
+        By the attributes that a source tells apart.
+    order : ndarray of int
+        The number, in the order of emission, of every row of the system.
+    """
+    nothing: frozenset[str] = frozenset()
+    spaces = {nothing: PartSpace.around(part, around[nothing])}  # statements need no other
+    n_own = spaces[nothing].n_own
+    columns, typed, n = ColumnCollector(n_own), {}, 0
+    for source in sources:
+        if source.columns not in spaces:  # one more at a time, as each has codes of all terms
+            spaces = {nothing: spaces[nothing], source.columns: PartSpace.around(part, around[source.columns])}
+        for rows in source.emitted_in(spaces[source.columns]):
+            if rows.typed:
+                some = tuple(a for a, terms in rows.typed if (terms < n_own).any())
+                typed.update({n: some} if some else {})
+            columns.add(own_columns(rows, n_own))
+            n += len(rows)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    distinct, of_term = columns.collected()
+    return RawColumns(
+        compact(sp.csr_array(distinct[order])), of_term, {int(place[row]): some for row, some in typed.items()}
+    )
+
+
+def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
+    """The coefficients on the first terms."""
+    matrix = rows.matrix
+    kept = matrix.indices < n_own
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    return canonical(sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=(len(rows), n_own)))
+
+
+class ColumnCollector:
+    """The distinct columns of rows that come block by block.
+
+    Parameters
+    ----------
+    n_terms : int
+    """
+
+    def __init__(self, n_terms: int) -> None:
+        self.of_term = np.zeros(n_terms, dtype=np.int32)
+        self.distinct = sp.csr_array((0, min(n_terms, 1)))
+        self._batch: list[sp.csr_array] = []
+
+    def add(self, block: sp.csr_array) -> None:
+        """Take a block; every few, their distinct columns alone are kept."""
+        self._batch.append(block)
+        if sum(one.nnz for one in self._batch) >= BATCH * len(self.of_term):
+            self._collect()
+
+    def collected(self) -> tuple[sp.csr_array, np.ndarray]:
+        """The distinct columns of all blocks, and the class of each term."""
+        self._collect()
+        return self.distinct, self.of_term
+
+    def _collect(self) -> None:
+        if not self._batch:
+            return
+        new = SharedColumns(self._batch)
+        n_new = new.distinct.shape[1]
+        of_term, pairs = pd.factorize(self.of_term.astype(np.int64) * n_new + new.of_term)
+        before, added = np.divmod(pairs, max(n_new, 1))
+        self.distinct = compact(
+            sp.csr_array(sp.vstack([self.distinct[:, before], new.distinct[:, added]], format="csr"))
+        )
+        self.of_term, self._batch = of_term.astype(np.int32), []
+
+
+def check_divisible(
+    part: ReleasePart, sources: Sequence[ToldSource], around: Mapping[frozenset[str], Surroundings]
+) -> None:
+    """Compare what sources say of a partition with what they say of its two halves, term by term.
+
+    Names and sides are compared in all partitions; coefficients that depend on the other terms, on ``len(space)`` say,
+    are found here.
+
+    Raises
+    ------
+    StatementError
+        If they differ.
+    """
+    n = len(part.buckets)
+    parts = [part, *(half_of(part, np.arange(a, b)) for a, b in ((0, n // 2), (n // 2, n)))]
+    for source in sources if n > 1 else ():
+        spaces = [PartSpace.around(one, around[source.columns]) for one in parts]
+        for whole, *halves in zip(*(source.emitted_in(space) for space in spaces), strict=True):
+            found, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
+            if abs(found - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
+                raise source.differs(f"other coefficients of {whole.label} than of half of it")
+
+
+def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
+    """Some buckets of a partition."""
+    half = part_of(part, buckets)
+    return replace(half, q_numbers=part.q_numbers[half.q_numbers])
+
+
+@dataclass(frozen=True, eq=False)
+class PosedInParts:
+    """What is to be solved, partition by partition.
+
+    Attributes
+    ----------
+    parts : list
+        Handles, one a partition, of :class:`~maxent_cvx.solvers.partitioned.part.Part`.
+    shared : LinearForm
+        The shared rows, over no terms: sides, scale, names, costs.
+    """
+
+    parts: list[Any]
+    shared: LinearForm
+
+
+def posed_in_parts(whole: Whole, facts: Sequence[ToldSource], knowledge: Sequence[ToldSource]) -> PosedInParts:
+    """Emit all sources in every partition, and scale their rows alike.
+
+    Parameters
+    ----------
+    whole : Whole
+    facts, knowledge : sequence of ToldSource
+        The facts beside what is published, and what is known.
+
+    Raises
+    ------
+    StatementError
+        If a source says other things of different partitions.
+    """
+    sources = [*facts, *knowledge]
+    around = {columns: whole.surroundings(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
+    order = in_order(sources, len(facts))
+    map_, reduce = whole.executor.map, whole.executor.reduce
+    if own := [one for one in sources if not one.patterns and not isinstance(one.source, Statement)]:
+        whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(own, around)))
+    raw = map_(emitted_columns, whole.parts, common=([one.sent for one in sources], around, order))
+    sizes = reduce(larger, map_(RawColumns.sizes, raw))
+    told = [one.without_terms for one in sources]
+    shared = shared_form(told[: len(facts)], told[len(facts) :], sizes, whole.release.n_records)
+    n_tuples = len(whole.release.quasi_identifiers)
+    common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
+    return PosedInParts(map_(part_of_problem, whole.parts, raw, common=common), shared)
+
+
+def shared_form(
+    facts: Sequence[ToldSource], knowledge: Sequence[ToldSource], sizes: Sizes, n_records: int
+) -> LinearForm:
+    """The shared rows over no terms; see :func:`~maxent_cvx.model.stacking.stacked`, which does the same in memory."""
+    first, known = ([rows for one in some for rows in one.rows] for some in (facts, knowledge))
+    known.sort(key=lambda rows: rows.penalty is not None)
+    blocks: list[Rows] = [*first, *known]
+    n_facts, n_rows = sum(map(len, first)), sum(map(len, blocks))
+    scale, is_fact = n_records / sizes.largest, np.arange(n_rows) < n_facts
+    low, high = sides(blocks, scale, is_fact)
+    side_error, coefficient_error = rounding_errors(low, high, sizes.mixed, is_fact, n_records)
+    matrix = SplitMatrix(sp.csr_array((0, 0)), SharedColumns(sp.csr_array((n_rows, 0))))
+    return LinearForm(
+        matrix, low, high, scale, RowBlocks(blocks, len(first)), 0, n_facts, np.empty(0), side_error=side_error,
+        coefficient_error=coefficient_error, penalties=penalties(known, scale),
+    )  # fmt: skip
+
+
+def part_of_problem(
+    part: ReleasePart, raw: RawColumns, shared: LinearForm, sizes: Sizes, surroundings: Surroundings, n_tuples: int
+) -> Part:
+    """The published rows of a partition, and below them its columns of the shared rows.
+
+    Parameters
+    ----------
+    part : ReleasePart
+    raw : RawColumns
+    shared : LinearForm
+        Without names.
+    sizes : Sizes
+        Of all partitions.
+    surroundings : Surroundings
+        Those that know who is named.
+    n_tuples : int
+        QI tuples of the whole.
+    """
+    check_buckets(part)
+    space = own_space(part, surroundings)
+    published, records = published_rows(part, space)
+    n, zeros, ones = len(records), np.zeros(len(records)), np.ones(len(records))
+    published = with_shared_ones(published)
+    known = raw.scaled(sizes.largest, sizes.largest_typed)
+    form = LinearForm(
+        SplitMatrix(published, known),
+        np.concatenate([records, shared.low]),
+        np.concatenate([records, shared.high]),
+        np.concatenate([part.n_records * ones, shared.scale]),
+        None,
+        n,
+        n + shared.n_facts,
+        space.weights,
+        side_error=np.concatenate([zeros, shared.side_error]),
+        coefficient_error=np.concatenate([zeros, shared.coefficient_error]),
+        penalties=shared.penalties,
+    )
+    groups, numbers = groups_of(part, space, n_tuples)
+    return Part(form, closed_form(part, space), groups, numbers, raw)

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.model.partitioned.posed import PosedInParts, posed_in_parts
-from maxent_cvx.model.partitioned.told_source import ToldSource
-from maxent_cvx.model.partitioned.whole import Whole
+from maxent_cvx.model.partitioned_system import PosedInParts, ToldSource, Whole, posed_in_parts
 from maxent_cvx.model.stacking import stacked
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.sources import NamedPeople, as_source, read_statement
