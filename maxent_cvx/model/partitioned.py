@@ -19,9 +19,10 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from operator import getitem, methodcaller
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ from .explain.prices import largest_first, prices_of
 from .iteration_bar import also_shown
 from .knowledge_base import KnowledgeBase
 from .labelling import new_label
-from .partitioned_system import PosedInParts, ToldSource, Whole, groups_of, own_space, posed_in_parts
+from .partitioned_system import BroadcastSource, PartitionedSpace, PosedInParts, groups_of, own_space, posed_in_parts
 
 __all__ = ["MOST_SHARED", "PartitionedMaxEnt", "PartitionedPosterior", "surest_of"]
 
@@ -104,8 +105,7 @@ class PartitionedMaxEnt(Shown):
         client: Any = None,
     ) -> None:
         arguments.instance(release, PartitionedRelease, "release")
-        self.release, self._described = release, people
-        self._executor = Executor(client)
+        self.release, self._whole = release, PartitionedSpace(release, people, Executor(client))
         facts = tuple([NamedPeople()][: len(self._whole.people)])
         told: dict[str, EmittedRows] = {fact.label: self._whole.told(fact, None) for fact in facts}
         self._held = KnowledgeBase.of(self._space, facts, told)
@@ -250,7 +250,7 @@ class PartitionedMaxEnt(Shown):
         """
         found = []
         for told in self._held.emitted.values():
-            assert isinstance(told, ToldSource)
+            assert isinstance(told, BroadcastSource)
             costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in told.rows if rows.penalty is not None)
             by = ", ".join(column for column in self.release.qi if column in told.columns)
             found.append((type(told.source).__name__, told.n_rows, by, "; ".join([*costs][:3])))
@@ -331,9 +331,9 @@ class PartitionedMaxEnt(Shown):
         if scratch is not None:
             if client is not None:
                 raise StatementError("workers of a client have folders of their own; leave scratch or client out")
-            self._work_on(Executor.spilling(scratch, threads))
+            self._whole.move_to(Executor.spilling(scratch, threads))
         elif client is not None or threads is not None:
-            self._work_on(Executor(client, threads))
+            self._whole.move_to(Executor(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
             told = callback if verbose or progress is False else also_shown(bar, callback)
@@ -362,15 +362,6 @@ class PartitionedMaxEnt(Shown):
         every, n_facts = list(self._held.emitted.values()), len(self._held.facts)
         return every[:n_facts], every[n_facts:]
 
-    def _work_on(self, executor: Executor) -> None:
-        """Do all that follows elsewhere; what was counted is kept."""
-        self._executor = executor
-        self._whole.move_to(executor)
-
-    @cached_property
-    def _whole(self) -> Whole:
-        return Whole(self.release, self._described, self._executor)
-
     @cached_property
     def _space(self) -> PartSpace:
         """The space of no partition, by which labels are held."""
@@ -389,13 +380,22 @@ class PartitionedMaxEnt(Shown):
 
 T = TypeVar("T")
 
+#: Coefficients on p, shape (1, terms), of a linear expression, as a function that can be sent to another process.
+Row: TypeAlias = Callable[[Space], sp.csr_array]
+
+#: From P(s | .), shape (groups, sensitive values), people, and the numbers of the groups.
+Measure: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
+
+#: From P(s | .), shape (groups, sensitive values), to one number of each group, and the position of its label.
+Chooser: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
 
 class PartitionedPosterior(Shown):
     """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
 
     Parameters
     ----------
-    whole : Whole
+    whole : PartitionedSpace
         What is known of all partitions, and their handles.
     solution : PartitionedSolution
         As the solver gives it.
@@ -436,7 +436,7 @@ class PartitionedPosterior(Shown):
 
     def __init__(
         self,
-        whole: Whole,
+        whole: PartitionedSpace,
         solution: PartitionedSolution,
         shared: LinearForm,
         seconds: float,
@@ -530,7 +530,7 @@ class PartitionedPosterior(Shown):
         (0.4, 0.1)
         """
         if not isinstance(value, Probability):
-            return self._value(Event(value, given, who))
+            return self._value(methodcaller("row", value, given, who))
         if given is not None or who is not None:
             raise StatementError(f"{value} says already what is given; leave the other argument out")
         return value.constant + sum(self._value(event.row) * a for event, a in value.terms.items())
@@ -605,8 +605,14 @@ class PartitionedPosterior(Shown):
         arguments.function(combine, "combine")
         n_tuples = len(self.release.quasi_identifiers)
         known = self._whole.surroundings(frozenset())
-        found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
-        return cast("T", self._executor.reduce(combine, found))
+        executor, n_ranges = self._executor, len(self._parts)  # groups are divided by their numbers into ranges
+        edges = np.linspace(0, n_tuples + len(known.names), n_ranges + 1).astype(np.int64)
+        divided = executor.map(tables_of, self._parts, self._points, common=(known, n_tuples, edges))
+        ranges = [executor.map(getitem, [tables] * n_ranges, range(n_ranges)) for tables in divided]
+        # A measure that holds something of every group sends each range only what is of its groups.
+        between = getattr(measure, "between", lambda first, end: measure)
+        measures = [between(first, end) for first, end in itertools.pairwise(edges.tolist())]
+        return cast("T", executor.reduce(combine, executor.map(measured_together, measures, *ranges)))
 
     def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
         """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
@@ -643,9 +649,20 @@ class PartitionedPosterior(Shown):
         P(HIV | Degree=college) >= 0.25   >= -1.072
         P(Flu | Gender=male) <= 0.25      <=  0.783
         """
-        refuse_leaving_out(leave_one_out)
+        if arguments.flag(leave_one_out, "leave_one_out"):
+            raise StatementError(
+                "of a release in partitions no statement is left out by itself; solve the model without each that "
+                "matters, model.copy().remove(label).solve(), and compare the entropies"
+            )
         parts, n_records = self._pose().parts, self.release.n_records
-        return price_table(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
+        multipliers = price_multipliers(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
+        if multipliers is None:
+            raise Inaccurate(
+                "the knowledge determines some counts in other ways than by statements of 0, some counts are nearly "
+                "0, or the answer is not precise enough for prices; solve the release in memory, or with a smaller "
+                "tolerance, solve(tolerance=1e-12)"
+            )
+        return largest_first(prices_of(self._shared, multipliers, n_records))
 
     def top(self, n: int = 20) -> pd.DataFrame:
         """The surest inferences: those P(s | .) that are largest, one of each group of people.
@@ -709,7 +726,23 @@ class PartitionedPosterior(Shown):
         >>> table.columns.tolist(), len(table), round(float(table["P(q, s, b)"].sum()), 6)
         (['Gender', 'Degree', 'Disease', 'Bucket', 'N P(q, s, b)', 'P(q, s, b)'], 27, 1.0)
         """
-        write_parts(folder, self._executor, self._parts, self._points, self._whole.surroundings(frozenset()))
+        target = path_of(folder)
+        if target.exists() or target.is_symlink():
+            raise TableError(f"{str(target)!r} is there already; name a folder that is not, or remove it first")
+        # Files are written into a hidden folder, which gets its name when all are complete.
+        draft = target.absolute().with_name(f".{target.name}.{secrets.token_hex(8)}")
+        executor, known = self._executor, self._whole.surroundings(frozenset())
+        try:
+            with removed_if_killed(draft):
+                draft.mkdir()
+                files = [draft / f"part-{i:05d}.parquet" for i in range(len(self._parts))]
+                executor.gather(executor.map(write_part, self._parts, self._points, files, common=(known,)))
+                os.rename(draft, target)
+        except BaseException as error:
+            shutil.rmtree(draft, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise TableError(f"the folder {str(target)!r} cannot be written: {error}") from error
+            raise
 
     def to_frame(self) -> pd.DataFrame:
         """All terms in one table, as :meth:`to_parquet` writes them: of as many as fit into memory.
@@ -735,7 +768,7 @@ class PartitionedPosterior(Shown):
         plain = [table.astype({column: table[column].cat.categories.dtype for column in labels}) for table in tables]
         return pd.concat(plain, ignore_index=True)
 
-    def _value(self, row: Any) -> float:
+    def _value(self, row: Row) -> float:
         """The value of a linear expression of p, by a function from a space to its coefficients."""
         columns = self._whole.asked(row)
         return float(self._reduced(expectation_in, row, self._whole.surroundings(columns)).sum())
@@ -800,21 +833,6 @@ def numbers_of_tuples(asked: object, qi: Sequence[str], tuples: pd.MultiIndex) -
         nobody = [listed[i] for i in strangers.tolist()]
         raise StatementError(f"nobody in the release has the {', '.join(qi)} {listing(nobody)}")
     return np.asarray(at)
-
-
-#: Coefficients on p of something that is asked, shape (1, terms).
-Row = Callable[[Space], sp.csr_array]
-
-
-class Event:
-    """P(value | given) or P(value | who), as a function from a space to its coefficients that can be sent."""
-
-    def __init__(self, value: object, given: Mapping[str, object] | None, who: object) -> None:
-        self.value, self.given, self.who = value, given, who
-
-    def __call__(self, space: Space) -> sp.csr_array:
-        """The coefficients on p, shape (1, terms)."""
-        return space.row(self.value, self.given, self.who)
 
 
 def added(some: Sequence[np.ndarray]) -> np.ndarray:
@@ -890,46 +908,6 @@ class GroupTable(NamedTuple):
     counts: sp.csr_array
 
 
-class Measured:
-    """A measure of probabilities, as a function of a table of counts.
-
-    Parameters
-    ----------
-    measure : callable
-        Of probabilities, people, and the numbers of groups. One that holds something of every group has a method
-        ``between(first, end)``, the same measure for these groups alone, so that only that is sent.
-    """
-
-    def __init__(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> None:
-        self.measure = measure
-
-    def between(self, first: int, end: int) -> Measured:
-        """The measure of the groups from `first` to before `end`."""
-        of_some = getattr(self.measure, "between", None)
-        return self if of_some is None else Measured(of_some(first, end))
-
-    def __call__(self, table: GroupTable) -> Any:
-        """What the measure gives."""
-        return self.measure(table.counts.toarray() / table.records[:, None], table.records, table.numbers)
-
-
-def by_group(
-    measured: Measured,
-    executor: Executor,
-    parts: Sequence[Any],
-    points: Sequence[Any],
-    surroundings: Surroundings,
-    n_tuples: int,
-) -> list[Any]:
-    """Handles of what is measured of every range of groups, all of whose terms are added up."""
-    n_groups, n_ranges = n_tuples + len(surroundings.names), len(parts)
-    edges = np.linspace(0, n_groups, n_ranges + 1).astype(np.int64)
-    divided = executor.map(tables_of, parts, points, common=(surroundings, n_tuples, edges))
-    ranges = [executor.map(taken, [table] * n_ranges, range(n_ranges)) for table in divided]
-    functions = [measured.between(first, end) for first, end in itertools.pairwise(edges.tolist())]
-    return executor.map(asked_together, functions, *ranges)
-
-
 def tables_of(
     part: ReleasePart, point: PointPart, surroundings: Surroundings, n_tuples: int, edges: np.ndarray
 ) -> list[GroupTable]:
@@ -946,13 +924,8 @@ def tables_of(
     return [GroupTable(numbers[a:b], records[a:b], sp.csr_array(table[a:b])) for a, b in itertools.pairwise(ends)]
 
 
-def taken(tables: Sequence[GroupTable], i: int) -> GroupTable:
-    """One of some tables."""
-    return tables[i]
-
-
-def asked_together(function: Callable[[GroupTable], Any], *tables: GroupTable) -> Any:
-    """What a function gives of the sum of tables that share groups."""
+def measured_together(measure: Measure, *tables: GroupTable) -> Any:
+    """What a measure gives of the sum of tables that share groups."""
     numbers, first = np.unique(np.concatenate([table.numbers for table in tables]), return_index=True)
     records = np.concatenate([table.records for table in tables])[first]
     total = sp.csr_array((len(numbers), tables[0].counts.shape[1]))
@@ -960,11 +933,7 @@ def asked_together(function: Callable[[GroupTable], Any], *tables: GroupTable) -
         at = np.searchsorted(numbers, table.numbers)
         placing = sp.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(numbers), len(at)))
         total = total + placing @ table.counts
-    return function(GroupTable(numbers, records, sp.csr_array(total)))
-
-
-#: From P(s | .), shape (groups, sensitive values), to one number of each group, and the position of its label.
-Chooser: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    return measure(total.toarray() / records[:, None], records, numbers)
 
 
 class Surest:
@@ -991,23 +960,8 @@ class Surest:
         return table.iloc[order[: self.n]]
 
 
-class Reduced(Protocol):
-    """An answer in partitions, as :class:`~maxent_cvx.PartitionedPosterior` is one."""
-
-    release: PartitionedRelease
-
-    @property
-    def known_people(self) -> People:
-        """Who is known by name."""
-        ...
-
-    def reduce(self, measure: Callable[..., Any], combine: Callable[..., Any]) -> Any:
-        """Measure the probabilities of some groups at a time."""
-        ...
-
-
 def surest_of(
-    post: Reduced,
+    post: PartitionedPosterior,
     n: int,
     of: Chooser | None = None,
     values: pd.Index | None = None,
@@ -1039,75 +993,6 @@ def labelled(found: pd.DataFrame, release: PartitionedRelease, people: People, s
     values = s[found["s"].to_numpy()].to_frame(index=False)
     table = values.assign(P=found["P"].to_numpy(), people=found["people"].to_numpy())
     return table.set_index(pd.MultiIndex.from_frame(labels) if labels.shape[1] > 1 else pd.Index(labels.iloc[:, 0]))
-
-
-def refuse_leaving_out(leave_one_out: object) -> None:
-    """Say what to do in place of leaving statements out one by one."""
-    if arguments.flag(leave_one_out, "leave_one_out"):
-        raise StatementError(
-            "of a release in partitions no statement is left out by itself; solve the model without each that "
-            "matters, model.copy().remove(label).solve(), and compare the entropies"
-        )
-
-
-def price_table(
-    parts: Sequence[Any],
-    points: Sequence[Any],
-    shared: LinearForm,
-    multipliers: np.ndarray,
-    n_records: float,
-    executor: Executor,
-) -> pd.DataFrame:
-    """List the statements with their prices, see :meth:`maxent_cvx.PartitionedPosterior.prices`.
-
-    Parameters
-    ----------
-    parts, points, shared, multipliers, n_records, executor
-        As of :func:`~maxent_cvx.solvers.partitioned.shadow_prices.price_multipliers`.
-    """
-    found = price_multipliers(parts, points, shared, multipliers, n_records, executor)
-    if found is None:
-        raise Inaccurate(
-            "the knowledge determines some counts in other ways than by statements of 0, some counts are nearly 0, or "
-            "the answer is not precise enough for prices; solve the release in memory, or with a smaller tolerance, "
-            "solve(tolerance=1e-12)"
-        )
-    return largest_first(prices_of(shared, found, n_records))
-
-
-def write_parts(
-    folder: object, executor: Executor, parts: Sequence[Any], points: Sequence[Any], surroundings: Surroundings
-) -> None:
-    """Write a file a partition into a hidden folder, and give it its name when all are complete.
-
-    Parameters
-    ----------
-    folder : str or path
-    executor : Executor
-    parts, points : sequence of handles
-    surroundings : Surroundings
-        Those that know who is named.
-
-    Raises
-    ------
-    TableError
-        If there is something of that name, or the files cannot be written.
-    """
-    target = path_of(folder)
-    if target.exists() or target.is_symlink():
-        raise TableError(f"{str(target)!r} is there already; name a folder that is not, or remove it first")
-    draft = target.absolute().with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with removed_if_killed(draft):
-            draft.mkdir()
-            files = [draft / f"part-{i:05d}.parquet" for i in range(len(parts))]
-            executor.gather(executor.map(write_part, parts, points, files, common=(surroundings,)))
-            os.rename(draft, target)
-    except BaseException as error:
-        shutil.rmtree(draft, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise TableError(f"the folder {str(target)!r} cannot be written: {error}") from error
-        raise
 
 
 def write_part(part: ReleasePart, point: PointPart, file: Path, surroundings: Surroundings) -> None:

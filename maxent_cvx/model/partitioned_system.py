@@ -8,8 +8,9 @@ for the rows of knowledge, which all partitions share. A_j must be the columns t
 builds its rows on a space that holds the terms of partition j and, behind them, a few that stand for the whole release
 as coarsely as the source distinguishes people (:class:`PartSpace`): P(given) and the labels that occur are then those
 of the whole. First it builds them in this process on a space without terms, which counts what it has to know of the
-whole (:class:`Whole`). Names and sides are compared in every partition with those (:class:`ToldSource`), coefficients
-on a partition and its halves (:func:`check_divisible`). Every row is divided by its largest coefficient in the whole.
+whole (:class:`PartitionedSpace`). Names and sides are compared in every partition with those
+(:class:`BroadcastSource`), coefficients on a partition and its halves (:func:`check_divisible`). Every row is divided
+by its largest coefficient in the whole.
 """
 
 from __future__ import annotations
@@ -49,7 +50,13 @@ from .row_blocks import RowBlocks
 from .stacking import penalties, rounding_errors, sides
 
 __all__ = [
-    "PosedInParts", "RawColumns", "ToldSource", "Whole", "groups_of", "own_space", "posed_in_parts",
+    "BroadcastSource",
+    "PartitionedSpace",
+    "PosedInParts",
+    "RawColumns",
+    "groups_of",
+    "own_space",
+    "posed_in_parts",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -78,7 +85,7 @@ class CountingSurroundings(Surroundings):
         return self.described.setdefault(described_as(given), int(self.whole.records[mask].sum()))
 
 
-class Whole:
+class PartitionedSpace:
     """A release in partitions as its sources see it: few combinations of QI values at a time.
 
     Parameters
@@ -167,7 +174,7 @@ class Whole:
         combined, of_name = self.combinations(columns), np.searchsorted(np.unique(self.people.q), self.people.q)
         return Surroundings(combined, self.named, self.described, self.people.names, of_name)
 
-    def told(self, source: Source, label: str | None) -> ToldSource:
+    def told(self, source: Source, label: str | None) -> BroadcastSource:
         """Let a source speak where there are no terms, until all that it must know of the whole is counted.
 
         A source that looks at every QI tuple is asked once, of all of them, if what it says is of patterns of values.
@@ -179,12 +186,12 @@ class Whole:
         """
         try:
             emitted, columns = self._asked(lambda space: emit(source, space, label))
-            found = ToldSource.of(emitted, label, columns)
+            found = BroadcastSource.of(emitted, label, columns)
         except AllTuples:
             if (of_patterns := self._of_patterns(source, label)) is not None:
                 return of_patterns
             emitted, columns = self._asked(lambda space: emit(source, space, label), frozenset(self.release.qi))
-            found = ToldSource.of(emitted, label, columns)
+            found = BroadcastSource.of(emitted, label, columns)
         if emitted.convex or emitted.parametric:
             kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
             raise StatementError(
@@ -193,11 +200,11 @@ class Whole:
             )
         return found
 
-    def _of_patterns(self, source: Source, label: str | None) -> ToldSource | None:
+    def _of_patterns(self, source: Source, label: str | None) -> BroadcastSource | None:
         """What a source says of all QI tuples, if it is of patterns of values."""
         space = PatternSpace.over(self._tuples, self.people)
         try:
-            return ToldSource.of_patterns(emit(source, space, label), label, space.taken)
+            return BroadcastSource.of_patterns(emit(source, space, label), label, space.taken)
         except NoPattern:
             return None
 
@@ -248,7 +255,7 @@ AT_A_TIME = 50
 
 
 @dataclass(frozen=True, eq=False)
-class ToldSource(EmittedRows):
+class BroadcastSource(EmittedRows):
     """One source in a model in partitions; the columns of its rows are emitted in every partition.
 
     Attributes
@@ -269,19 +276,19 @@ class ToldSource(EmittedRows):
     patterns: tuple[Pattern, ...] = ()
 
     @classmethod
-    def of(cls, emitted: EmittedRows, label: str | None, columns: frozenset[str]) -> ToldSource:
+    def of(cls, emitted: EmittedRows, label: str | None, columns: frozenset[str]) -> BroadcastSource:
         """Keep the names and sides of what a source emitted on the driver."""
         return cls(emitted.source, tuple(map(without_terms, emitted.rows)), label=label, columns=columns)
 
     @classmethod
-    def of_patterns(cls, emitted: EmittedRows, label: str | None, patterns: Sequence[Pattern]) -> ToldSource:
+    def of_patterns(cls, emitted: EmittedRows, label: str | None, patterns: Sequence[Pattern]) -> BroadcastSource:
         """Keep the rows of a source that was asked of all QI tuples, over the patterns that it speaks of."""
         n = len(patterns)
         rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
         return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
 
     @property
-    def sent(self) -> ToldSource:
+    def sent(self) -> BroadcastSource:
         """What partitions are told: of patterns not what they were mined of, which may be all records."""
         return (
             replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
@@ -290,11 +297,11 @@ class ToldSource(EmittedRows):
         )
 
     @property
-    def without_terms(self) -> ToldSource:
+    def without_terms(self) -> BroadcastSource:
         """What the driver keeps of it while partitions emit."""
         return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
 
-    def named(self, label: str) -> ToldSource:
+    def named(self, label: str) -> BroadcastSource:
         """The same with rows that are called by `label`."""
         called = super().named(label)
         return replace(self, rows=called.rows, called=label)
@@ -372,7 +379,7 @@ def _same_labels(own: pd.Index | None, told: pd.Index | None) -> bool:
     return own.equals(told) and list(own.names) == list(told.names)
 
 
-def in_order(sources: Sequence[ToldSource], n_facts: int) -> np.ndarray:
+def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
     """The order of the rows of all sources, emitted one after the other, in the system: soft rows last."""
     blocks = [rows for source in sources for rows in source.rows]
     facts = sum(len(source.rows) for source in sources[:n_facts])
@@ -380,21 +387,6 @@ def in_order(sources: Sequence[ToldSource], n_facts: int) -> np.ndarray:
         [i >= facts and rows.penalty is not None for i, rows in enumerate(blocks)], list(map(len, blocks))
     )
     return np.argsort(is_soft.astype(bool), kind="stable")
-
-
-def check_buckets(part: ReleasePart) -> None:
-    """Check that a partition can be solved apart from others.
-
-    Raises
-    ------
-    StatementError
-        If it has counterfeit values.
-    """
-    if part.with_counterfeits.any():
-        raise StatementError(
-            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
-            "make one Release of it"
-        )
 
 
 def own_space(part: ReleasePart, surroundings: Surroundings) -> Space:
@@ -457,11 +449,6 @@ def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, n
     number = np.empty(len(records), dtype=np.int64)
     number[of_term] = np.where(who < n, n_tuples + who, part.q_numbers[q])
     return Groups(of_term.astype(np.int32), records), number
-
-
-def closed_form(part: ReleasePart, space: Space) -> ClosedForm:
-    """The answer where nothing is known but what is published."""
-    return ClosedForm(*BucketInvariants(part).closed_form(space))
 
 
 #: Entries, for each term, that are collected before their distinct columns are found: fewer passes over all terms, and
@@ -576,14 +563,17 @@ def larger(some: Sequence[Sizes]) -> Sizes:
 
 
 def emitted_columns(
-    part: ReleasePart, sources: Sequence[ToldSource], around: Mapping[frozenset[str], Surroundings], order: np.ndarray
+    part: ReleasePart,
+    sources: Sequence[BroadcastSource],
+    around: Mapping[frozenset[str], Surroundings],
+    order: np.ndarray,
 ) -> RawColumns:
     """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected.
 
     Parameters
     ----------
     part : ReleasePart
-    sources : sequence of ToldSource
+    sources : sequence of BroadcastSource
     around : dict of frozenset to Surroundings
         By the attributes that a source tells apart.
     order : ndarray of int
@@ -656,7 +646,7 @@ class ColumnCollector:
 
 
 def check_divisible(
-    part: ReleasePart, sources: Sequence[ToldSource], around: Mapping[frozenset[str], Surroundings]
+    part: ReleasePart, sources: Sequence[BroadcastSource], around: Mapping[frozenset[str], Surroundings]
 ) -> None:
     """Compare what sources say of a partition with what they say of its two halves, term by term.
 
@@ -700,13 +690,15 @@ class PosedInParts:
     shared: LinearForm
 
 
-def posed_in_parts(whole: Whole, facts: Sequence[ToldSource], knowledge: Sequence[ToldSource]) -> PosedInParts:
+def posed_in_parts(
+    whole: PartitionedSpace, facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource]
+) -> PosedInParts:
     """Emit all sources in every partition, and scale their rows alike.
 
     Parameters
     ----------
-    whole : Whole
-    facts, knowledge : sequence of ToldSource
+    whole : PartitionedSpace
+    facts, knowledge : sequence of BroadcastSource
         The facts beside what is published, and what is known.
 
     Raises
@@ -730,7 +722,7 @@ def posed_in_parts(whole: Whole, facts: Sequence[ToldSource], knowledge: Sequenc
 
 
 def shared_form(
-    facts: Sequence[ToldSource], knowledge: Sequence[ToldSource], sizes: Sizes, n_records: int
+    facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource], sizes: Sizes, n_records: int
 ) -> LinearForm:
     """The shared rows over no terms; see :func:`~maxent_cvx.model.stacking.stacked`, which does the same in memory."""
     first, known = ([rows for one in some for rows in one.rows] for some in (facts, knowledge))
@@ -765,7 +757,11 @@ def part_of_problem(
     n_tuples : int
         QI tuples of the whole.
     """
-    check_buckets(part)
+    if part.with_counterfeits.any():
+        raise StatementError(
+            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
+            "make one Release of it"
+        )
     space = own_space(part, surroundings)
     published, records = published_rows(part, space)
     n, zeros, ones = len(records), np.zeros(len(records)), np.ones(len(records))
@@ -785,4 +781,4 @@ def part_of_problem(
         penalties=shared.penalties,
     )
     groups, numbers = groups_of(part, space, n_tuples)
-    return Part(form, closed_form(part, space), groups, numbers, raw)
+    return Part(form, ClosedForm(*BucketInvariants(part).closed_form(space)), groups, numbers, raw)

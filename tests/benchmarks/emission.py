@@ -45,7 +45,7 @@ def measure(records: int, rows: int, size: int) -> dict[str, float]:
     in_memory = time.process_time() - begun
     del memory
     model = mx.PartitionedMaxEnt(divided(release, max(records // size, 1)))
-    model._work_on(Executor(threads=1))
+    model._whole.move_to(Executor(threads=1))
     model._whole.parts  # noqa: B018 - cut before the time is taken
     begun = time.process_time()
     posed = model.add(*said)._posed()

@@ -86,7 +86,7 @@ def measured(records: int, rows: int) -> tuple[TimedExecutor, int, float]:
         release, executor = mx.Release.from_parquet(name, **roles), TimedExecutor()
         begun = time.process_time()
         model: Any = mx.MaxEnt(release).add(*statements)
-        model._work_on(executor)
+        model._whole.move_to(executor)
         post = model.solve()
         seconds = time.process_time() - begun
         return executor, sum(len(point.counts) for point in post._points), seconds
