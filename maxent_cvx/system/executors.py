@@ -9,6 +9,7 @@ beyond a share of its memory (``distributed.worker.memory``), one in this proces
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import weakref
@@ -81,11 +82,13 @@ class Executor:
         place = path_of(folder)
         if not os.access(place, os.W_OK | os.X_OK):
             raise TableError(f"cannot write to the folder {str(place)!r}: give one that exists and can be written to")
-        worker = {"processes": False, "n_workers": 1, "threads_per_worker": threads, "memory_limit": 1.0}
         with dask.config.set(SETTINGS):
-            client = Client(**worker, local_directory=str(place), dashboard_address=":0", set_as_default=False)
+            client = Client(
+                processes=False, n_workers=1, threads_per_worker=threads, memory_limit=1.0, local_directory=str(place),
+                dashboard_address=":0", set_as_default=False, silence_logs=logging.CRITICAL,
+            )  # fmt: skip
         found = cls(client)
-        weakref.finalize(found, client.close)
+        weakref.finalize(found, client.close).atexit = False  # Dask closes what is open then
         return found
 
     def made(self, makers: Iterable[Any]) -> list[Any]:
