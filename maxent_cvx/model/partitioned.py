@@ -67,10 +67,10 @@ MOST_SHARED = 20_000
 class PartitionedMaxEnt(Shown):
     """max H(Q, S, B), subject to everything published and known, of a release whose buckets are in partitions.
 
-    What is said means what it means in a model of the whole release in memory, and has the same answer: P(given), and
-    which groups occur, are those of the whole. Statements, sources and functions of the space are taken that use
-    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. What cannot be divided is
-    an error in one sentence: rows about single buckets, convex constraints, priors.
+    A statement means the same as in a model of the whole release in memory, and has the same answer up to both
+    certificates: P(given), and which groups occur, are those of the whole. Sources and functions of the space may use
+    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. Rows about single buckets,
+    convex constraints and priors cannot be divided among partitions, and raise an error.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class PartitionedMaxEnt(Shown):
     people : dict of dict, or DataFrame, optional
         The QI values of people who are known by name, as of :class:`maxent_cvx.MaxEnt`.
     client : distributed.Client, optional
-        Whose workers hold the partitions; by default threads of this process.
+        Its workers hold the partitions, and work on them; by default threads of this process do, see :meth:`solve`.
 
     Raises
     ------
@@ -275,9 +275,9 @@ class PartitionedMaxEnt(Shown):
         Parameters
         ----------
         client : distributed.Client, optional
-            Whose workers do it; by default that of the model, or threads of this process.
+            Its workers solve the model; by default those of the model's client, or threads of this process.
         threads : int, optional
-            Without a client: how many partitions are worked on at a time, by default one a processor.
+            Without a client: how many partitions are worked on at a time, by default one for each processor.
         scratch : str or path, optional
             Without a client: a folder for results of partitions beyond a share of the memory, by default 60 %, in
             files that are removed with the answer. It needs the extra ``maxent-cvx[dask]``.
@@ -304,9 +304,11 @@ class PartitionedMaxEnt(Shown):
             If the knowledge is found to contradict the published data or itself.
         Inaccurate
             If the answer is not certified.
+        SolverError
+            If the cluster does not answer, or a task takes more memory than its workers have.
         StatementError, UnknownName
-            If a source says other things of different partitions; if an option is none, or `threads` no number of
-            them; if a client and a scratch folder are given.
+            If a source emits different rows in different partitions; if an option is unknown, or `threads` is not a
+            positive integer; if both a client and a scratch folder are given.
         TableError
             If the scratch folder cannot be written to, or `distributed` is not installed.
 
