@@ -32,6 +32,7 @@ from ..solvers.program.linear_form import LinearForm
 from ..solvers.program.problem import ClosedForm, Groups
 from ..solvers.program.shared_columns import SharedColumns
 from ..solvers.program.split_matrix import SplitMatrix
+from ..solvers.rows.sized import Sized
 from ..solvers.rows.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, with_shared_ones
 from ..sources import BucketInvariants, Source, Statement
 from ..system.executors import Executor
@@ -457,7 +458,7 @@ BATCH = 4
 
 
 @dataclass(frozen=True, eq=False)
-class RawColumns:
+class RawColumns(Sized):
     """Shared rows as sources emit them, on the terms of one partition.
 
     Attributes
