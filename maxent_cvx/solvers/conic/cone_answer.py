@@ -14,7 +14,7 @@ from ...errors import SolverError
 from ..answer import Answer, Status
 from ..backends.registry import SOLVERS
 from ..certificate.projection import project
-from ..linear.elastic import elastic_relaxation
+from ..linear import elastic_relaxation
 from ..parameters.dual_methods import INTERIOR, SEPARABLE_NEWTON
 from ..parameters.tolerances import CONIC_PROGRAM, FEASIBILITY
 from ..presolve.zero_proofs import moved_along_recession

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED",
+    "DUAL_FUNCTION", "INTERIOR", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED",
     "PRIMAL_DUAL", "SEPARABLE_NEWTON", "VANISHING_TERMS",
 ]  # fmt: skip
 
@@ -113,26 +113,6 @@ class VanishingTerms:
     """Its relative ridge."""
     nothing: float = 1e-15
     """Relative to the largest change: a smaller change of other terms is rounding."""
-
-
-@dataclass(frozen=True)
-class FacialReduction:
-    """The recession direction that proves as many small terms zero as possible, by least squares."""
-
-    small: float = 1e-6
-    """Records: a term that holds less may be zero."""
-    weight: float = 1e-5
-    """Weight of such a term in least squares; a term that must not change has 1."""
-    lowered: float = 0.3
-    """A small term that the direction lowers by less, where 1 is aimed at, is no longer asked to change."""
-    rounds: int = 20
-    """Rounds, with fewer and fewer terms that are asked to change."""
-    repairs: int = 3
-    """Times in each round that the change of the other terms is subtracted."""
-    precision: float = 1e-8
-    """Relative precision of the least-squares solutions."""
-    ridge: float = 1e-14
-    """Their relative ridge."""
 
 
 @dataclass(frozen=True)
@@ -297,5 +277,4 @@ PRIMAL_DUAL = PrimalDual()
 INTERIOR = Interior()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
-FACIAL_REDUCTION = FacialReduction()
 PARTITIONED = Partitioned()
