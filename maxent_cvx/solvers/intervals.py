@@ -54,10 +54,10 @@ from .linear_algebra.schur_complement import schur_complement
 from .linear_algebra.single_thread import single_thread
 from .monitoring.deadline import check_time, seconds_left, within
 from .monitoring.monitor import Monitor
-from .parameters.size_limits import NEWTON_COSTS
+from .parameters.size_limits import ATTEMPT_SIZES, NEWTON_COSTS
 from .parameters.tolerances import FEASIBILITY
 from .presolve.bound_propagation import term_bounds
-from .presolve.reduce import remaining
+from .presolve.reduce import fix_implied, remaining
 from .presolve.reduced import Reduced
 from .program.linear_form import LinearForm
 from .program.problem import Problem
@@ -151,7 +151,7 @@ def bounds(
 
     def over(some: Problem) -> Ends:
         with within(math.inf if integer else seconds):
-            reduced = presolved(some)
+            reduced = _presolved(some)
             reduced = settle_integers(reduced) if integer else reduced
             known = expressions @ np.where(reduced.fixed, reduced.counts, 0.0)
             width = abs(expressions) @ np.where(reduced.fixed, reduced.width, 0.0)
@@ -184,6 +184,15 @@ def bounds(
         if problem.as_typed is None or integer:
             raise error from None
         return over(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
+
+
+def _presolved(problem: Problem) -> Reduced:
+    """Fix the terms that the rows imply; redundant rows do not matter to HiGHS, and nothing is aggregated.
+
+    Where there is much knowledge, linear programs over the knowledge alone find further zeros.
+    """
+    much = problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge
+    return presolved(problem) if much else fix_implied(problem)
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
@@ -272,28 +281,30 @@ def many_bounds(
     """
     asked = Questions(form, expressions, n_records)
     is_feasible = attain_locally(form, asked)
-    is_small = np.bincount(asked.of_term, minlength=asked.n_components) <= largest
+    n_terms = np.bincount(asked.of_term, minlength=asked.n_components)
+    is_small = n_terms <= largest
     if not is_feasible and (open_ := asked.open & ~is_small[asked.component]).any():
         # Ends of large components stay as they are, but a contradiction of their rows must be found.
         large = Polyhedron.of(form, asked, asked.component[open_.any(axis=0)])
         large.feasible_optimum(np.zeros(len(large.terms)))
     left = 2 * expressions.shape[0]
     rng = np.random.default_rng(0)
-    components = np.bincount(asked.component)
+    components = np.bincount(asked.component, minlength=asked.n_components)
     pays = components > FEW
     polyhedron: Polyhedron | None = None
-    while (open_ := asked.open & is_small[asked.component]).any():
+    open_ = asked.open & is_small[asked.component]
+    while open_.any():
         before = np.bincount(asked.component, open_.sum(axis=0), len(components))
         if (n_open := int(before.sum())) < left:
             answered(left - n_open)
             left = n_open
         chosen, weights = _choose(asked, open_, pays, rng)
-        needed = np.isin(asked.of_term, asked.component[chosen[1]])
-        if polyhedron is None or 2 * np.count_nonzero(needed) < len(polyhedron.terms):
+        if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
             # Programs over components without open ends cost time; a new polyhedron costs the last basis.
-            polyhedron = Polyhedron.of(form, asked, asked.component[chosen[1]])
+            polyhedron = Polyhedron.of(form, asked, np.flatnonzero(before))
         polyhedron = _round(polyhedron, asked, chosen, weights, pays)
-        after = np.bincount(asked.component, asked.open.sum(axis=0), len(components))
+        open_ = asked.open & is_small[asked.component]
+        after = np.bincount(asked.component, open_.sum(axis=0), len(components))
         pays &= (before == 0) | (before - after > 1)
     answered(left)
     return Ends(asked.bounds(), asked.are_known())
@@ -388,7 +399,9 @@ def _round(
     """Solve one linear program and use its answer; returns the polyhedron, which may have been widened."""
     (side, part), n = chosen, asked.n_components
     sign, component = np.where(side == 0, 1.0, -1.0) * weights, polyhedron.of_term
-    cost = np.asarray(asked.matrix[part].T @ sign)[polyhedron.terms]
+    of_part = np.zeros(asked.matrix.shape[0])
+    of_part[part] = sign  # one side of each
+    cost = (asked.transposed @ of_part)[polyhedron.terms]
     largest = np.zeros(n)
     np.maximum.at(largest, component, np.abs(cost))
     cost = cost / np.where(largest > 0, largest, 1.0)[component]
@@ -427,7 +440,7 @@ class Questions:
     ----------
     of_term, of_row : ndarray of int
         The component of every term and row, of `n_components`.
-    matrix : csr_array, shape (parts, terms)
+    matrix, transposed : csr_array, shape (parts, terms), and its transpose
         The largest coefficient of a part is 1 in absolute value.
     size : ndarray, one a part
         What its coefficients were divided by.
@@ -448,7 +461,8 @@ class Questions:
         self.expression, self.component = np.divmod(parts, self.n_components)
         matrix = sp.csr_array((expressions.data, (row, expressions.indices)), shape=(len(parts), form.shape[1]))
         self.size = most_by_row(np.abs(matrix.data), matrix)
-        self.matrix = sp.csr_array(sp.diags_array(1 / self.size) @ matrix)
+        matrix.data /= self.size[entry_rows(matrix)]
+        self.matrix, self.transposed = matrix, matrix.T
         self.of_terms = np.stack(term_bounds(form, n_records))
         lower, upper = self.of_terms
         positive, negative = sp.csr_array(self.matrix.maximum(0)), sp.csr_array(self.matrix.minimum(0))

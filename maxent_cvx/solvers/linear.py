@@ -157,6 +157,7 @@ class LinearProgram:
         import highspy
 
         n_rows, n = self.shape = matrix.shape
+        self._every = np.arange(n, dtype=np.int32)
         self._low, self._high = low, high
         self.highs = highs = _silent_highs()()
         if gap is None:
@@ -175,8 +176,8 @@ class LinearProgram:
 
     def run(self, cost: np.ndarray, seconds: float) -> highspy.HighsModelStatus:
         """Let HiGHS minimise, from the basis of the last cost if there is one."""
-        highs, n = self.highs, self.shape[1]
-        highs.changeColsCost(n, np.arange(n, dtype=np.int32), np.ascontiguousarray(cost, float))
+        highs = self.highs
+        highs.changeColsCost(len(self._every), self._every, np.ascontiguousarray(cost, float))
         highs.setOptionValue("time_limit", highs.getRunTime() + seconds)  # the clock of HiGHS runs on from run to run
         highs.run()
         return highs.getModelStatus()
