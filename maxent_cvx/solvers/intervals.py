@@ -67,7 +67,7 @@ from .solving.presolving import presolved
 
 __all__ = ["Ends", "bounds", "many_bounds", "without_knowledge"]
 
-#: Expressions of one component up to which they are asked one by one at once.
+#: Expressions of one component up to which each has a linear program of its own from the start.
 FEW = 2
 #: Rows of knowledge up to which the eigenvalues of their Schur complement take seconds.
 MOST_ROWS = 2_000
@@ -279,35 +279,35 @@ def many_bounds(
     SolverError
         If HiGHS fails.
     """
-    asked = Questions(form, expressions, n_records)
-    is_feasible = attain_locally(form, asked)
-    n_terms = np.bincount(asked.of_term, minlength=asked.n_components)
+    questions = Questions(form, expressions, n_records)
+    is_feasible = attain_locally(form, questions)
+    n_terms = np.bincount(questions.of_term, minlength=questions.n_components)
     is_small = n_terms <= largest
-    if not is_feasible and (open_ := asked.open & ~is_small[asked.component]).any():
+    if not is_feasible and (open_ := questions.open & ~is_small[questions.component]).any():
         # Ends of large components stay as they are, but a contradiction of their rows must be found.
-        large = Polyhedron.of(form, asked, asked.component[open_.any(axis=0)])
+        large = Polyhedron.of(form, questions, questions.component[open_.any(axis=0)])
         large.feasible_optimum(np.zeros(len(large.terms)))
     left = 2 * expressions.shape[0]
     rng = np.random.default_rng(0)
-    components = np.bincount(asked.component, minlength=asked.n_components)
+    components = np.bincount(questions.component, minlength=questions.n_components)
     pays = components > FEW
     polyhedron: Polyhedron | None = None
-    open_ = asked.open & is_small[asked.component]
+    open_ = questions.open & is_small[questions.component]
     while open_.any():
-        before = np.bincount(asked.component, open_.sum(axis=0), len(components))
+        before = np.bincount(questions.component, open_.sum(axis=0), len(components))
         if (n_open := int(before.sum())) < left:
             answered(left - n_open)
             left = n_open
-        chosen, weights = _choose(asked, open_, pays, rng)
+        chosen, weights = _choose(questions, open_, pays, rng)
         if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
             # Programs over components without open ends cost time; a new polyhedron costs the last basis.
-            polyhedron = Polyhedron.of(form, asked, np.flatnonzero(before))
-        polyhedron = _round(polyhedron, asked, chosen, weights, pays)
-        open_ = asked.open & is_small[asked.component]
-        after = np.bincount(asked.component, open_.sum(axis=0), len(components))
+            polyhedron = Polyhedron.of(form, questions, np.flatnonzero(before))
+        polyhedron = _round(polyhedron, questions, chosen, weights, pays)
+        open_ = questions.open & is_small[questions.component]
+        after = np.bincount(questions.component, open_.sum(axis=0), len(components))
         pays &= (before == 0) | (before - after > 1)
     answered(left)
-    return Ends(asked.bounds(), asked.are_known())
+    return Ends(questions.bounds(), questions.are_known())
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,13 +332,13 @@ class Polyhedron:
     minima: Minima
 
     @classmethod
-    def of(cls, form: LinearForm, asked: Questions, components: np.ndarray) -> Polyhedron:
+    def of(cls, form: LinearForm, questions: Questions, components: np.ndarray) -> Polyhedron:
         """Choose components by their numbers."""
-        rows, terms = np.isin(asked.of_row, components), np.flatnonzero(np.isin(asked.of_term, components))
+        rows, terms = np.isin(questions.of_row, components), np.flatnonzero(np.isin(questions.of_term, components))
         smaller = form
         if not rows.all() or len(terms) < form.shape[1]:
             smaller = form.select(rows).select_terms(terms)
-        return cls(smaller, terms, asked.of_row[rows], asked.of_term[terms], Minima(smaller))
+        return cls(smaller, terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller))
 
     def component(self, number: int) -> LinearForm:
         """One component."""
@@ -373,54 +373,54 @@ class Polyhedron:
 
 
 def _choose(
-    asked: Questions, open_: np.ndarray, pays: np.ndarray, rng: np.random.Generator
+    questions: Questions, open_: np.ndarray, pays: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which ends, (side, part), are asked for in this round, and with what weights: of a component on one side.
+    """Choose the ends, (side, part), that this round solves for, and their weights: of each component on one side.
 
     Where filtering pays all that are open on the side that has more of them, and else the first.
     """
     n = len(pays)
-    more = np.argmax([np.bincount(asked.component, side, n) for side in open_], axis=0)
+    more = np.argmax([np.bincount(questions.component, side, n) for side in open_], axis=0)
     side, part = np.nonzero(open_)
-    kept = more[asked.component[part]] == side
+    kept = more[questions.component[part]] == side
     side, part = side[kept], part[kept]
-    component = asked.component[part]
+    component = questions.component[part]
     first = np.zeros(len(part), dtype=bool)
     first[np.unique(component, return_index=True)[1]] = True
     kept = pays[component] | first
     side, part = side[kept], part[kept]
-    weights = np.where(pays[asked.component[part]], rng.uniform(0.5, 1.0, len(part)), 1.0)
+    weights = np.where(pays[questions.component[part]], rng.uniform(0.5, 1.0, len(part)), 1.0)
     return np.stack([side, part]), weights
 
 
 def _round(
-    polyhedron: Polyhedron, asked: Questions, chosen: np.ndarray, weights: np.ndarray, pays: np.ndarray
+    polyhedron: Polyhedron, questions: Questions, chosen: np.ndarray, weights: np.ndarray, pays: np.ndarray
 ) -> Polyhedron:
     """Solve one linear program and use its answer; returns the polyhedron, which may have been widened."""
-    (side, part), n = chosen, asked.n_components
+    (side, part), n = chosen, questions.n_components
     sign, component = np.where(side == 0, 1.0, -1.0) * weights, polyhedron.of_term
-    of_part = np.zeros(asked.matrix.shape[0])
+    of_part = np.zeros(questions.matrix.shape[0])
     of_part[part] = sign  # one side of each
-    cost = (asked.transposed @ of_part)[polyhedron.terms]
+    cost = (questions.transposed @ of_part)[polyhedron.terms]
     largest = np.zeros(n)
     np.maximum.at(largest, component, np.abs(cost))
     cost = cost / np.where(largest > 0, largest, 1.0)[component]
     polyhedron, optimum = polyhedron.feasible_optimum(cost)
     form, x, of_row = polyhedron.form, optimum.x, polyhedron.of_row
     violated = np.bincount(of_row, form.residual(x) > FEASIBILITY.multiple * form.tolerance, n) > 0
-    asked.attain(x, polyhedron.terms, (np.bincount(component, minlength=n) > 0) & ~violated)
-    if (alone := np.flatnonzero(~pays[asked.component[part]])).size:
-        of = asked.component[part[alone]]
+    questions.attain(x, polyhedron.terms, (np.bincount(component, minlength=n) > 0) & ~violated)
+    if (alone := np.flatnonzero(~pays[questions.component[part]])).size:
+        of = questions.component[part[alone]]
         bound = dual_bounds(form, cost, optimum.multipliers, of_row, component, n)[of]
         is_proved = np.abs(np.bincount(component, cost * x, n)[of] - bound) <= GAP
         proved = alone[is_proved]
         bound = bound - np.bincount(of_row, error_of_sides(form, optimum.multipliers), n)[of]
-        asked.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
+        questions.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
         for i in part[alone[~is_proved]]:  # by linear programs of its own, which raise an error if they are imprecise
-            smaller = polyhedron.component(asked.component[i])
-            objective = asked.matrix[[i]].toarray().ravel()[polyhedron.terms[component == asked.component[i]]]
+            smaller = polyhedron.component(questions.component[i])
+            objective = questions.matrix[[i]].toarray().ravel()[polyhedron.terms[component == questions.component[i]]]
             for end, value in enumerate(linear_bounds(smaller, objective)):
-                asked.answer(end, i, value)
+                questions.answer(end, i, value)
     return polyhedron
 
 
@@ -506,7 +506,7 @@ class Questions:
         return np.stack([np.bincount(self.expression, side * self.size, self.n_expressions) for side in self.proved])
 
 
-def attain_locally(form: LinearForm, asked: Questions) -> bool:
+def attain_locally(form: LinearForm, questions: Questions) -> bool:
     """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
 
     These are ends of sums of counts, at most one a bucket, at which each count has the bound that is proved of it.
@@ -517,7 +517,7 @@ def attain_locally(form: LinearForm, asked: Questions) -> bool:
         Whether a point was found that satisfies the rows.
     """
     n_known = form.shape[0] - form.n_published
-    if not 0 < n_known <= MOST_ROWS or asked.open.sum() < FEWEST_ENDS:
+    if not 0 < n_known <= MOST_ROWS or questions.open.sum() < FEWEST_ENDS:
         return False
     answer = newton(form, monitor=Monitor(time_limit=seconds_left()))
     check_time()
@@ -530,19 +530,19 @@ def attain_locally(form: LinearForm, asked: Questions) -> bool:
     if extremes is None:
         return True
     compensation = Compensation.at(form, x)
-    sums = _sums_of_counts(asked, form.bucket[1])
+    sums = _sums_of_counts(questions, form.bucket[1])
     for side in range(2):
-        parts = np.flatnonzero(asked.open[side] & sums)
+        parts = np.flatnonzero(questions.open[side] & sums)
         for some in np.array_split(parts, len(parts) // BATCH + 1):
-            found = _attained(asked, extremes, compensation, side, some)
-            asked.attained[side, some[found]] = asked.proved[side, some[found]]
+            found = _attained(questions, extremes, compensation, side, some)
+            questions.attained[side, some[found]] = questions.proved[side, some[found]]
             check_time()
     return True
 
 
-def _sums_of_counts(asked: Questions, bucket: np.ndarray) -> np.ndarray:
+def _sums_of_counts(questions: Questions, bucket: np.ndarray) -> np.ndarray:
     """Which parts are sums of counts of different buckets."""
-    matrix = asked.matrix
+    matrix = questions.matrix
     part = entry_rows(matrix)
     pair = part * np.int64(bucket.max(initial=0) + 1) + bucket[matrix.indices]
     _, first, number = np.unique(pair, return_index=True, return_counts=True)
@@ -552,12 +552,12 @@ def _sums_of_counts(asked: Questions, bucket: np.ndarray) -> np.ndarray:
 
 
 def _attained(
-    asked: Questions, extremes: ExtremeBuckets, compensation: Compensation, side: int, some: np.ndarray
+    questions: Questions, extremes: ExtremeBuckets, compensation: Compensation, side: int, some: np.ndarray
 ) -> np.ndarray:
     """Which parts attain what is proved of one of their sides."""
-    matrix = asked.matrix[some]
+    matrix = questions.matrix[some]
     end, terms, n = entry_rows(matrix), matrix.indices, len(some)
-    value = asked.of_terms[side, terms]
+    value = questions.of_terms[side, terms]
     possible = np.bincount(end, ~extremes.are_possible(terms, value), n) == 0
     combinations = extremes.combinations(terms, value, end, n)
     used = np.unique(combinations.indices)
