@@ -213,8 +213,8 @@ class LinearProgram:
         message = self.highs.modelStatusToString(status)
         if status != is_status.kOptimal:
             return Optimum(False, status == is_status.kInfeasible, message, nothing, nothing)
-        # This basis is feasible for any other cost, so that the primal simplex method (strategy 4) starts from it. For all
-        # bounds of 1,000 people of Adult and 30 rows it takes a sixth of the iterations of the dual one.
+        # This basis is feasible for any other cost: the primal simplex method (strategy 4) can start from it. All
+        # bounds of 1,000 people of Adult and 30 rows take a sixth of the iterations of the dual one.
         self.highs.setOptionValue("simplex_strategy", 4)
         solution = self.highs.getSolution()
         return Optimum(True, False, message, np.array(solution.col_value), np.array(solution.row_dual))
