@@ -10,7 +10,7 @@ from ..errors import Inaccurate, SolverError
 from ..measures.accuracy import original_counts
 from ..model.explain.solved import model_of
 from ..model.posterior import Posterior
-from ..solvers.diagnosis.multipliers import multipliers_from_counts
+from ..solvers.explain import multipliers_from_counts
 from ..terms.rows import Rows
 from ..views import OUTSIDE, View
 

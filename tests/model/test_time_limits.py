@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 
+import highspy
 import numpy as np
 import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, NotDecided
 from maxent_cvx.solvers.certificate import certificate
-from maxent_cvx.solvers.linear.highs import linear_program
+from maxent_cvx.solvers.linear import LinearProgram
 from maxent_cvx.solvers.monitoring import deadline
 from maxent_cvx.solvers.monitoring.deadline import check_time, seconds_left, within
 from support.depot import SQUARE, p, publish
@@ -90,36 +91,29 @@ def test_no_time_for_certainties():
 
 def test_a_conflict_is_not_half_described(monkeypatch):
     """Where the time ends while the ranges of a conflict are computed, there is no table with open cells."""
-    from maxent_cvx.solvers.diagnosis import conflict
+    from maxent_cvx.solvers import explain
 
     def late(*given):
         raise NotDecided("late")
 
     model = mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") >= 0.9)
     assert model.diagnose()[["least", "most"]].notna().all(axis=None)
-    monkeypatch.setattr(conflict, "linear_bounds", late)
+    monkeypatch.setattr(explain, "linear_bounds", late)
     with refused(NotDecided, "late"):
         model.diagnose()
 
 
 def test_highs_is_given_what_is_left(monkeypatch):
-    """A linear program gets the seconds that are left; if it needs more, that is an error and no missing optimum."""
-    from maxent_cvx.solvers.linear import highs
-
-    given = []
-
-    class Ended:
-        success, status, x, message = False, 1, None, "Time limit reached"
-
-    def solve(cost, *, options, **problem):
-        given.append(options)
-        return Ended
-
-    monkeypatch.setattr(highs, "linprog", solve)
+    """A linear program gets the seconds that are left, whatever the programs before have taken; more is an error."""
     matrix = mx.Space.of(publish(SQUARE)).marginal("s").matrix
     one = np.ones(2)
-    assert not linear_program(np.ones(4), matrix, one, one).found
-    assert "time_limit" not in given[-1]
+    program = LinearProgram(matrix, one, one)
+    assert program.minimum(np.ones(4)).found
+    assert program.highs.getOptionValue("time_limit")[1] == np.inf
+    monkeypatch.setattr(program.highs, "getRunTime", lambda: 1e9)  # the clock of HiGHS runs on
+    with within(1e6):
+        assert program.minimum(np.arange(4.0)).found
+    assert 1e9 < program.highs.getOptionValue("time_limit")[1] <= 1e9 + 1e6
+    monkeypatch.setattr(program, "run", lambda cost, seconds: highspy.HighsModelStatus.kTimeLimit)
     with within(1e6), refused(NotDecided, "was not solved"):
-        linear_program(np.ones(4), matrix, one, one)
-    assert 0 < given[-1]["time_limit"] <= 1e6
+        program.minimum(np.ones(4))

@@ -12,7 +12,7 @@ from maxent_cvx import Infeasible, MaxEnt, P, Statement
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.certificate.certificate import certify
 from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.linear.elastic import elastic_relaxation
+from maxent_cvx.solvers.linear import elastic_relaxation
 from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from maxent_cvx.solvers.program.problem import Groups

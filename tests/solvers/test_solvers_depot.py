@@ -7,7 +7,7 @@ import pytest
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
 from maxent_cvx.solvers import ACCURACY, Status
-from maxent_cvx.solvers.linear.elastic import elastic_relaxation
+from maxent_cvx.solvers.linear import elastic_relaxation
 from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, publish
 from support.solving import DEFAULT, INSTALLED, error, on_every_solver, solution
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ...errors import NotDecided, SolverError
-from ...solvers.parameters.tolerances import INTEGER
+from ...solvers.linear import ANY_GAP
 
 __all__ = ["IntegerProgram"]
 
@@ -93,7 +93,7 @@ class IntegerProgram:
             integrality=np.ones(n, dtype=np.int64),
             bounds=Bounds(np.zeros(n), self.upper.astype(float)),
             constraints=LinearConstraint(matrix, sides[:, 0], sides[:, 1]),
-            options={"time_limit": left, "mip_rel_gap": INTEGER.any_gap},
+            options={"time_limit": left, "mip_rel_gap": ANY_GAP},
         )
         if answer.status == 2:
             return None

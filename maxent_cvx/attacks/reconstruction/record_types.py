@@ -19,7 +19,7 @@ __all__ = ["RecordTypes"]
 #: Types of records beyond which an integer program with a variable each is not tried: HiGHS would take gigabytes.
 MOST_TYPES = 200_000
 #: The largest number, in units of their common denominator, that a coefficient may be, so that HiGHS' precision of
-#: 1e-6 (``INTEGER.precision``) is far below one unit of a sum.
+#: 1e-6 (``INTEGER_PRECISION``) is far below one unit of a sum.
 LARGEST_NUMBER = 10**6
 
 

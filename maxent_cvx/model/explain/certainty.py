@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...solvers.diagnosis.forcing import forcing_rows, zeros_by_bounds
-from ...solvers.diagnosis.forcing_sets import ForcingSets
+from ...solvers.explain import ForcingSets, forcing_rows, zeros_by_bounds
 from ...solvers.monitoring.deadline import check_time
 from ...solvers.program.linear_form import LinearForm
 from ...sources.statements.statement import Event, conditions

@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Infeasible, SolverError
-from ...solvers.diagnosis.failure import contradiction
-from ...solvers.linear.integer import never_filled
-from ...solvers.linear.integrality import settle_integers
+from ...solvers.explain import contradiction
+from ...solvers.intervals import without_knowledge
+from ...solvers.linear import never_filled, settle_integers
 from ...solvers.presolve.reduce import remaining
 from ...solvers.solving.presolving import presolved
 from ...terms.space import Space
 from ..adversary import Adversary
-from ..intervals.bounds import without_knowledge
 from .certainty import Key, Subjects, follows_for_others, name_of, subjects
 
 __all__ = ["integer_certain_table"]

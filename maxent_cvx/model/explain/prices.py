@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import Inaccurate, SolverError, StatementError, arguments
-from ...solvers.diagnosis.multipliers import multipliers_beside, multipliers_from_counts
+from ...solvers.explain import multipliers_beside, multipliers_from_counts
 from ...solvers.program.linear_form import LinearForm
 from ..measure import Measure, Measures
 from ..solved_rows import solved_rows

@@ -12,8 +12,8 @@ import pandas as pd
 
 from ...display import FirstRows, as_html
 from ...errors import BadProbability, Infeasible, unknown_name
-from ...solvers.diagnosis.failure import contradiction
-from ...solvers.linear.elastic import elastic_relaxation
+from ...solvers.explain import contradiction
+from ...solvers.linear import elastic_relaxation
 from ...solvers.presolve.aggregation import aggregate
 from ...solvers.program.linear_form import LinearForm
 from ...sources import PriorZeros, Statement

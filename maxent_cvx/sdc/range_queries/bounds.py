@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import Infeasible, SolverError, TableError, number, whole
-from ...solvers.linear.highs import linear_program
+from ...solvers.linear import LinearProgram
 from ...tables.numbers import as_numbers
 
 __all__ = ["block_sums", "half_overlapping_bounds", "record_bounds"]
@@ -139,11 +139,12 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     span = high - low or 1.0  # records are low + span x, and x from 0 to 1
     target = (answers - low * np.asarray(matrix.sum(axis=1))) / span
     found = np.empty((2, len(first)))
+    program = LinearProgram(sp.csr_array(matrix), target, target, upper=float(high > low))
     for at, record in enumerate(first):
         for side, sign in enumerate((1.0, -1.0)):
             cost = np.zeros(matrix.shape[1])
             cost[record] = sign
-            best = linear_program(cost, sp.csr_array(matrix), target, target, upper=float(high > low))
+            best = program.minimum(cost)
             if best.infeasible:
                 raise Infeasible(NO_RECORDS.format(low, high))
             if not best.found:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import Infeasible, NotDecided
-from ..linear.entropic_penalty import optima
+from ..linear import optima
 from ..parameters.tolerances import EPS
 from ..presolve.zero_proofs import consequence
 from ..program.linear_form import LinearForm

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..answer import Answer, Status
-from ..linear.facial_reduction import facial_reduction
+from ..proofs import facial_reduction
 from ..linear_algebra.newton_system import System, newton_system
 from ..monitoring.monitor import Monitor
 from ..monitoring.together import Steps, solved_together

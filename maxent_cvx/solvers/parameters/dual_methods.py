@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "DUAL_FUNCTION", "FACIAL_REDUCTION", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED",
-    "VANISHING_TERMS",
-]  # fmt: skip
+__all__ = ["DUAL_FUNCTION", "LINE_SEARCH", "NEWTON", "NEWTON_SYSTEM", "PARTITIONED", "VANISHING_TERMS"]
 
 
 @dataclass(frozen=True)
@@ -120,26 +117,6 @@ class VanishingTerms:
 
 
 @dataclass(frozen=True)
-class FacialReduction:
-    """The recession direction that proves as many small terms zero as possible, by least squares."""
-
-    small: float = 1e-6
-    """Records: a term that holds less may be zero."""
-    weight: float = 1e-5
-    """Weight of such a term in least squares; a term that must not change has 1."""
-    lowered: float = 0.3
-    """A small term that the direction lowers by less, where 1 is aimed at, is no longer asked to change."""
-    rounds: int = 20
-    """Rounds, with fewer and fewer terms that are asked to change."""
-    repairs: int = 3
-    """Times in each round that the change of the other terms is subtracted."""
-    precision: float = 1e-8
-    """Relative precision of the least-squares solutions."""
-    ridge: float = 1e-14
-    """Their relative ridge."""
-
-
-@dataclass(frozen=True)
 class Partitioned:
     """The multipliers of published rows, given those of the knowledge, in a problem of partitions."""
 
@@ -172,5 +149,4 @@ NEWTON_SYSTEM = NewtonSystem()
 NEWTON = Newton()
 LINE_SEARCH = LineSearch()
 VANISHING_TERMS = VanishingTerms()
-FACIAL_REDUCTION = FacialReduction()
 PARTITIONED = Partitioned()

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "ATTEMPT_SIZES", "BLOCK_DETECTION", "COMPENSATION_SIZES", "LINEAR_PROGRAM_SIZES",
-    "NEWTON_COSTS", "PRESOLVE_SIZES",
-]  # fmt: skip
+__all__ = ["ATTEMPT_SIZES", "BLOCK_DETECTION", "NEWTON_COSTS", "PRESOLVE_SIZES"]
 
 
 @dataclass(frozen=True)
@@ -86,28 +83,6 @@ class NewtonCosts:
 
 
 @dataclass(frozen=True)
-class LinearProgramSizes:
-    """Which linear programs are solved by the entropic penalty."""
-
-    large: int = 5_000
-    """Terms from which on the entropic penalty is tried before HiGHS."""
-
-
-@dataclass(frozen=True)
-class CompensationSizes:
-    """Where ends of intervals are looked for from one interior point."""
-
-    most_rows: int = 2_000
-    """Rows of knowledge up to which the eigenvalues of their Schur complement take seconds."""
-    fewest_ends: int = 100
-    """Ends of intervals from which on that takes less time than linear programs."""
-    steep: int = 2_000
-    """Terms for which it is evaluated how far each of them is moved; all others have one bound."""
-    batch: int = 10_000
-    """Ends that are decided together: 16 MB for each hundred rows of knowledge."""
-
-
-@dataclass(frozen=True)
 class AttemptSizes:
     """Which ways to an answer are tried."""
 
@@ -129,6 +104,4 @@ class AttemptSizes:
 BLOCK_DETECTION = BlockDetection()
 PRESOLVE_SIZES = PresolveSizes()
 NEWTON_COSTS = NewtonCosts()
-COMPENSATION_SIZES = CompensationSizes()
-LINEAR_PROGRAM_SIZES = LinearProgramSizes()
 ATTEMPT_SIZES = AttemptSizes()

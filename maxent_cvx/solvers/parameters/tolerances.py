@@ -14,10 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 
 __all__ = [
-    "ATTEMPTS", "CERTIFICATION", "COMPENSATION", "CONVEX_CONSTRAINTS", "DIAGNOSIS", "EPS",
-    "FEASIBILITY", "INTEGER", "LINEAR_PROGRAMS", "MULTIPLIERS", "PENALTIES", "PRESOLVE", "PROJECTION",
+    "ATTEMPTS",
+    "CERTIFICATION",
+    "CONVEX_CONSTRAINTS",
+    "EPS",
+    "FEASIBILITY",
+    "PENALTIES",
+    "PRESOLVE",
+    "PROJECTION",
     "SUBSTITUTION",
-]  # fmt: skip
+]
 
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
 EPS = float(np.finfo(float).eps)
@@ -72,58 +78,6 @@ class Presolve:
 
 
 @dataclass(frozen=True)
-class LinearPrograms:
-    """Linear programs, by HiGHS or by the entropic penalty."""
-
-    precision: float = 1e-10
-    """Records: the feasibility tolerance that HiGHS is given, the tightest that it takes; its default is 1e-7."""
-    share: float = 1e-15
-    """Relative to the largest right-hand side: the tolerance that HiGHS is given if that is more than `precision`."""
-    coarsest: float = 1e-7
-    """Records: the coarsest tolerance that HiGHS is given."""
-    gap: float = 1e-6
-    """Largest duality gap of an accepted bound, relative to the largest coefficient of the objective."""
-    penalties: tuple[float, float] = (300.0, 600.0)
-    """The two penalty parameters, for costs of at most 1, in nats: exp(-600) is still a floating-point number."""
-    near_fraction: float = 1e-6
-    """A direction that is so close to multiples of 1/2, 1/3, ... is rounded to them, so that its sums are exact."""
-    largest_denominator: int = 12
-    """The largest denominator that is tried."""
-
-
-@dataclass(frozen=True)
-class Compensating:
-    """Changes of some buckets that all others make up for."""
-
-    ridge: float = 1e-12
-    """Relative to the diagonal of the published rows of a bucket, one of which is redundant."""
-    range: float = 1e-9
-    """Relative to the largest eigenvalue of the Schur complement: a smaller one is that of redundant knowledge."""
-    moved: float = 0.999
-    """Share of the terms whose counts are moved, those that move least."""
-    most: float = 0.9
-    """Share of itself by which a count is moved at most: less than 1, so that rounding errors are of no matter."""
-    lost: float = 1e-8
-    """Records: a part of a change that redundant rows of knowledge do not allow, and yet is only rounding."""
-
-
-@dataclass(frozen=True)
-class Integer:
-    """Integer programs."""
-
-    rounding: float = 1e-6
-    """Records: how far a count that was typed as a rounded probability may be from an integer."""
-    precision: float = 1e-6
-    """Records: the largest violation of a row by HiGHS (its `mip_feasibility_tolerance`)."""
-    widest_ratio: float = 1e9
-    """Ratio of two coefficients of one row beyond which that precision decides nothing."""
-    near_integer: float = 1e-6
-    """Records: presolve's value of a term is an integer if it is no further from one; bounds move by 1e-7 or more."""
-    any_gap: float = 1e9
-    """Relative: no bound is so far from a value other than 0, so that any point with such a value ends the program."""
-
-
-@dataclass(frozen=True)
 class Projection:
     """The projection of an answer onto the rows."""
 
@@ -155,40 +109,6 @@ class Certification:
     """Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise."""
     most_backward: float = 1e-7
     """Relative: the largest change of a row's values for which it is still the same problem (backward error)."""
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """Contradictions, and what forces a term to be zero."""
-
-    supposed: float = 1e-2
-    """Records that are supposed in terms that must be zero; what contradicts that is the reason for the zeros."""
-    clear: float = 1e3
-    """Multiple of a row's tolerance: a larger contradiction does not come from rounding in presolve."""
-    largest_set: int = 50
-    """Rows of a set up to which it is examined what else it forces: that is a problem for each row, of about 10 ms."""
-
-
-@dataclass(frozen=True)
-class Multipliers:
-    """Multipliers computed from counts, for shadow prices."""
-
-    precise: float = 1e-5
-    """Largest difference between the logarithm of a count and what the multipliers imply."""
-    rounds: int = 20
-    """Rounds of leaving out inequalities whose multipliers have the wrong sign."""
-    refinements: int = 5
-    """Rounds of iterative refinement."""
-    precision: float = 1e-10
-    """Relative precision of the least-squares solution."""
-    ridge: float = 1e-12
-    """Its relative ridge."""
-    small: float = 1e-6
-    """Records: a term that holds less may be zero, which is then examined."""
-    nothing: float = 1e-6
-    """Relative: a smaller part of a direction is rounding."""
-    determined: float = 1e-9
-    """Relative to the size of a row: what remains of it where the hard constraints determine its value."""
 
 
 @dataclass(frozen=True)
@@ -268,13 +188,8 @@ class Attempts:
 FEASIBILITY = Feasibility()
 SUBSTITUTION = Substitution()
 PRESOLVE = Presolve()
-LINEAR_PROGRAMS = LinearPrograms()
-INTEGER = Integer()
 PROJECTION = Projection()
 CERTIFICATION = Certification()
-DIAGNOSIS = Diagnosis()
-MULTIPLIERS = Multipliers()
-COMPENSATION = Compensating()
 CONVEX_CONSTRAINTS = ConvexConstraints()
 PENALTIES = SoftRows()
 ATTEMPTS = Attempts()

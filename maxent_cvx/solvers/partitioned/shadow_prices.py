@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..diagnosis.multipliers import multipliers_beside
+from ..explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from ..parameters.dual_methods import PARTITIONED
-from ..parameters.tolerances import MULTIPLIERS
 from ..program.linear_form import LinearForm
 from ..program.shared_columns import SharedColumns
 from ..program.split_matrix import SplitMatrix
@@ -67,7 +66,7 @@ def price_multipliers(
     )
     left, _ = presolved(parts, alone, n_records, executor)
     off = executor.reduce(max, executor.map(difference, left, points, common=(np.where(empty, 0.0, multipliers),)))
-    if not off <= MULTIPLIERS.precise:
+    if not off <= PRECISE_LOG:
         sizes = executor.gather(executor.map(_size, points))
         if sum(sizes) > PARTITIONED.prices_in_memory:
             return None
@@ -123,7 +122,7 @@ def difference(left: ReducedPart, point: PointPart, multipliers: np.ndarray) -> 
     if not len(left.terms):
         return 0.0
     implied = minimised(left, first_state(left), multipliers, PARTITIONED.tolerance).counts
-    if (point.counts[left.terms] < MULTIPLIERS.small).any():
+    if (point.counts[left.terms] < SMALL_COUNT).any():
         return np.inf  # rows may force these to be 0
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(np.log(implied) - np.log(point.counts[left.terms]))

@@ -20,7 +20,7 @@ from .reduced import Reduced
 from .redundant_rows import redundant
 from .required import require_feasible
 
-__all__ = ["largest_coefficients", "negligible", "reduce", "remaining"]
+__all__ = ["fix_implied", "largest_coefficients", "negligible", "reduce", "remaining"]
 
 
 def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
@@ -41,21 +41,13 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     """
     form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
-    if form.n_hard == form.n_published:  # without hard knowledge no term is fixed: the closed form has all values
-        lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
-    else:
-        lower, upper = term_bounds(form.hard, n_records, most)
-    check_step()
-    fixed = _fixed_terms(form, lower, upper)
+    fixed, values, width, upper = _implied_values(problem, most)
     of_row, bucket = form.bucket
     # The closed form is that of weights 1; it is NaN where there is none.
     relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
     relevant = (np.bincount(bucket, relevant) > 0)[bucket]
     terms = relevant & ~fixed
-    counts, width = np.where(relevant, 0.0, closed_form), np.zeros(n_terms)
-    least, most = lower[fixed], upper[fixed]
-    counts[fixed] = value = np.clip(np.rint((least + most) / 2), least, most)  # an integer, if there is one
-    width[fixed] = np.maximum(most - value, value - least)
+    counts = np.where(fixed, values, np.where(relevant, 0.0, closed_form))
     multipliers = problem.start
     determined = form.matvec(np.where(terms, 0.0, counts))
     involved = form.rows_involving(terms)
@@ -83,6 +75,33 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         terms, rows, aggregate(restricted.select(needed)), fixed, counts, multipliers, restricted, form.n_published,
         width, scale[needed],
     )  # fmt: skip
+
+
+def fix_implied(problem: Problem) -> Reduced:
+    """Only fix implied terms, as :func:`reduce` does; all rows and all other terms are left as they are."""
+    form = problem.form
+    fixed, counts, width, _ = _implied_values(problem)
+    determined, error = form.matvec(counts), form.absolute_matvec(width) if width.any() else 0.0
+    feasible = form.residual(counts) <= FEASIBILITY.multiple * (form.tolerance + error)
+    require_feasible(form, form.rows_involving(~fixed) | feasible, determined, determined)
+    return replace(Reduced.identity(form), terms=~fixed, fixed=fixed, counts=counts, width=width)
+
+
+def _implied_values(
+    problem: Problem, most: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Which terms the rows fix, their counts, how far these can be off, and upper bounds of all terms."""
+    form, n_terms = problem.form, problem.form.shape[1]
+    if form.n_hard == form.n_published:  # without hard knowledge no term is fixed: the closed form has all values
+        lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
+    else:
+        lower, upper = term_bounds(form.hard, problem.n_records, most)
+    check_step()
+    fixed, counts, width = _fixed_terms(form, lower, upper), np.zeros(n_terms), np.zeros(n_terms)
+    least, largest = lower[fixed], upper[fixed]
+    counts[fixed] = value = np.clip(np.rint((least + largest) / 2), least, largest)  # an integer, if there is one
+    width[fixed] = np.maximum(largest - value, value - least)
+    return fixed, counts, width, upper
 
 
 def _fixed_terms(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ from ..certificate.certificate import Certificate, certify, uncertified
 from ..certificate.convex_terms import ConvexTerms
 from ..certificate.projection import project
 from ..convex.cuts import exceeded, tangent
-from ..diagnosis.failure import failure
 from ..dual.starting import within_reach
+from ..explain import failure
 from ..monitoring.monitor import Monitor
 from ..presolve.reduced import Reduced
 from ..program.extension import AddedRows, extended

@@ -13,7 +13,7 @@ from ...errors import Infeasible, SolverError
 from ..answer import Status
 from ..backends.cvxpy_backend import CvxpyBackend
 from ..backends.registry import SOLVERS
-from ..diagnosis.failure import failure
+from ..explain import failure
 from ..parameters.size_limits import ATTEMPT_SIZES
 from ..parameters.tolerances import ATTEMPTS, EPS
 from ..presolve.reduced import Reduced

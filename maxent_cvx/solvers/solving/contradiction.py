@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...errors import Infeasible, NotDecided, SolverError
 from ..backends.cvxpy_backend import least_violation
-from ..diagnosis.conflict import conflict, irreducible
+from ..explain import conflict, irreducible
 from ..program.problem import Convex, Problem
 from .convex_solve import solve_convex
 from .presolving import NEWTON

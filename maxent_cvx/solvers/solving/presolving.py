@@ -6,7 +6,7 @@ import numpy as np
 
 from ...errors import Infeasible
 from ..backends.registry import SOLVERS, Backend
-from ..diagnosis.failure import contradiction
+from ..explain import contradiction
 from ..monitoring.monitor import Monitor
 from ..presolve.reduce import reduce
 from ..presolve.reduced import Reduced

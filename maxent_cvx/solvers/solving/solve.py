@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import Infeasible, NotDecided, SolverError
 from ..backends.registry import Backend, registered
-from ..diagnosis.failure import failure
+from ..explain import failure
 from ..linear_algebra.single_thread import single_thread
 from ..monitoring.deadline import within
 from ..monitoring.monitor import Monitor

@@ -1,1 +1,0 @@
-"""Explanations: contradictory rows, rows that force terms to zero, multipliers recovered from counts."""

@@ -1,0 +1,731 @@
+"""Explanations: which rows contradict each other, which rows force terms to zero, and what each row costs.
+
+Contradictions. An irreducible infeasible subsystem (IIS) is a set of rows that are infeasible together, and feasible
+without any one of them. The elastic relaxation (least sum of violations) decides feasibility up to the tolerance of
+each row, and its dual solution d, a Farkas certificate, ranks the rows: d'(sides) exceeds every d'A x with x >= 0.
+Bisection (QuickXplain) reduces the first rows of that order to an IIS. HiGHS computes an IIS as well, but with one
+tolerance for all rows, while a row here may be violated by as much as its numbers are rounded.
+
+Forcing. Rows force terms to zero if they contradict the supposition that these terms hold some records; the IIS of that
+contradiction is the reason.
+
+Multipliers. Where x = w exp(A'm - 1), the least-squares solution m of A'm = log(x / w) + 1 over the positive terms
+gives the multiplier of every row, also of those that presolve removed. The derivative of the maximum of
+sum x log(w / x) with respect to the side of a row is -m, its shadow price.
+
+References
+----------
+Chinneck, J. W. (2008). Feasibility and Infeasibility in Optimization. Springer.
+Junker, U. (2004). QuickXplain: preferred explanations and relaxations for over-constrained problems. AAAI, 167-172.
+Lawson, C. L. and Hanson, R. J. (1974). Solving Least Squares Problems. Prentice-Hall.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ..errors import Inaccurate, Infeasible, NotDecided, SolverError
+from .answer import Answer, Status
+from .certificate.certificate import Certificate
+from .dual.newton import newton
+from .linear import elastic_relaxation, linear_bounds
+from .linear_algebra.newton_system import newton_system
+from .linear_algebra.single_thread import single_thread
+from .monitoring.deadline import check_time, seconds_left
+from .monitoring.monitor import Monitor
+from .parameters.tolerances import FEASIBILITY, PRESOLVE
+from .presolve.aggregation import aggregate
+from .presolve.bound_propagation import ActivityBounds, term_bounds
+from .presolve.reduce import reduce
+from .presolve.zero_proofs import empty_terms
+from .program.block_detection import detect_blocks
+from .program.linear_form import LinearForm
+from .program.problem import Problem
+from .program.weak_duality import proved_violation
+from .proofs import facial_reduction, rationalised
+from .rows.sparse import entry_rows
+
+__all__ = [
+    "PRECISE_LOG",
+    "SMALL_COUNT",
+    "Conflict",
+    "ForcingSets",
+    "conflict",
+    "contradiction",
+    "failure",
+    "find_iis",
+    "forcing_rows",
+    "irreducible",
+    "multipliers_beside",
+    "multipliers_from_counts",
+    "zeros_by_bounds",
+]
+
+#: The number of statements that an error names.
+MOST_NAMED = 5
+#: The most precise solver.
+NEWTON = "DUAL_NEWTON"
+#: Multiple of a row's tolerance: a larger contradiction does not come from rounding in presolve.
+CLEAR = 1e3
+#: Records that are supposed in terms that must be zero; what contradicts that is the reason for the zeros.
+SUPPOSED = 1e-2
+#: Rows of a set up to which it is examined what else it forces: that is a problem for each row, of about 10 ms.
+LARGEST_SET = 50
+#: Largest difference between the logarithm of a count and what the multipliers imply.
+PRECISE_LOG = 1e-5
+#: Rounds of leaving out inequalities whose multipliers have the wrong sign.
+SIGN_ROUNDS = 20
+#: Rounds of iterative refinement of a least-squares solution, its relative precision, and its relative ridge.
+REFINEMENTS, LEAST_SQUARES, RIDGE = 5, 1e-10, 1e-12
+#: Records: a term that holds less may be zero, which is then examined.
+SMALL_COUNT = 1e-6
+#: Relative: a smaller part of a direction is rounding.
+NOTHING = 1e-6
+#: Relative to the size of a row: what remains of it where the hard constraints determine its value.
+DETERMINED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """An IIS: rows of knowledge that, with the hard constraints, are infeasible, and feasible without any one of them.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    table : DataFrame
+        A line for each row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
+        have where the hard constraints and the other rows hold, and the distance `move` between the two ranges, all in
+        the unit of the row as typed.
+    is_published : bool
+        Whether these are published rows, of releases that contradict each other, and not knowledge.
+    remedies : tuple of str
+        What a user can do about the rows, each remedy once.
+    """
+
+    rows: np.ndarray
+    table: pd.DataFrame
+    is_published: bool = False
+    remedies: tuple[str, ...] = ("correct it, or remove it",)
+
+    @property
+    def error(self) -> Infeasible:
+        """The error to raise, in one sentence; it carries the table as its `conflict`."""
+        moves = []
+        for name, said in self.table.head(MOST_NAMED).iterrows():
+            if not said["move"] > 0:
+                moves.append(repr(name))
+                continue
+            end = said["most"] if said["most"] < said["low"] else said["least"]
+            digits = max(
+                6, 4 - math.floor(math.log10(said["move"]))
+            )  # enough for the new value to differ visibly from the old one
+            moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
+        n = len(self.table)
+        what = "row" if self.is_published else "statement"
+        who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
+        clash = "the knowledge contradicts the published data or itself"
+        if self.is_published:
+            clash = "what is published contradicts itself"
+        remedy = "; or ".join(self.remedies)
+        error = Infeasible(
+            f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
+            f"{remedy[0].upper()}{remedy[1:]}"
+        )
+        error.conflict = self.table
+        return error
+
+
+@single_thread
+def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
+    """Find an IIS among the rows of knowledge; None if all rows can hold together.
+
+    Rows that contradict each other by no more than rounding of their numbers explains can hold together. If the
+    published rows contradict each other, as those of several releases can, the IIS is among them.
+
+    Parameters
+    ----------
+    problem : Problem
+    multiple : float
+        By how many feasibility tolerances a row may be violated.
+    """
+    form = problem.form
+    try:
+        rows = find_iis(problem.with_rows(form.within_rounding), multiple)
+    except Infeasible:  # the hard constraints contradict each other
+        rows = None
+    if rows is not None:
+        return _described(form, rows)
+    if not np.isnan(problem.closed_form.counts).any():  # it satisfies the published rows
+        return None
+    published = problem.with_rows(form.select_knowledge(np.empty(0, dtype=int))).relax_published()
+    rows = find_iis(published, multiple)
+    return None if rows is None else replace(_described(published.form, rows), is_published=True)
+
+
+def _described(form: LinearForm, rows: np.ndarray) -> Conflict:
+    """Describe an IIS; remedies are ordered such that those of statements come before those of a prior."""
+    remedies = dict.fromkeys(form.remedy(row) for row in np.sort(rows)[::-1].tolist())
+    return Conflict(rows, _table(form, rows), remedies=tuple(remedies))
+
+
+def find_iis(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.ndarray | None:
+    """Find an irreducible infeasible subsystem among the rows of knowledge; None if all rows can hold together.
+
+    Hard constraints are never part of it.
+
+    Parameters
+    ----------
+    problem : Problem
+    multiple : float
+        By how many feasibility tolerances a row may be violated.
+
+    Notes
+    -----
+    The Farkas certificate of the elastic relaxation ranks the rows by the size of their multipliers. The first 1, 2, 4,
+    ... rows are tried until they are infeasible, and reduced to an irreducible subsystem by bisection (QuickXplain;
+    Junker, 2004). With few rows of knowledge most terms are interchangeable, so that each trial is a small problem
+    after aggregation.
+    """
+    form = problem.form
+
+    def infeasible(rows: np.ndarray) -> bool:
+        return _infeasible(problem.with_rows(form.select_knowledge(rows)), multiple)
+
+    aggregation = aggregate(form)
+    relaxation = elastic_relaxation(aggregation.form)
+    if not (relaxation.off > multiple * aggregation.form.tolerance).any():
+        return None
+    if not proved_violation(aggregation.form, relaxation.direction) > 0:  # what HiGHS's tolerances allow proves nothing
+        return None
+    strength = np.abs(relaxation.direction[aggregation.row])
+    known = np.arange(form.n_facts, form.shape[0])
+    order = known[np.argsort(-strength[known], kind="stable")]
+    n = 1
+    while n < len(order) and not infeasible(order[:n]):
+        n *= 2
+
+    return irreducible(infeasible, order[:0], order[:n])
+
+
+def irreducible(infeasible: Callable[[np.ndarray], bool], given: np.ndarray, items: np.ndarray) -> np.ndarray:
+    """Reduce items to those needed for infeasibility with the given items, which are feasible by themselves."""
+    if len(items) == 1:
+        return items
+    first, last = np.array_split(items, 2)
+    more = np.append(given, first)
+    of_last = last[:0] if infeasible(more) else irreducible(infeasible, more, last)
+    if len(of_last) and infeasible(with_last := np.append(given, of_last)):
+        return of_last
+    return np.append(irreducible(infeasible, with_last if len(of_last) else given, first), of_last)
+
+
+def _infeasible(problem: Problem, multiple: float) -> bool:
+    """Whether no x >= 0 satisfies the rows up to their tolerances."""
+    try:
+        smaller = aggregate(reduce(problem).restricted).form
+        off = elastic_relaxation(smaller).off
+        if not (off > CLEAR * smaller.tolerance).any() and off.any():
+            # Terms fixed by presolve are only as precise as their bounds: decide by the problem without presolve.
+            smaller = aggregate(problem.form).form
+            off = elastic_relaxation(smaller).off
+    except Infeasible:
+        return True
+    return bool((off > multiple * smaller.tolerance).any())
+
+
+def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
+    """Tabulate the sides of each row of an IIS, and its range where the other rows hold."""
+    said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
+    said = (said + form.shift[rows, None]) / form.scale[rows, None] + 0.0
+    table = pd.DataFrame(said, columns=["low", "high", "least", "most"])
+    table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
+    table.index = pd.Index([form.name(row) for row in rows], name="statement")
+    return table.sort_values("move", ascending=False, kind="stable")
+
+
+def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
+    """The least and the largest value of a row, records, where hard and other rows hold; NaN if not found."""
+    asked, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
+    low, high = asked.low.copy(), asked.high.copy()
+    low[place], high[place] = -np.inf, np.inf
+    aggregation = aggregate(replace(asked, low=low, high=high))
+    row = int(aggregation.row[place])
+    objective = aggregation.form.rows(np.array([row])).toarray().ravel()
+    try:
+        return linear_bounds(aggregation.form.select(np.arange(aggregation.form.shape[0]) != row), objective)
+    except NotDecided:  # the time is over
+        raise
+    except (Infeasible, SolverError):  # the other rows are infeasible as well, within tolerances
+        return np.nan, np.nan
+
+
+def contradiction(problem: Problem) -> Infeasible | None:
+    """Describe an irreducible contradiction of the knowledge as an error; None if the knowledge is consistent."""
+    found = conflict(problem.hard, multiple=1)  # strictly: what is usually tolerated has made the solve fail
+    return None if found is None else found.error
+
+
+def failure(
+    problem: Problem, name: str, answer: Answer, certificate: Certificate | None, stopped: str = ""
+) -> SolverError | Infeasible:
+    """The error that explains why there is no certified answer: contradictory knowledge, or a solver that failed.
+
+    Parameters
+    ----------
+    problem : Problem
+    name : str
+        The solver that the user asked for.
+    answer : Answer
+    certificate : Certificate or None
+        None if there is no answer.
+    stopped : str
+        What has stopped the solve, if it was not the solver itself; then nobody asks whether the knowledge is
+        contradictory, which may take longer than the solve.
+    """
+    if stopped:
+        return _interrupted(name, answer, certificate, stopped)
+    # If no feasible point was found near the answer, the rows may be infeasible.
+    maybe_infeasible = certificate is None or not np.isfinite(certificate.bound)
+    if maybe_infeasible and (found := contradiction(problem)) is not None:
+        return found
+    if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
+        return SolverError(
+            f"{name} reports that no distribution satisfies the convex constraints together with the rest, but this "
+            "was not proved, and the linear rows alone are consistent; relax a constraint, or use another solver"
+        )
+    if certificate is None:
+        return SolverError(
+            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; give the solver more time "
+            "and iterations, or use another (see maxent_cvx.solvers.available())"
+        )
+    remedy = "say it in numbers of like size, change its tolerances"
+    if not np.isfinite(certificate.bound):
+        remedy = (
+            "statements may depend on each other nearly, or contradict each other in late digits: remove one of them, "
+            f"{remedy}"
+        )
+    if problem.convex:
+        remedy = "write what is linear as linear rows, change its tolerances"
+    elif name != NEWTON:
+        remedy = f"use {NEWTON}, which is more precise, or polish=True, change its tolerances"
+    elif answer.status is Status.LIMIT:
+        remedy = "give it more iterations"
+    return Inaccurate(
+        f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}. "
+        f"{remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
+    )
+
+
+def _interrupted(name: str, answer: Answer, certificate: Certificate | None, stopped: str) -> SolverError:
+    """The error of a solve that was stopped from outside."""
+    if certificate is None:
+        return SolverError(
+            f"{name} was stopped {stopped} before it had an answer ({answer.message}); give it more time, or use "
+            f"{NEWTON}, which has one at any time"
+        )
+    unknown = "" if np.isfinite(certificate.bound) else "; whether the knowledge is consistent was not examined"
+    return Inaccurate(
+        f"{name} was stopped {stopped}, after {answer.iterations} iterations, and the answer is not certified: "
+        f"{certificate}{unknown}. Give it more time, or pass allow_inaccurate=True"
+    )
+
+
+def zeros_by_bounds(form: LinearForm, rows: np.ndarray, n_records: float) -> Iterator[tuple[int, np.ndarray]]:
+    """Mark the terms that bound propagation proves zero from the hard constraints and one row of knowledge, row by row.
+
+    Parameters
+    ----------
+    form : LinearForm
+    rows : ndarray of int
+        Rows of knowledge, by their numbers in the form.
+    n_records : float
+
+    Yields
+    ------
+    (int, ndarray of bool)
+        A row, and the terms; rows that prove none may be left out.
+    """
+    for row in rows[_may_tighten(form, rows, n_records)]:
+        try:
+            selected = form.select_knowledge(np.array([row]))
+            upper = term_bounds(selected, n_records)[1]
+        except Infeasible:
+            continue
+        yield int(row), upper <= FEASIBILITY.relative * selected.count_scale
+
+
+def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarray:
+    """Mark the rows that, alone, move any bound that propagation of the hard constraints has arrived at.
+
+    With a row that does not, propagation proves what it proves without. Most vague or common probabilities are such
+    rows. What is compared is the slack of a row with the widest of the terms that have the same column, with half the
+    least move as a margin for rounding errors, by which propagation only widens bounds.
+    """
+    hard = form.select_knowledge(np.empty(0, dtype=int))
+    try:
+        lower, upper = term_bounds(hard, n_records)
+    except Infeasible:
+        return np.ones(len(rows), dtype=bool)
+    if (upper <= FEASIBILITY.relative * hard.count_scale).any():  # they prove something with any row
+        return np.ones(len(rows), dtype=bool)
+    known, at = form.known, rows - form.n_published
+    low, high = (value[rows] for value in ActivityBounds(form)(lower, upper))
+    width, distinct = np.zeros(known.distinct.shape[1]), known.distinct[at]
+    np.maximum.at(width, known.of_term, upper - lower)
+    scale = np.full(len(width), np.inf)
+    np.minimum.at(scale, known.of_term, form.count_scale)
+    slack = np.maximum(np.minimum(form.high[rows] - low, high - form.low[rows]), 0.0)
+    row, least_move = entry_rows(distinct), PRESOLVE.least_move * scale[distinct.indices] / 2
+    tightens = np.abs(distinct.data) * (width[distinct.indices] - least_move) > slack[row]
+    return np.bincount(row, tightens, len(rows)) > 0
+
+
+def forcing_rows(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
+    """Find an irreducible set of rows of knowledge that, with the hard constraints, force some terms to zero.
+
+    Parameters
+    ----------
+    problem : Problem
+    terms : ndarray of bool
+
+    Returns
+    -------
+    ndarray of int or None
+        None if the terms are not forced to zero, or if there is no proof.
+
+    Notes
+    -----
+    If rows force the terms to zero, they contradict the supposition that the terms hold ``SUPPOSED`` records
+    in all; an IIS of this contradiction is an irreducible set that forces them. Its Farkas certificate is then a
+    direction that proves the terms zero, which is verified from the raw rows. The converse does not hold: rows that
+    only force the terms below ``SUPPOSED`` contradict the supposition as well, and may be found instead. In
+    that case rows are removed one by one, as long as the certificate of a linear program still proves the terms zero.
+    """
+    form = problem.form
+    supposed = _with_supposition(form, terms, hard=True)
+    iis = find_iis(problem.with_rows(supposed))
+    if iis is None:
+        return None
+    rows = np.sort(iis) - 1
+    aggregation = aggregate(supposed.select_knowledge(rows + 1))
+    direction = elastic_relaxation(aggregation.form).direction[aggregation.row]
+    proof = _proof(form.select_knowledge(rows), terms, direction, form.n_facts)
+    return _irreducible(form, terms) if proof is None else rows
+
+
+def _irreducible(form: LinearForm, terms: np.ndarray) -> np.ndarray | None:
+    """Find an irreducible set of rows of knowledge that force some terms to zero, by deletion; None without a proof."""
+    rows = _needed(form, terms, np.arange(form.n_facts, form.shape[0]))
+    if rows is None:
+        return None
+    for row in rows:
+        if row in rows:  # it may have been dropped together with an earlier one
+            fewer = _needed(form, terms, rows[rows != row])
+            rows = rows if fewer is None else fewer
+    return rows
+
+
+def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+    """The rows of knowledge with a non-zero multiplier in a proof that some terms are zero; None without a proof.
+
+    The proof is the certificate of an elastic relaxation in which only the supposition is relaxed.
+    """
+    selected = form.select_knowledge(rows)
+    last = selected.shape[0]
+    aggregation = aggregate(_with_supposition(selected, terms, hard=False))
+    price = np.append(np.full(len(rows), np.inf), 1.0)
+    try:
+        direction = elastic_relaxation(aggregation.form, price).direction[aggregation.row]
+    except NotDecided:  # the time is over
+        raise
+    except (Infeasible, SolverError):  # the rows are feasible only within their tolerances
+        return None
+    proof = _proof(selected, terms, direction, last)
+    return None if proof is None else rows[proof[form.n_facts :] != 0]
+
+
+def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: int) -> np.ndarray | None:
+    """A direction that proves some terms zero, from the Farkas certificate of a contradiction; None if it does not.
+
+    Parameters
+    ----------
+    form : LinearForm
+        The rows without the supposition.
+    terms : ndarray of bool
+    direction : ndarray
+        The Farkas certificate: a multiplier for each row, the supposition included.
+    place : int
+        The position of the supposition.
+    """
+    multiplier = direction[place]
+    if not multiplier > 0:
+        return None
+    proof = rationalised(np.delete(direction, place) / multiplier)
+    nothing_fixed = np.zeros(form.shape[1], dtype=bool)
+    return proof if empty_terms(form, proof, nothing_fixed, np.zeros(form.shape[1]))[terms].all() else None
+
+
+def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> LinearForm:
+    """Add the row that some terms hold ``SUPPOSED`` records: as the last hard row, or as the last of all."""
+    place = form.n_facts if hard else form.shape[0]
+    row, matrix = sp.csr_array(terms.astype(float)[None]), form.matrix
+    return replace(
+        form,
+        coefficients=sp.csr_array(sp.vstack([matrix[:place], row, matrix[place:]], format="csr")),
+        low=np.insert(form.low, place, SUPPOSED),
+        high=np.insert(form.high, place, np.inf),
+        scale=np.insert(form.scale, place, 1.0),
+        shift=np.insert(form.shift, place, 0.0),
+        side_error=np.insert(form.side_error, place, 0.0),
+        coefficient_error=np.insert(form.coefficient_error, place, 0.0),
+        n_facts=form.n_facts + hard,
+    )
+
+
+class Support(NamedTuple):
+    """Which terms some rows force to zero, and which they do not.
+
+    Attributes
+    ----------
+    is_zero : ndarray of bool, one a term
+        Proved.
+    counts : ndarray, one a term
+        Records that satisfy the rows.
+    """
+
+    is_zero: np.ndarray
+    counts: np.ndarray
+
+
+class ForcingSets:
+    """Irreducible sets of rows of knowledge.
+
+    The maximum-entropy problem of a few rows is small after aggregation. Its answer has records in every term that can
+    have some, and directions of its multipliers prove zero the others. So one problem for a set, and one without each
+    of its rows, tell of all terms whether the set forces them to zero, irreducibly.
+
+    Parameters
+    ----------
+    form : LinearForm
+    """
+
+    def __init__(self, form: LinearForm) -> None:
+        self.form = form
+        self.found: list[np.ndarray] = []
+        self._supports: dict[tuple[int, ...], Support | None] = {}
+
+    def add(self, rows: np.ndarray) -> None:
+        """Take note of a set, unless it is known or has more than ``LARGEST_SET`` rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Rows of knowledge, by their numbers in the form.
+        """
+        if len(rows) <= LARGEST_SET and not any(np.array_equal(rows, other) for other in self.found):
+            self.found.append(rows)
+
+    def forcing(self, terms: np.ndarray) -> np.ndarray | None:
+        """A set that forces some terms to zero, of whose rows none can be spared; None if none is known.
+
+        Each problem is solved when it is first asked for.
+        """
+        for rows in self.found:
+            support = self._support(rows)
+            if support is not None and support.is_zero[terms].all() and self._needs_each(rows, terms):
+                return rows
+        return None
+
+    def _needs_each(self, rows: np.ndarray, terms: np.ndarray) -> bool:
+        """Whether some terms can have records without any one row of a set."""
+        fewer = (self._support(rows[rows != row]) for row in rows)
+        return all(one is not None and one.counts[terms].sum() > SUPPOSED for one in fewer)
+
+    def _support(self, rows: np.ndarray) -> Support | None:
+        """What some rows force; None if the problem has no answer."""
+        key = tuple(rows.tolist())
+        if key not in self._supports:
+            self._supports[key] = self._solved(rows)
+        return self._supports[key]
+
+    def _solved(self, rows: np.ndarray) -> Support | None:
+        """Solve the maximum-entropy problem of some rows."""
+        form = self.form.select_knowledge(rows)
+        aggregation = aggregate(form)
+        answer = newton(aggregation.form, monitor=Monitor(time_limit=seconds_left()))
+        check_time()
+        if answer.status is not Status.OPTIMAL or answer.counts is None:
+            return None
+        counts, is_zero = aggregation.counts(answer.counts), np.zeros(form.shape[1], dtype=bool)
+        if (form.residual(counts) > FEASIBILITY.multiple * form.tolerance).any():
+            return None
+        for proof in answer.proofs:
+            is_zero |= empty_terms(form, proof[aggregation.row], is_zero, np.zeros(len(is_zero)))
+        return Support(is_zero, counts)
+
+
+@single_thread
+def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
+    """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
+
+    Parameters
+    ----------
+    form : LinearForm
+    counts : ndarray
+        The maximum-entropy solution, records, with zeros where rows force zeros.
+
+    Returns
+    -------
+    ndarray, one a row
+        The derivative of the maximum of sum x log(w / x) with respect to the side of each row is -m, the shadow price.
+        It is infinite where changing the side, in the only feasible direction, makes terms positive that are forced to
+        zero, as the derivative of x log x is infinite at 0. Identical rows share their multiplier equally; rows whose
+        value the hard constraints determine have 0. NaN for all rows if no multipliers exist.
+
+    Notes
+    -----
+    The least-squares solution of minimal norm of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that are
+    inactive, or for which it has the wrong sign, get 0. If that leaves a residual, inequalities are added again one by
+    one; of identical ones, one may then have the whole multiplier.
+    """
+    return _multipliers(form, counts, ~determined(form))
+
+
+def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
+    """The multipliers of all rows, where those of the soft rows are given."""
+    found = np.concatenate([np.zeros(form.n_hard), soft])
+    with np.errstate(under="ignore", over="ignore"):
+        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(found)))
+    found[: form.n_hard] = multipliers_from_counts(hard, counts)
+    return found
+
+
+def determined(form: LinearForm) -> np.ndarray:
+    """Mark rows of knowledge whose value the hard constraints determine: linear combinations of equations among these.
+
+    Notes
+    -----
+    A row is such a combination if and only if it is orthogonal to all x with E x = 0, E being the equations. It is
+    tested against one such x, drawn at random, to which any other row is orthogonal with probability 0.
+    """
+    found = np.zeros(form.shape[0], dtype=bool)
+    equations = form.select(np.flatnonzero(form.is_equation[: form.n_facts]))
+    if not equations.shape[0] or form.n_facts == form.shape[0]:
+        return found
+    x = np.random.default_rng(0).uniform(1, 2, form.shape[1])
+    others = np.arange(equations.shape[0] - equations.n_published)
+    factor = newton_system(equations).at(np.ones(len(x)), RIDGE)
+    for _ in range(REFINEMENTS):
+        x = x - equations.rmatvec(factor.solve(equations.matvec(x), others, LEAST_SQUARES))
+    determined = np.abs(form.matvec(x)) <= DETERMINED * form.absolute_matvec(np.ones(len(x)))
+    found[form.n_facts :] = determined[form.n_facts :]
+    return found
+
+
+def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """As :func:`multipliers_from_counts`, with multipliers for the candidate rows only."""
+    posed, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
+    if form is not posed:
+        found = np.empty(form.shape[0])
+        found[order] = _multipliers(form, counts, candidates[order])
+        return found
+    value = form.exact_matvec(counts)
+    at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
+    tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
+    if ((counts > 0) & (counts < SMALL_COUNT)).any():  # an inexact solution has small counts for forced zeros
+        direction = _with_signs(form, at_low, at_high, candidates, lambda active: _zero_proof(tight, counts, active))
+        zero = counts == 0
+        counts = np.where(empty_terms(form, direction, zero, np.zeros(len(counts))), 0.0, counts)
+    positive = counts > 0
+    m = _with_signs(form, at_low, at_high, candidates, lambda active: _finite_multipliers(form, counts, active))
+    if np.abs(_residual(form, counts, m)).max(initial=0.0) > PRECISE_LOG:
+        m = _with_rows_added(form, counts, m, at_low & candidates, at_high & candidates)
+        if np.abs(_residual(form, counts, m)).max(initial=0.0) > PRECISE_LOG:
+            return np.full(form.shape[0], np.nan)
+    if positive.all():
+        return m
+    support = positive.astype(float)
+    forces = _with_signs(form, at_low, at_high, candidates, lambda active: _zero_proof(tight, support, active))
+    return np.where(forces != 0, np.copysign(np.inf, forces), m)
+
+
+def _with_signs(
+    form: LinearForm,
+    at_low: np.ndarray,
+    at_high: np.ndarray,
+    candidates: np.ndarray,
+    multipliers: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Find multipliers of active rows, removing inequalities whose multiplier has the wrong sign, until none has."""
+    active = (at_low | at_high) & candidates
+    for _ in range(SIGN_ROUNDS):
+        m = multipliers(active)
+        wrong = active & ~form.is_equation & (((m > NOTHING) & ~at_low) | ((m < -NOTHING) & ~at_high))
+        if not wrong.any():
+            break
+        active = active & ~wrong
+    return m
+
+
+def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """The least-squares solution of minimal norm over the terms that are positive."""
+    m = np.zeros(form.shape[0])
+    known = np.flatnonzero(active[form.n_published :])
+    factor = newton_system(form).at((counts > 0).astype(float), RIDGE)
+    for _ in range(REFINEMENTS):
+        gradient = np.where(active, form.matvec(_residual(form, counts, m)), 0.0)
+        m = m + factor.solve(gradient, known, LEAST_SQUARES)
+    return m
+
+
+def _residual(form: LinearForm, counts: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Compute log(x / w) + 1 - A' m over the terms that are positive, and 0 for the others."""
+    with np.errstate(divide="ignore"):
+        return np.where(counts > 0, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
+
+
+def _with_rows_added(
+    form: LinearForm, counts: np.ndarray, m: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
+) -> np.ndarray:
+    """Reduce the residual of multipliers with the right signs by adding inequalities to the active rows.
+
+    Of inequalities that depend on each other :func:`_with_signs` may remove more than it must. The one with the largest
+    gradient is added, as by Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23); where a sign would
+    become wrong, the step ends, and the row is removed.
+    """
+    active = (m != 0) | (form.is_equation & (at_low | at_high))
+    for _ in range(SIGN_ROUNDS):
+        gradient = form.matvec(_residual(form, counts, m))
+        gradient = np.where(
+            active, 0.0, np.where(at_low, np.maximum(gradient, 0), 0) - np.where(at_high, np.minimum(gradient, 0), 0)
+        )
+        if not gradient.max(initial=0.0) > PRECISE_LOG:
+            break
+        active[gradient.argmax()] = True
+        while True:
+            step = _finite_multipliers(form, counts, active) - m
+            beyond = m + step
+            wrong = active & ~form.is_equation & (((beyond > 0) & ~at_low) | ((beyond < 0) & ~at_high))
+            if not wrong.any():
+                m = beyond
+                break
+            share = np.divide(-m, step, out=np.zeros(len(m)), where=wrong & (step != 0))
+            first = np.flatnonzero(wrong)[share[wrong].argmin()]
+            m = m + share[first] * step
+            m[first], active[first] = 0.0, False
+    return m
+
+
+def _zero_proof(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """A direction of the multipliers that proves nearly zero terms zero; its largest component is 1 or -1."""
+    direction = np.zeros(form.shape[0])
+    direction[active] = facial_reduction(form.select(active), counts)
+    direction /= max(np.abs(direction).max(initial=0.0), NOTHING)
+    return np.where(np.abs(direction) > NOTHING, direction, 0.0)

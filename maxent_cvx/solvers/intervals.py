@@ -1,0 +1,791 @@
+r"""The least and the largest values of linear expressions over the feasible set: what the rows alone imply.
+
+:func:`bounds` presolves, and splits what is left into independent components. The bounds of every term (bound
+propagation) bound each expression from outside; these bounds are proved, and exact if some feasible point attains them.
+Such points are found in this order.
+
+1. *Closed form.* In buckets that only published rows involve, the caller knows the bounds of rectangles.
+2. *One interior point.* Let a bucket hold n people, n_i of them with the QI tuple of a count and n_j with its sensitive
+   value. If the count is X, and everything else is spread in proportion to the numbers n_i' and n_j' of the other QI
+   tuples and values, all published rows of the bucket hold:
+
+       (i, j): X          (i, j'): (n_i - X) n_j' / (n - n_j)          (i', j): (n_j - X) n_i' / (n - n_i)
+                          (i', j'): (n - n_i - n_j + X) n_i' n_j' / ((n - n_i) (n - n_j))
+
+   The rows of knowledge K then change by r. All other buckets make up for it: they are given x (1 + B'y), where x > 0
+   is the maximum-entropy point, B is K less its projection onto the published rows in the metric of x, and S y = -r
+   with the Schur complement S = B diag(x) B' over these other buckets. No count is negative if \|B_t'y\| <= 1 for every
+   term t. S is formed once, over all buckets. Without those that are changed it is at least (1 - rho) S, where rho is
+   the sum of the leverages x_t \|S^-1/2 B_t\|^2 of their terms, so that
+
+       \|B_t'y\| <= \|B_t'S^-1 r\| + rho / (1 - rho) \|S^-1/2 B_t\| \|S^-1/2 r\|
+                <= \|S^-1/2 B_t\| \|S^-1/2 r\| / (1 - rho).
+
+   The first bound is evaluated for the terms where \|S^-1/2 B_t\| is large, the second for all others together. Where
+   it is largest, as for counts of nearly 0, counts stay as they are.
+3. *Linear programs.* Components are independent, so that one program answers a question of each. As long as that pays,
+   the objective is a sum of many expressions whose ends are open, weighted at random: the point that is found attains
+   many of the proved bounds (filtering, in optimization-based bound tightening). What remains is solved one by one,
+   from the basis of the program before, and proved by weak duality.
+
+References
+----------
+Gleixner, A. M., Berthold, T., Mueller, B. and Weltge, S. (2017). Three enhancements for optimization-based bound
+tightening. Journal of Global Optimization 67, 731-757.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import Infeasible, SolverError
+from .answer import Status
+from .dual.newton import newton
+from .explain import contradiction
+from .linear import GAP, LARGE, Minima, Optimum, integer_bounds, linear_bounds, settle_integers
+from .linear_algebra.bucket_inverse import BucketInverse
+from .linear_algebra.schur_complement import schur_complement
+from .linear_algebra.single_thread import single_thread
+from .monitoring.deadline import check_time, seconds_left, within
+from .monitoring.monitor import Monitor
+from .parameters.size_limits import ATTEMPT_SIZES, NEWTON_COSTS
+from .parameters.tolerances import FEASIBILITY
+from .presolve.bound_propagation import term_bounds
+from .presolve.reduce import fix_implied, remaining
+from .presolve.reduced import Reduced
+from .program.linear_form import LinearForm
+from .program.problem import Problem
+from .program.weak_duality import dual_bounds, error_of_sides
+from .rows.sparse import entry_rows, most_by_row
+from .solving.presolving import presolved
+
+__all__ = ["Ends", "bounds", "many_bounds", "without_knowledge"]
+
+#: Expressions of one component up to which each has a linear program of its own from the start.
+FEW = 2
+#: Rows of knowledge up to which the eigenvalues of their Schur complement take seconds.
+MOST_ROWS = 2_000
+#: Ends of intervals from which on one interior point takes less time than linear programs.
+FEWEST_ENDS = 100
+#: Terms for which it is evaluated how far each of them is moved; all others have one bound.
+STEEP = 2_000
+#: Ends that are decided together: 16 MB for each hundred rows of knowledge.
+BATCH = 10_000
+#: Relative to the diagonal of the published rows of a bucket, one of which is redundant.
+RIDGE = 1e-12
+#: Relative to the largest eigenvalue of the Schur complement: a smaller one is that of redundant knowledge.
+RANGE = 1e-9
+#: Share of the terms whose counts are moved, those that move least.
+MOVED = 0.999
+#: Share of itself by which a count is moved at most: less than 1, so that rounding errors are of no matter.
+MOST_MOVE = 0.9
+#: Records: a part of a change that redundant rows of knowledge do not allow, and yet is only rounding.
+LOST = 1e-8
+
+
+class Ends(NamedTuple):
+    """Ends of intervals, all of shape (2, expressions): the least and the largest values.
+
+    Attributes
+    ----------
+    value : ndarray
+        Proved bounds, from outside.
+    is_exact : ndarray of bool
+        Whether the value is attained.
+    """
+
+    value: np.ndarray
+    is_exact: np.ndarray
+
+
+@single_thread
+def bounds(
+    problem: Problem,
+    expressions: sp.csr_array,
+    *,
+    is_rectangle: np.ndarray | None = None,
+    of_rectangles: Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]] | None = None,
+    integer: bool = False,
+    exact: bool | None = True,
+    seconds: float = math.inf,
+    answered: Callable[[int], None] = lambda ends: None,
+) -> Ends:
+    """Find the least and the largest value of linear expressions over every x that satisfies the hard rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        Without convex constraints.
+    expressions : csr_array, shape (expressions, terms)
+    is_rectangle : ndarray of bool, optional
+        Which expressions are multiples of the sum of terms that are in every bucket all of some QI tuples with some
+        values.
+    of_rectangles : callable, optional
+        Given terms, the rectangle that each belongs to, and the number of rectangles, it returns the least and the
+        largest sum of each over the published rows of its buckets.
+    integer : bool
+        Over integer counts only: every record has exactly one value.
+    exact : bool, optional
+        Whether all ends are to be attained; None for those of components of less than ``LARGE`` terms.
+    seconds : float
+        For all linear programs together, presolve included; or for each integer program.
+    answered : callable
+        It is called with the number of ends that have become known.
+
+    Raises
+    ------
+    Infeasible
+        If the rows are infeasible, with an irreducible infeasible subsystem (IIS) if one is proved.
+    Inaccurate, SolverError
+        If a linear program has no precise answer.
+    NotDecided
+        If the time is over.
+    """
+    problem = problem.hard  # soft rows do not restrict what is possible
+
+    def over(some: Problem) -> Ends:
+        with within(math.inf if integer else seconds):
+            reduced = _presolved(some)
+            reduced = settle_integers(reduced) if integer else reduced
+            known = expressions @ np.where(reduced.fixed, reduced.counts, 0.0)
+            width = abs(expressions) @ np.where(reduced.fixed, reduced.width, 0.0)
+            is_closed = np.zeros(expressions.nnz, dtype=bool)
+            closed: float | np.ndarray = 0.0
+            if is_rectangle is not None and of_rectangles is not None:
+                is_closed = without_knowledge(some, reduced)[expressions.indices]
+                is_closed &= is_rectangle[entry_rows(expressions)]
+                closed = _in_closed_form(expressions, is_closed, of_rectangles)
+            rest = _with_entries(expressions, ~is_closed & ~reduced.fixed[expressions.indices])
+            open_ = np.flatnonzero(np.diff(rest.indptr) > 0)
+            answered(2 * (rest.shape[0] - len(open_)))
+            value, is_exact = np.zeros((2, rest.shape[0])), np.ones((2, rest.shape[0]), dtype=bool)
+            if len(open_):
+                free = _connected(some.form, rest, reduced)
+                smaller, columns = _remaining(some.form, reduced, free), rest[open_][:, np.flatnonzero(free)]
+                if integer:
+                    found = _over_integers(smaller, sp.csr_array(columns), seconds, answered)
+                else:
+                    largest = LARGE if exact is None else math.inf if exact else 0
+                    found = many_bounds(smaller, sp.csr_array(columns), some.n_records, answered, largest=largest)
+                value[:, open_], is_exact[:, open_] = found
+            return Ends(known + np.outer([-1.0, 1.0], width) + closed + value, is_exact)
+
+    try:
+        return over(problem)
+    except Infeasible as error:
+        if (found := contradiction(problem)) is not None:
+            raise found from None
+        if problem.as_typed is None or integer:
+            raise error from None
+        return over(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
+
+
+def _presolved(problem: Problem) -> Reduced:
+    """Fix the terms that the rows imply; redundant rows do not matter to HiGHS, and nothing is aggregated.
+
+    Where there is much knowledge, linear programs over the knowledge alone find further zeros.
+    """
+    much = problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge
+    return presolved(problem) if much else fix_implied(problem)
+
+
+def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
+    """Mark the terms of buckets that only published rows involve, and whose answer to these has a closed form.
+
+    Where presolve has fixed a term, rows of knowledge act on the bucket.
+    """
+    bucket = problem.form.bucket[1]
+    involved = problem.form.known.touched | reduced.fixed | np.isnan(problem.closed_form.counts)
+    return (np.bincount(bucket, involved) == 0)[bucket]
+
+
+def _in_closed_form(
+    expressions: sp.csr_array,
+    is_closed: np.ndarray,
+    of_rectangles: Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]],
+) -> np.ndarray:
+    """What the marked entries, all alike in each row, contribute to the least and the largest values."""
+    n = expressions.shape[0]
+    if not is_closed.any():
+        return np.zeros((2, n))
+    row, coefficient = entry_rows(expressions)[is_closed], np.zeros(n)
+    coefficient[row] = expressions.data[is_closed]
+    return np.sort(coefficient * np.stack(of_rectangles(expressions.indices[is_closed], row, n)), axis=0)
+
+
+def _with_entries(matrix: sp.csr_array, kept: np.ndarray) -> sp.csr_array:
+    """The matrix, of the same shape, with the marked entries alone."""
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
+
+
+def _connected(form: LinearForm, rest: sp.csr_array, reduced: Reduced) -> np.ndarray:
+    """Mark the terms of all components that expressions involve."""
+    component = form.components(~reduced.fixed)[1]
+    return ~reduced.fixed & np.isin(component, component[rest.indices])
+
+
+def _remaining(form: LinearForm, reduced: Reduced, free: np.ndarray) -> LinearForm:
+    """The problem of some terms, the others being fixed up to their widths, or parts of other components."""
+    fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
+    error = form.absolute_matvec(np.where(reduced.fixed, reduced.width, 0.0))
+    return remaining(form, free, form.rows_involving(free), form.matvec(fixed_counts), error)
+
+
+def _over_integers(
+    form: LinearForm, expressions: sp.csr_array, seconds: float, answered: Callable[[int], None]
+) -> Ends:
+    """Bound the expressions one by one over integer points."""
+    ends = np.zeros((2, expressions.shape[0]))
+    for i in range(expressions.shape[0]):
+        ends[:, i] = integer_bounds(form, expressions[[i]].toarray().ravel(), seconds)
+        answered(2)
+    return Ends(ends, np.ones(ends.shape, dtype=bool))
+
+
+def many_bounds(
+    form: LinearForm,
+    expressions: sp.csr_array,
+    n_records: float,
+    answered: Callable[[int], None],
+    *,
+    largest: float = math.inf,
+) -> Ends:
+    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high.
+
+    Parameters
+    ----------
+    form : LinearForm
+    expressions : csr_array, shape (expressions, terms)
+    n_records : float
+        An upper bound on every term.
+    answered : callable
+        It is called with the number of ends that have become known.
+    largest : float
+        Terms of a component up to which linear programs are solved, until all values are attained.
+
+    Raises
+    ------
+    Infeasible
+        If no x satisfies the rows.
+    Inaccurate
+        If a bound that is proved is not attained.
+    SolverError
+        If HiGHS fails.
+    """
+    questions = Questions(form, expressions, n_records)
+    is_feasible = attain_locally(form, questions)
+    n_terms = np.bincount(questions.of_term, minlength=questions.n_components)
+    is_small = n_terms <= largest
+    if not is_feasible and (open_ := questions.open & ~is_small[questions.component]).any():
+        # Ends of large components stay as they are, but a contradiction of their rows must be found.
+        large = Polyhedron.of(form, questions, questions.component[open_.any(axis=0)])
+        large.feasible_optimum(np.zeros(len(large.terms)))
+    left = 2 * expressions.shape[0]
+    rng = np.random.default_rng(0)
+    components = np.bincount(questions.component, minlength=questions.n_components)
+    pays = components > FEW
+    polyhedron: Polyhedron | None = None
+    open_ = questions.open & is_small[questions.component]
+    while open_.any():
+        before = np.bincount(questions.component, open_.sum(axis=0), len(components))
+        if (n_open := int(before.sum())) < left:
+            answered(left - n_open)
+            left = n_open
+        chosen, weights = _choose(questions, open_, pays, rng)
+        if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
+            # Programs over components without open ends cost time; a new polyhedron costs the last basis.
+            polyhedron = Polyhedron.of(form, questions, np.flatnonzero(before))
+        polyhedron = _round(polyhedron, questions, chosen, weights, pays)
+        open_ = questions.open & is_small[questions.component]
+        after = np.bincount(questions.component, open_.sum(axis=0), len(components))
+        pays &= (before == 0) | (before - after > 1)
+    answered(left)
+    return Ends(questions.bounds(), questions.are_known())
+
+
+@dataclass(frozen=True, eq=False)
+class Polyhedron:
+    """Whole components of a problem, over which one linear program after another is solved.
+
+    Attributes
+    ----------
+    form : LinearForm
+        Their rows and terms.
+    terms : ndarray of int
+        The terms, by their numbers in the problem.
+    of_row, of_term : ndarray of int
+        The component of every row and term.
+    minima : Minima
+    """
+
+    form: LinearForm
+    terms: np.ndarray
+    of_row: np.ndarray
+    of_term: np.ndarray
+    minima: Minima
+
+    @classmethod
+    def of(cls, form: LinearForm, questions: Questions, components: np.ndarray) -> Polyhedron:
+        """Choose components by their numbers."""
+        rows, terms = np.isin(questions.of_row, components), np.flatnonzero(np.isin(questions.of_term, components))
+        smaller = form
+        if not rows.all() or len(terms) < form.shape[1]:
+            smaller = form.select(rows).select_terms(terms)
+        return cls(smaller, terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller))
+
+    def component(self, number: int) -> LinearForm:
+        """One component."""
+        return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
+
+    def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:
+        """Minimise; also return the polyhedron, whose rows may have been widened.
+
+        Raises
+        ------
+        Infeasible
+            If they contradict each other by more than the feasibility tolerance.
+        """
+        try:
+            return self, self._optimum(cost)
+        except Infeasible:  # bounds over widened rows are valid as well
+            tolerance = self.form.tolerance
+            wider = replace(self.form, low=self.form.low - tolerance, high=self.form.high + tolerance)
+            polyhedron = replace(self, form=wider, minima=Minima(wider))
+            return polyhedron, polyhedron._optimum(cost)
+
+    def _optimum(self, cost: np.ndarray) -> Optimum:
+        """Minimise cost @ x, by the first method that finds something."""
+        message = ""
+        for optimum in self.minima.of(cost):
+            if optimum.infeasible:
+                raise Infeasible("the rows contradict each other")
+            if optimum.found:
+                return optimum
+            message = optimum.message
+        raise SolverError(f"HiGHS found no bound: {message}")
+
+
+def _choose(
+    questions: Questions, open_: np.ndarray, pays: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Choose the ends, (side, part), that this round solves for, and their weights: of each component on one side.
+
+    Where filtering pays all that are open on the side that has more of them, and else the first.
+    """
+    n = len(pays)
+    more = np.argmax([np.bincount(questions.component, side, n) for side in open_], axis=0)
+    side, part = np.nonzero(open_)
+    kept = more[questions.component[part]] == side
+    side, part = side[kept], part[kept]
+    component = questions.component[part]
+    first = np.zeros(len(part), dtype=bool)
+    first[np.unique(component, return_index=True)[1]] = True
+    kept = pays[component] | first
+    side, part = side[kept], part[kept]
+    weights = np.where(pays[questions.component[part]], rng.uniform(0.5, 1.0, len(part)), 1.0)
+    return np.stack([side, part]), weights
+
+
+def _round(
+    polyhedron: Polyhedron, questions: Questions, chosen: np.ndarray, weights: np.ndarray, pays: np.ndarray
+) -> Polyhedron:
+    """Solve one linear program and use its answer; returns the polyhedron, which may have been widened."""
+    (side, part), n = chosen, questions.n_components
+    sign, component = np.where(side == 0, 1.0, -1.0) * weights, polyhedron.of_term
+    of_part = np.zeros(questions.matrix.shape[0])
+    of_part[part] = sign  # one side of each
+    cost = (questions.transposed @ of_part)[polyhedron.terms]
+    largest = np.zeros(n)
+    np.maximum.at(largest, component, np.abs(cost))
+    cost = cost / np.where(largest > 0, largest, 1.0)[component]
+    polyhedron, optimum = polyhedron.feasible_optimum(cost)
+    form, x, of_row = polyhedron.form, optimum.x, polyhedron.of_row
+    violated = np.bincount(of_row, form.residual(x) > FEASIBILITY.multiple * form.tolerance, n) > 0
+    questions.attain(x, polyhedron.terms, (np.bincount(component, minlength=n) > 0) & ~violated)
+    if (alone := np.flatnonzero(~pays[questions.component[part]])).size:
+        of = questions.component[part[alone]]
+        bound = dual_bounds(form, cost, optimum.multipliers, of_row, component, n)[of]
+        is_proved = np.abs(np.bincount(component, cost * x, n)[of] - bound) <= GAP
+        proved = alone[is_proved]
+        bound = bound - np.bincount(of_row, error_of_sides(form, optimum.multipliers), n)[of]
+        questions.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
+        for i in part[alone[~is_proved]]:  # by linear programs of its own, which raise an error if they are imprecise
+            smaller = polyhedron.component(questions.component[i])
+            objective = questions.matrix[[i]].toarray().ravel()[polyhedron.terms[component == questions.component[i]]]
+            for end, value in enumerate(linear_bounds(smaller, objective)):
+                questions.answer(end, i, value)
+    return polyhedron
+
+
+class Questions:
+    """What is proved, and what is attained, of expressions over the feasible set; both are in units of `size`.
+
+    An expression is the sum of its parts, one a connected component, whose least values add up. So do the largest.
+
+    Parameters
+    ----------
+    form : LinearForm
+    expressions : csr_array, shape (expressions, terms)
+    n_records : float
+        An upper bound on every term.
+
+    Attributes
+    ----------
+    of_term, of_row : ndarray of int
+        The component of every term and row, of `n_components`.
+    matrix, transposed : csr_array, shape (parts, terms), and its transpose
+        The largest coefficient of a part is 1 in absolute value.
+    size : ndarray, one a part
+        What its coefficients were divided by.
+    expression, component : ndarray of int, one a part
+    of_terms : ndarray, shape (2, terms)
+        Bounds of every term, from below and above.
+    proved, attained : ndarray, shape (2, parts)
+        The least and the largest value: `proved` from outside, by bounds of terms to begin with; and of the feasible
+        points found so far, (inf, -inf) to begin with.
+    """
+
+    def __init__(self, form: LinearForm, expressions: sp.csr_array, n_records: float) -> None:
+        self.n_expressions = expressions.shape[0]
+        self.of_row, self.of_term = form.components()
+        self.n_components = int(max(self.of_row.max(initial=0), self.of_term.max(initial=0))) + 1
+        part_of = entry_rows(expressions) * self.n_components + self.of_term[expressions.indices]
+        parts, row = np.unique(part_of, return_inverse=True)
+        self.expression, self.component = np.divmod(parts, self.n_components)
+        matrix = sp.csr_array((expressions.data, (row, expressions.indices)), shape=(len(parts), form.shape[1]))
+        self.size = most_by_row(np.abs(matrix.data), matrix)
+        matrix.data /= self.size[entry_rows(matrix)]
+        self.matrix, self.transposed = matrix, matrix.T
+        self.of_terms = np.stack(term_bounds(form, n_records))
+        lower, upper = self.of_terms
+        positive, negative = sp.csr_array(self.matrix.maximum(0)), sp.csr_array(self.matrix.minimum(0))
+        self.proved = np.stack([positive @ lower + negative @ upper, positive @ upper + negative @ lower])
+        self.attained = np.stack([np.full(len(parts), np.inf), np.full(len(parts), -np.inf)])
+
+    @property
+    def open(self) -> np.ndarray:
+        """Which least and which largest values are not yet known, of shape (2, parts)."""
+        least, most = self.attained - self.proved
+        return np.stack([least > GAP, most < -GAP])
+
+    def attain(self, x: np.ndarray, terms: np.ndarray, feasible: np.ndarray) -> None:
+        """Take note of the values at a point.
+
+        Parameters
+        ----------
+        x : ndarray
+        terms : ndarray of int
+            Where its numbers belong: whole components.
+        feasible : ndarray of bool, one a component
+            Whether it has values there, which satisfy the rows.
+        """
+        every = np.zeros(self.matrix.shape[1])
+        every[terms] = x
+        values = self.matrix @ every
+        at = feasible[self.component]
+        self.attained[0, at] = np.minimum(self.attained[0, at], values[at])
+        self.attained[1, at] = np.maximum(self.attained[1, at], values[at])
+
+    def answer(self, side: np.ndarray | int, part: np.ndarray | int, value: np.ndarray | float) -> None:
+        """Take note of least (side 0) or largest (side 1) values that are proved, and attained up to the gap."""
+        self.proved[side, part] = self.attained[side, part] = value
+
+    def are_known(self) -> np.ndarray:
+        """Which least and which largest values of expressions are attained, of shape (2, expressions)."""
+        return np.stack([np.bincount(self.expression, side, self.n_expressions) == 0 for side in self.open])
+
+    def bounds(self) -> np.ndarray:
+        """The least and the largest value of every expression, as far as they are proved, of shape (2, expressions)."""
+        return np.stack([np.bincount(self.expression, side * self.size, self.n_expressions) for side in self.proved])
+
+
+def attain_locally(form: LinearForm, questions: Questions) -> bool:
+    """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
+
+    These are ends of sums of counts, at most one a bucket, at which each count has the bound that is proved of it.
+
+    Returns
+    -------
+    bool
+        Whether a point was found that satisfies the rows.
+    """
+    n_known = form.shape[0] - form.n_published
+    if not 0 < n_known <= MOST_ROWS or questions.open.sum() < FEWEST_ENDS:
+        return False
+    answer = newton(form, monitor=Monitor(time_limit=seconds_left()))
+    check_time()
+    x = answer.counts
+    if answer.status is not Status.OPTIMAL or x is None:
+        return False
+    if (form.residual(x) > FEASIBILITY.multiple * form.tolerance).any():
+        return False
+    extremes = ExtremeBuckets.of(form, x)
+    if extremes is None:
+        return True
+    compensation = Compensation.at(form, x)
+    sums = _sums_of_counts(questions, form.bucket[1])
+    for side in range(2):
+        parts = np.flatnonzero(questions.open[side] & sums)
+        for some in np.array_split(parts, len(parts) // BATCH + 1):
+            found = _attained(questions, extremes, compensation, side, some)
+            questions.attained[side, some[found]] = questions.proved[side, some[found]]
+            check_time()
+    return True
+
+
+def _sums_of_counts(questions: Questions, bucket: np.ndarray) -> np.ndarray:
+    """Which parts are sums of counts of different buckets."""
+    matrix = questions.matrix
+    part = entry_rows(matrix)
+    pair = part * np.int64(bucket.max(initial=0) + 1) + bucket[matrix.indices]
+    _, first, number = np.unique(pair, return_index=True, return_counts=True)
+    n = matrix.shape[0]
+    others = np.bincount(part[first], number > 1, n) + np.bincount(part, matrix.data != 1, n)
+    return others == 0
+
+
+def _attained(
+    questions: Questions, extremes: ExtremeBuckets, compensation: Compensation, side: int, some: np.ndarray
+) -> np.ndarray:
+    """Which parts attain what is proved of one of their sides."""
+    matrix = questions.matrix[some]
+    end, terms, n = entry_rows(matrix), matrix.indices, len(some)
+    value = questions.of_terms[side, terms]
+    possible = np.bincount(end, ~extremes.are_possible(terms, value), n) == 0
+    combinations = extremes.combinations(terms, value, end, n)
+    used = np.unique(combinations.indices)
+    change = combinations[:, used] @ extremes.parts[used].toarray()
+    leverage = np.bincount(end, compensation.leverage[extremes.bucket[terms]], n)
+    return possible & compensation.suffices(change @ compensation.root, change @ compensation.outside, leverage)
+
+
+@dataclass(frozen=True, eq=False)
+class Compensation:
+    """What the buckets at one interior point can make up for.
+
+    Attributes
+    ----------
+    root : ndarray, shape (rows of knowledge, rank)
+        S^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r.
+    outside : ndarray, shape (rows of knowledge, others)
+        An orthonormal basis of what is not in the range: a change must have no part in it.
+    steep : ndarray, shape (steep terms, rank)
+        S^-1/2 B_t of the terms where it is large.
+    largest : float
+        The largest norm of S^-1/2 B_t of all other terms.
+    leverage : ndarray, one a bucket
+        The sums of the leverages of its terms.
+    """
+
+    root: np.ndarray
+    outside: np.ndarray
+    steep: np.ndarray
+    largest: float
+    leverage: np.ndarray
+
+    @classmethod
+    def at(cls, form: LinearForm, x: np.ndarray) -> Compensation:
+        """Form and factor S at x > 0: twice, the second time without the terms that are to keep their counts."""
+        root, _, inverse = _inverse_root(form, x)
+        before, _ = _columns(form, inverse, x, root, np.zeros(len(x), dtype=bool))
+        moved = np.where(before <= np.quantile(before, MOVED), x, 0.0)
+        root, outside, inverse = _inverse_root(form, moved)
+        order = np.argsort(np.where(moved > 0, before, 0.0))
+        is_steep = np.zeros(len(x), dtype=bool)
+        is_steep[order[-STEEP:]] = True
+        norm, steep = _columns(form, inverse, moved, root, is_steep)
+        largest = float(norm[(moved > 0) & ~is_steep].max(initial=0.0))
+        return cls(root, outside, steep, largest, np.bincount(form.bucket[1], moved * norm**2))
+
+    def suffices(self, change: np.ndarray, outside: np.ndarray, leverage: np.ndarray) -> np.ndarray:
+        """Which changes can be made up for.
+
+        Parameters
+        ----------
+        change : ndarray, shape (changes, rank)
+            Changes of the rows of knowledge, times `root`.
+        outside : ndarray, shape (changes, others)
+            The same changes, times `outside`.
+        leverage : ndarray, one a change
+            That of the buckets that are given other counts.
+        """
+        size, lost = np.linalg.norm(change, axis=1), np.abs(outside).max(axis=1, initial=0.0)
+        left = 1 - leverage
+        possible = (left > 0) & (lost <= LOST) & (self.largest * size <= MOST_MOVE * left)
+        steep, of_steep = np.linalg.norm(self.steep, axis=1), self.steep.T
+        for some in np.array_split(np.flatnonzero(possible), len(change) // STEEP + 1):
+            moves = np.abs(change[some] @ of_steep)
+            moves += (leverage[some] / left[some] * size[some])[:, None] * steep
+            possible[some] = (moves <= MOST_MOVE).all(axis=1)
+        return possible
+
+
+def _inverse_root(form: LinearForm, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, BucketInverse]:
+    """S^-1/2 on the range of S, and an orthonormal basis of the rest; and the factors of the buckets.
+
+    Rows of knowledge may be redundant.
+    """
+    known, inverse = form.known, BucketInverse(form.bucket_blocks, x, RIDGE)
+    every = np.arange(known.distinct.shape[0])
+    schur = schur_complement(inverse, known, _across(form, x), known.collect(x), every)
+    squares = known.squared @ known.collect(x)
+    size = np.sqrt(np.where(squares > 0, squares, 1.0))
+    values, vectors = np.linalg.eigh(schur / size / size[:, None])
+    in_range = values > RANGE * values.max(initial=0.0)
+    outside = vectors[:, ~in_range] / size[:, None]
+    outside /= np.linalg.norm(outside, axis=0)
+    return vectors[:, in_range] / np.sqrt(values[in_range]) / size[:, None], outside, inverse
+
+
+def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
+    """P diag(x) by slot, summed over the terms of each class of columns of the knowledge."""
+    rows, known = form.bucket_blocks.rows, form.known
+    shape = (rows.shape[0], known.distinct.shape[1])
+    return sp.csr_array((rows.data * x[rows.indices], known.of_term[rows.indices], rows.indptr), shape=shape)
+
+
+def _columns(
+    form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The norm of S^-1/2 B_t, one a term, and S^-1/2 B_t itself for those that are wanted."""
+    buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
+    classes, across = known.transposed @ root, _across(form, x)
+    single, others = buckets.slots
+    block_of_slot, place = (np.empty(buckets.n_slots, dtype=np.int64) for _ in range(2))
+    for side in (single, others):
+        block_of_slot[side] = np.arange(len(side))[:, None]
+    by_term, norm, columns = buckets.by_term, np.empty(len(x)), [np.empty((0, rank))]
+    block = block_of_slot[by_term.indices[by_term.indptr[:-1]]]
+    order = np.argsort(block, kind="stable")
+    for batch in _batches(buckets.n_blocks, (single.shape[1] + others.shape[1]) * rank):
+        right = [(across[side[batch].ravel()] @ classes).reshape(*side[batch].shape, rank) for side in (single, others)]
+        projected = np.concatenate(
+            [one.reshape(one.shape[0] * one.shape[1], rank) for one in inverse.solutions(right[0], right[1], batch)]
+        )
+        own = np.concatenate([single[batch].ravel(), others[batch].ravel()])
+        place[own] = np.arange(len(own))
+        terms = order[slice(*np.searchsorted(block[order], [batch.start, batch.stop]))]
+        rows = by_term[terms]
+        rows = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(len(terms), len(own)))
+        found = classes[known.of_term[terms]] - rows @ projected
+        norm[terms] = np.linalg.norm(found, axis=1)
+        columns.append(found[wanted[terms]])
+    return norm, np.concatenate(columns)
+
+
+def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
+    """The blocks of every batch, blocks being of so many doubles each."""
+    step = max(NEWTON_COSTS.batch // max(doubles, 1), 1)
+    return (slice(low, min(low + step, n_blocks)) for low in range(0, n_blocks, step))
+
+
+@dataclass(frozen=True, eq=False)
+class ExtremeBuckets:
+    """Changes of the rows of knowledge as combinations of `parts`.
+
+    Attributes
+    ----------
+    parts : csr_array, shape (parts, rows of knowledge)
+        The distinct columns of the knowledge; its values over every row; over every bucket; and at x.
+    of_term, row, column : ndarray of int, one a term
+        The class of its column, and its published rows.
+    bucket : ndarray of int, one a term
+    in_row : ndarray, one a published row
+        The number of people at x.
+    in_bucket : ndarray, one a bucket
+    is_complete : ndarray of bool, one a bucket
+        Whether each of its QI tuples can have each of its sensitive values.
+    """
+
+    parts: sp.csr_array
+    of_term: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    bucket: np.ndarray
+    in_row: np.ndarray
+    in_bucket: np.ndarray
+    is_complete: np.ndarray
+
+    @classmethod
+    def of(cls, form: LinearForm, x: np.ndarray) -> ExtremeBuckets | None:
+        """The buckets of a form at a point; None unless each term is in two published rows, both sums of counts."""
+        by_term, known = form.published_by_term, form.known
+        if (np.diff(by_term.indptr) != 2).any() or (by_term.data != 1).any():
+            return None
+        by_term.sort_indices()
+        row, column = by_term.indices[::2], by_term.indices[1::2]
+        of_row, bucket = form.bucket
+        n_rows, n_buckets = form.n_published, int(of_row.max(initial=-1)) + 1
+        in_row, in_bucket = form.published @ x, np.bincount(bucket, x, n_buckets)
+        terms = np.bincount(bucket, x > 0, n_buckets)
+        sizes = [np.bincount(of_row[np.unique(side)], minlength=n_buckets) for side in (row, column)]
+        is_complete = (terms == sizes[0] * sizes[1]) & (np.bincount(of_row, minlength=n_buckets) == sizes[0] + sizes[1])
+        n_classes, classes = known.transposed.shape[0], known.of_term
+        over_rows = _collected(
+            np.r_[row, column], np.r_[classes, classes], np.r_[in_row[column], in_row[row]], n_rows, n_classes
+        )
+        over_buckets = _collected(bucket, classes, in_row[row] * in_row[column], n_buckets, n_classes)
+        at_x = _collected(bucket, classes, x, n_buckets, n_classes)
+        identity = sp.eye_array(n_classes, format="csr")
+        weights = sp.csr_array(sp.vstack([identity, over_rows, over_buckets, at_x], format="csr"))
+        return cls(
+            sp.csr_array(weights @ known.transposed), classes, row, column, bucket, in_row, in_bucket, is_complete
+        )
+
+    def combinations(self, terms: np.ndarray, value: np.ndarray, end: np.ndarray, n_ends: int) -> sp.csr_array:
+        """The change of the knowledge, as a combination of the parts, where some counts are given a value each.
+
+        Parameters
+        ----------
+        terms : ndarray of int
+        value : ndarray
+            Records.
+        end : ndarray of int
+            To which end of an interval each belongs, of `n_ends`.
+
+        Returns
+        -------
+        csr_array, shape (ends, parts)
+        """
+        row, column, bucket = self.row[terms], self.column[terms], self.bucket[terms]
+        of_row, of_column, every = self.in_row[row], self.in_row[column], self.in_bucket[bucket]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rest_of_row = _share(of_row - value, every - of_column)
+            rest_of_column = _share(of_column - value, every - of_row)
+            rest = _share(_share(every - of_row - of_column + value, every - of_row), every - of_column)
+        own = value - of_column * rest_of_row - of_row * rest_of_column + rest * of_row * of_column
+        n_classes, n_rows, n_buckets = (
+            self.parts.shape[0] - len(self.in_row) - 2 * len(self.in_bucket),
+            len(self.in_row),
+            len(self.in_bucket),
+        )
+        at = [
+            self.of_term[terms], n_classes + row, n_classes + column, n_classes + n_rows + bucket,
+            n_classes + n_rows + n_buckets + bucket,
+        ]  # fmt: skip
+        by = [own, rest_of_row - rest * of_row, rest_of_column - rest * of_column, rest, np.full(len(terms), -1.0)]
+        return _collected(np.tile(end, 5), np.concatenate(at), np.concatenate(by), n_ends, self.parts.shape[0])
+
+    def are_possible(self, terms: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Which counts may have a value, their buckets being complete and no other count negative."""
+        of_row, of_column = self.in_row[self.row[terms]], self.in_row[self.column[terms]]
+        every, off = self.in_bucket[self.bucket[terms]], LOST
+        within = (value >= -off) & (value <= np.minimum(of_row, of_column) + off)
+        return self.is_complete[self.bucket[terms]] & within & (value >= of_row + of_column - every - off)
+
+
+def _share(number: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """A number of people divided by another; 0 of none."""
+    return np.where(of > LOST, number / of, 0.0)
+
+
+def _collected(row: np.ndarray, column: np.ndarray, value: np.ndarray, n_rows: int, n_columns: int) -> sp.csr_array:
+    """A sparse matrix from its entries; those in the same place are added up."""
+    return sp.csr_array(sp.coo_array((value, (row, column)), shape=(n_rows, n_columns)).tocsr())

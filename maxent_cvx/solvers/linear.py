@@ -1,0 +1,609 @@
+"""Linear and integer programs over rows with two sides: least values, feasibility, the least change to feasibility.
+
+min c'x over x >= 0 with low <= A x <= high. HiGHS solves it by the simplex method; where one polyhedron has many
+objectives, each program starts from the optimal basis of the one before, which is feasible for it too. No result is
+taken on trust. For any multipliers d of the rows, weak duality proves
+
+    c'x >= d'b + sum_j min(0, (c - A'd)_j) u_j  for all feasible x,
+
+where b_i is the side of row i that the sign of d_i selects, and u_j is an upper bound on x_j (``dual_bound``); a
+minimum is accepted if a point attains that bound.
+
+Large programs are solved by an entropic penalty first. As the penalty L grows, the x that maximises
+sum x log(w / x) - L c'x approaches the least cost. It is the maximum-entropy problem with weights w exp(-L c), which
+Newton's method solves in the time of a few conjugate gradient solutions. Its multipliers become affine in L up to an
+exponentially small term, so that their slope between two values of L is a solution of the dual linear program, to many
+digits (Cominetti and San Martin, 1994).
+
+References
+----------
+Cominetti, R. and San Martin, J. (1994). Asymptotic analysis of the exponential penalty trajectory in linear
+programming. Mathematical Programming 67, 169-187.
+Huangfu, Q. and Hall, J. A. J. (2018). Parallelizing the dual revised simplex method. Mathematical Programming
+Computation 10, 119-142.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import Inaccurate, Infeasible, NotDecided, SolverError, number
+from .answer import Status
+from .certificate.residuals import exact_residuals
+from .dual.newton import newton
+from .monitoring.deadline import check_time, seconds_left
+from .monitoring.monitor import Monitor
+from .parameters.tolerances import FEASIBILITY
+from .presolve.reduced import Reduced
+from .presolve.zero_proofs import moved_along_recession
+from .program.linear_form import LinearForm
+from .program.weak_duality import dual_bound, error_of_sides
+from .rows.sparse import entry_rows, least_by_row, most_by_row
+
+if TYPE_CHECKING:
+    import highspy
+
+__all__ = [
+    "ANY_GAP",
+    "GAP",
+    "LARGE",
+    "ElasticRelaxation",
+    "LinearProgram",
+    "Minima",
+    "Optimum",
+    "elastic_relaxation",
+    "integer_bounds",
+    "linear_bounds",
+    "never_filled",
+    "optima",
+    "settle_integers",
+]
+
+#: Records: the feasibility tolerance that HiGHS is given, and the tightest that it takes; its default is 1e-7.
+PRECISION = 1e-10
+#: Relative to the largest side: the tolerance that HiGHS is given for an elastic relaxation, if that is more than
+#: `PRECISION`: a double has no more digits.
+PRECISION_SHARE = 1e-15
+#: Records: the coarsest tolerance that HiGHS is given.
+COARSEST = 1e-7
+#: The largest duality gap of an accepted bound, relative to the largest coefficient of the objective.
+GAP = 1e-6
+#: Terms from which on the entropic penalty is tried before HiGHS. On Adult (60,000 terms, 26,000 rows, 20 of them of
+#: knowledge) it takes 0.4 s, where HiGHS takes 18 s by the simplex method, 5.6 s by the interior-point method, 4.2 s
+#: without crossover, and 1.8 s by PDLP, which is less precise. At 4,200 terms all take 0.02 to 0.05 s.
+LARGE = 5_000
+#: The two penalties, for costs of at most 1, in nats: exp(-600) is still a floating-point number.
+PENALTIES = (300.0, 600.0)
+#: Records: how far a count that was typed as a rounded probability may be from an integer.
+INTEGER_ROUNDING = 1e-6
+#: Records: the largest violation of a row by an integer point of HiGHS (its `mip_feasibility_tolerance`).
+INTEGER_PRECISION = 1e-6
+#: Ratio of two coefficients of one row beyond which that precision decides nothing.
+WIDEST_RATIO = 1e9
+#: Records: presolve's value of a term is an integer if it is no further from one; bounds move by 1e-7 or more.
+NEAR_INTEGER = 1e-6
+#: Relative: no bound is so far from a value other than 0, so that any point with such a value ends an integer program.
+ANY_GAP = 1e9
+
+
+class Optimum(NamedTuple):
+    """What a solver of linear programs claims.
+
+    Attributes
+    ----------
+    found, infeasible : bool
+        Whether it has an optimum, and whether it claims that the rows are infeasible.
+    message : str
+        The status as the solver words it.
+    x : ndarray, one a term
+        Empty if nothing was found, as `multipliers` are.
+    multipliers : ndarray, one a row
+        A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active at its
+        low side, d < 0 where it is active at its high side.
+    """
+
+    found: bool
+    infeasible: bool
+    message: str
+    x: np.ndarray
+    multipliers: np.ndarray
+
+
+@cache
+def _silent_highs() -> type[highspy.Highs]:
+    """HiGHS without its output; highspy is imported when the first program is solved."""
+    import highspy
+
+    class SilentHighs(highspy.Highs):
+        def enableCallbacks(self) -> None:
+            """Silence HiGHS instead: its constructor calls this first, and any other call prints a banner."""
+            self.silent()
+
+    return SilentHighs
+
+
+class LinearProgram:
+    """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``, for one cost after another.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray, one a row
+    upper : float or ndarray
+        Upper bounds of the terms.
+    precision : float
+        Largest violation of a row.
+    gap : float, optional
+        If it is given, x is an integer, and is sought to within this gap, relative to the least value.
+    """
+
+    def __init__(
+        self,
+        matrix: sp.csr_array,
+        low: np.ndarray,
+        high: np.ndarray,
+        *,
+        upper: np.ndarray | float = np.inf,
+        precision: float = PRECISION,
+        gap: float | None = None,
+    ) -> None:
+        import highspy
+
+        n_rows, n = self.shape = matrix.shape
+        self._every = np.arange(n, dtype=np.int32)
+        self._low, self._high = low, high
+        self.highs = highs = _silent_highs()()
+        if gap is None:
+            highs.setOptionValue("primal_feasibility_tolerance", precision)
+            highs.setOptionValue("dual_feasibility_tolerance", PRECISION)
+        else:
+            highs.setOptionValue("mip_rel_gap", gap)
+        # HiGHS reads the memory of these arrays; coefficients that are all the same may be stored as one.
+        starts, columns = (np.ascontiguousarray(part, np.int32) for part in (matrix.indptr, matrix.indices))
+        self._accepted = highs.passModel(
+            n, n_rows, matrix.nnz, int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
+            np.zeros(n), np.zeros(n), np.array(np.broadcast_to(upper, n), float),
+            np.ascontiguousarray(low, float), np.ascontiguousarray(high, float),
+            starts, columns, np.ascontiguousarray(matrix.data, float), np.full(n, gap is not None, dtype=np.int32),
+        ) != highspy.HighsStatus.kError  # fmt: skip
+
+    def run(self, cost: np.ndarray, seconds: float) -> highspy.HighsModelStatus:
+        """Let HiGHS minimise, from the basis of the last cost if there is one."""
+        highs = self.highs
+        highs.changeColsCost(len(self._every), self._every, np.ascontiguousarray(cost, float))
+        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)  # the clock of HiGHS runs on from run to run
+        highs.run()
+        return highs.getModelStatus()
+
+    def minimum(self, cost: np.ndarray) -> Optimum:
+        """Minimise, within the seconds that are left.
+
+        Raises
+        ------
+        NotDecided
+            If a time limit, as :func:`.within` sets it, is over.
+        """
+        import highspy
+
+        check_time()
+        nothing, is_status = np.empty(0), highspy.HighsModelStatus
+        if not self._accepted:
+            return Optimum(False, False, "it does not accept the numbers of the problem", nothing, nothing)
+        if self.shape[1] == 0:  # HiGHS does not look at rows without terms
+            empty = not ((self._low > 0) | (self._high < 0)).any()
+            return Optimum(empty, not empty, "no terms", nothing, np.zeros(self.shape[0]))
+        status = self.run(cost, left := seconds_left())
+        if status not in (is_status.kOptimal, is_status.kInfeasible, is_status.kTimeLimit):
+            # A basis, and presolve, can mislead it.
+            self.highs.clearSolver()
+            self.highs.setOptionValue("presolve", "off")
+            self.highs.setOptionValue("simplex_strategy", 1)
+            status = self.run(cost, seconds_left())
+        if status == is_status.kTimeLimit:
+            raise NotDecided(
+                f"a linear program was not solved in the {left:.3g} seconds that were left; give more time"
+            )
+        message = self.highs.modelStatusToString(status)
+        if status != is_status.kOptimal:
+            return Optimum(False, status == is_status.kInfeasible, message, nothing, nothing)
+        # This basis is feasible for any other cost: the primal simplex method (strategy 4) can start from it. All
+        # bounds of 1,000 people of Adult and 30 rows take a sixth of the iterations of the dual one.
+        self.highs.setOptionValue("simplex_strategy", 4)
+        solution = self.highs.getSolution()
+        return Optimum(True, False, message, np.array(solution.col_value), np.array(solution.row_dual))
+
+
+class Minima:
+    """Least values of several costs over x >= 0 with low <= A x <= high.
+
+    Parameters
+    ----------
+    form : LinearForm
+        Its weights do not matter.
+    precision : float
+        Largest violation of a row by HiGHS, records.
+    """
+
+    def __init__(self, form: LinearForm, precision: float = PRECISION) -> None:
+        self.form, self._precision = form, precision
+
+    @cached_property
+    def _program(self) -> LinearProgram:
+        return LinearProgram(self.form.matrix, self.form.low, self.form.high, precision=self._precision)
+
+    def of(self, cost: np.ndarray) -> Iterator[Optimum]:
+        """Minimise a cost by one method after the other; the caller verifies each.
+
+        Parameters
+        ----------
+        cost : ndarray, one a term
+            At most 1 in absolute value.
+
+        Yields
+        ------
+        Optimum
+            For a large problem that of the entropic penalty, if it finds one; then that of HiGHS.
+        """
+        if self.form.shape[1] >= LARGE and (found := by_entropic_penalty(self.form, cost)).found:
+            yield found
+        yield self._program.minimum(cost)
+
+
+def optima(form: LinearForm, cost: np.ndarray, precision: float = PRECISION) -> Iterator[Optimum]:
+    """Minimise one cost by one method after the other; see :meth:`Minima.of`."""
+    return Minima(form, precision).of(cost)
+
+
+def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
+    """Minimise by Newton's method; nothing is found if it does not converge, as where the rows are infeasible."""
+    shift = reducing_multipliers(form, cost)
+    reduced_cost, multipliers = cost + form.rmatvec(shift), [np.zeros(form.shape[0])]
+    for penalty in PENALTIES:
+        start = multipliers[-1] * (penalty / PENALTIES[0])
+        answer = newton(
+            replace(form, weights=np.exp(-penalty * reduced_cost)), start, monitor=Monitor(time_limit=seconds_left())
+        )
+        check_time()
+        if answer.status is not Status.OPTIMAL or answer.counts is None or answer.multipliers is None:
+            return Optimum(False, False, answer.message, np.empty(0), np.empty(0))
+        multipliers.append(answer.multipliers)
+    assert answer.counts is not None
+    slope = (multipliers[2] - multipliers[1]) / (PENALTIES[1] - PENALTIES[0])
+    # In terms that must be zero, this lowers A' slope below the cost.
+    slope = moved_along_recession(replace(form, weights=np.exp(-reduced_cost)), slope, answer.proofs)
+    return Optimum(True, False, answer.message, answer.counts, slope - shift)
+
+
+def reducing_multipliers(form: LinearForm, cost: np.ndarray) -> np.ndarray:
+    """Multipliers y of published equations with reduced costs cost + A' y >= 0, the least of each equation being 0.
+
+    The reduced costs are those of an equivalent problem, whose counts are about one record at the start. They are
+    reduced first by the QI-invariants, then by the SA-invariants, as in assignment problems (Kuhn's Hungarian method).
+    """
+    by_term, n = form.published_by_term, form.n_published
+    usable = form.is_equation[:n] & (np.bincount(entry_rows(form.published), form.published.data != 1, n) == 0)
+    y, rest = np.zeros(form.shape[0]), cost.astype(float)
+    for place in (0, 1):
+        has = np.flatnonzero(np.diff(by_term.indptr) > place)
+        row = by_term.indices[by_term.indptr[has] + place]
+        least = np.full(n, np.inf)
+        np.minimum.at(least, row, rest[has])
+        step = np.where(usable & np.isfinite(least), -least, 0.0)
+        y[:n] += step
+        rest = rest + by_term @ step
+    return y
+
+
+def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
+    """Outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality.
+
+    Returns
+    -------
+    low, high : float
+        Attained to within ``GAP``, relative to the largest coefficient.
+
+    Raises
+    ------
+    Infeasible
+        If no x satisfies the rows.
+    Inaccurate
+        If a bound that is proved is not attained.
+    SolverError
+        If HiGHS fails.
+    """
+    size = np.abs(objective).max(initial=0.0)
+    if size == 0:
+        return 0.0, 0.0
+    directions = (objective / size, -objective / size)
+    try:
+        minima = Minima(form)
+        least, most = (_least(minima, direction) for direction in directions)
+    except Infeasible:  # perhaps by less than the feasibility tolerance: bounds over widened rows are valid as well
+        minima = Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance))
+        least, most = (_least(minima, direction) for direction in directions)
+    return least * size, -most * size
+
+
+def _least(minima: Minima, objective: np.ndarray) -> float:
+    """The least value of an expression whose largest coefficient is 1."""
+    form = minima.form
+    for optimum in minima.of(objective):
+        if optimum.infeasible:
+            raise Infeasible("the rows contradict each other")
+        if not optimum.found:
+            raise SolverError(f"HiGHS found no bound: {optimum.message}")
+        attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
+        if abs(attained - bound) <= GAP:
+            return bound - float(error_of_sides(form, optimum.multipliers).sum())
+    raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticRelaxation:
+    """The least weighted violation of the rows, and the dual solution that proves it.
+
+    Attributes
+    ----------
+    below, above : ndarray, one a row
+        By how many records each row falls short of its low side, and exceeds its high side, >= 0; violations within
+        the precision of the linear program are 0. All are 0 if the rows are feasible.
+    direction : ndarray, one a row
+        Multipliers d of the rows. If the rows are infeasible it is a Farkas certificate: d' A x is less than d' (sides)
+        for every x >= 0, and at least d' (sides) for every x that satisfies the rows.
+    """
+
+    below: np.ndarray
+    above: np.ndarray
+    direction: np.ndarray
+
+    @property
+    def off(self) -> np.ndarray:
+        """The violation of each row, records."""
+        return self.below + self.above
+
+
+def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> ElasticRelaxation:
+    """Minimise the weighted sum of violations of the knowledge, in records, subject to the hard constraints.
+
+    Parameters
+    ----------
+    form : LinearForm
+        Its first `n_facts` rows are hard constraints.
+    weights : ndarray, one a row of knowledge, optional
+        The penalty for a violation of one record, by default 1; a row of infinite weight is a hard constraint.
+
+    Raises
+    ------
+    Infeasible
+        If the hard constraints contradict each other.
+    SolverError
+        If HiGHS cannot decide.
+    """
+    n_rows, n_terms = form.shape
+    weights = np.ones(n_rows - form.n_facts) if weights is None else weights
+    below, above = np.zeros(n_rows), np.zeros(n_rows)
+    if len(weights) == 0:
+        return ElasticRelaxation(below, above, below)
+    soft = np.flatnonzero(np.isfinite(weights))
+    n, rows = len(soft), form.n_facts + soft
+    slacks = sp.csr_array((np.ones(n), (rows, np.arange(n))), shape=(n_rows, n))
+    cost = np.concatenate([np.zeros(n_terms), np.tile(weights[soft] / weights[soft].max(initial=0.0), 2)])
+    matrix = sp.hstack([form.matrix, slacks, -slacks], format="csr")
+    sides = np.concatenate([form.low, form.high])
+    precision = np.clip(
+        PRECISION_SHARE * np.abs(sides[np.isfinite(sides)]).max(initial=0.0),
+        PRECISION,
+        COARSEST,
+    )
+    elastic = replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
+    largest_multiplier = np.full(n_rows, np.inf)
+    largest_multiplier[rows] = cost[n_terms : n_terms + n]
+    for optimum in optima(elastic, cost, float(precision)):
+        if optimum.infeasible:
+            raise Infeasible("the rows that do not give way contradict each other")
+        if not optimum.found:
+            raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
+        direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
+        attained = float(cost @ optimum.x)
+        if attained - dual_bound(form, np.zeros(n_terms), direction) <= GAP * max(attained, 1.0):
+            break
+    violations = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
+    below[rows], above[rows] = violations[:n], violations[n:]
+    return ElasticRelaxation(below, above, direction)
+
+
+def settle_integers(reduced: Reduced) -> Reduced:
+    """Keep fixed only the terms whose values are integers up to rounding, which is removed.
+
+    The count of a term is an integer, so that a value that is known to within half a record is known exactly. If
+    presolve fixes a term at a fraction of a record, no integer point is feasible. The integer program can find that
+    only if the term is not fixed, so that its rows are part of the program.
+    """
+    nearest = np.rint(reduced.counts)
+    fixed = reduced.fixed & (np.abs(reduced.counts - nearest) <= NEAR_INTEGER) & (reduced.width < 0.5)
+    counts, width = np.where(fixed, nearest, reduced.counts), np.where(fixed, 0.0, reduced.width)
+    return replace(reduced, fixed=fixed, counts=counts, width=width)
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerOptimum:
+    """The least value of an expression over the integer feasible points.
+
+    Attributes
+    ----------
+    bound : float
+        A lower bound.
+    x : ndarray or None
+        The best integer feasible point that was found; it has been checked against the rows.
+    decided : bool
+        Whether that attains the bound.
+    """
+
+    bound: float
+    x: np.ndarray | None
+    decided: bool
+
+
+def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
+    """The least and the largest objective @ x over integers x >= 0 with low <= A x <= high.
+
+    Raises
+    ------
+    Infeasible
+        If no integer x satisfies the rows.
+    NotDecided
+        If `seconds` are over.
+    SolverError, Inaccurate
+        If HiGHS fails, or its answer does not satisfy the rows.
+    """
+    seconds = number(seconds, "time_limit")
+    size = float(np.abs(objective).max(initial=0.0))
+    ends, until = [0.0, 0.0], time.perf_counter() + seconds
+    for component, at in _components_with(form, objective != 0):
+        for i, sign in enumerate((1.0, -1.0)):
+            found = integer_minimum(component, sign * objective[at] / size, until - time.perf_counter())
+            if not found.decided:
+                raise NotDecided(
+                    f"whole assignments were not decided in {seconds:.3g} seconds; give more time, or ask integer=False"
+                )
+            ends[i] += sign * found.bound * size
+    return ends[0], ends[1]
+
+
+def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+    """Find the terms that are zero at every integer feasible point.
+
+    Each integer program maximises the sum of the terms that have been positive at none of the points so far, and ends
+    at any point where that is positive: the best one may take minutes, and further programs follow anyway. Terms are
+    zero at every point if the bound on their sum is below 1.
+
+    Parameters
+    ----------
+    form : LinearForm
+    terms : ndarray of bool
+        The terms in question.
+    seconds : float
+
+    Returns
+    -------
+    empty, undecided : ndarray of bool
+        Terms that are zero at every integer feasible point, and those for which the time was too short.
+
+    Raises
+    ------
+    Infeasible
+        If no integer point satisfies the rows.
+    """
+    seconds = number(seconds, "time_limit")
+    empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
+    until = time.perf_counter() + seconds
+    for component, at in _components_with(form, terms):
+        unfilled = terms[at].copy()
+        while unfilled.any():
+            objective, left = -unfilled.astype(float), until - time.perf_counter()
+            found = integer_minimum(component, objective, left, ANY_GAP)
+            filled = unfilled & (found.x > 0) if found.x is not None else np.zeros(len(unfilled), dtype=bool)
+            if filled.any():
+                unfilled &= ~filled
+                continue
+            (empty if found.bound > INTEGER_PRECISION - 1 else undecided)[at[unfilled]] = True
+            break
+    return empty, undecided
+
+
+def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float, gap: float = 0.0) -> IntegerOptimum:
+    """Minimise over the integer feasible points; see :func:`integer_bounds` for what is raised.
+
+    It ends at a point whose value is within `gap`, relative to that value, of the bound; at a value of 0 it goes on.
+    """
+    if seconds <= 0:
+        return IntegerOptimum(-np.inf, None, False)
+    import highspy
+
+    scaled, is_wide = _scaled_to_integers(form)
+    upper = np.where(np.isfinite(form.upper_bound), form.upper_bound, np.inf)
+    upper = np.floor(upper + INTEGER_ROUNDING)
+    program = LinearProgram(scaled.matrix, scaled.low, scaled.high, upper=upper, gap=gap)
+    status, is_status = program.run(objective, seconds), highspy.HighsModelStatus
+    if status == is_status.kInfeasible and is_wide:
+        raise SolverError(
+            f"coefficients of one statement are more than {WIDEST_RATIO:g} apart, so that HiGHS cannot "
+            "tell whether whole assignments satisfy it; say it in two statements, or ask without integer=True"
+        )
+    if status == is_status.kInfeasible:
+        raise Infeasible(
+            "no whole assignment satisfies what is published and known, though probabilities may: people have one "
+            "value each; make statements vague with .about(value, eps), or ask without integer=True"
+        )
+    if status not in (is_status.kOptimal, is_status.kTimeLimit):
+        raise SolverError(f"HiGHS found no whole assignment: {program.highs.modelStatusToString(status)}")
+    bound, solution = float(program.highs.getInfo().mip_dual_bound), program.highs.getSolution()
+    if not solution.value_valid:
+        return IntegerOptimum(bound, None, False)
+    x = np.rint(solution.col_value)
+    if _is_violated(scaled, x):
+        raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
+    attained = float(objective @ x)
+    decided = status == is_status.kOptimal and (gap == 0 or bound >= attained - INTEGER_PRECISION)
+    return IntegerOptimum(attained if decided else bound, x, decided)
+
+
+def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
+    """Scale the rows so that one record more or less changes each by 1 or more, beyond the solver's tolerance.
+
+    The sides of a row that counts records are integers, up to rounding, which is removed. Any other row is scaled so
+    that its smallest coefficient is 1, and widened by its rounding error and the feasibility tolerance.
+
+    Returns
+    -------
+    form : LinearForm
+    is_wide : bool
+        Whether coefficients of one row are so far apart that the solver's precision is too coarse.
+    """
+    matrix = form.matrix
+    size = np.abs(matrix.data)
+    least, most = least_by_row(size, matrix), most_by_row(size, matrix)
+    counts = least >= most  # one coefficient, which is 1
+    by = np.where(counts | (least <= 0), 1.0, least)
+    sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)])
+    widened = np.where(counts, 0.0, form.side_error + FEASIBILITY.relative * sides.max(axis=0)) / by
+    low, high = (np.where(counts, _nearest_integer(side), side / by) for side in (form.low, form.high))
+    matrix = sp.csr_array((matrix.data / by[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=form.shape)
+    return replace(form, coefficients=matrix, low=low - widened, high=high + widened), bool(
+        (most > WIDEST_RATIO * by)[~counts].any()
+    )
+
+
+def _is_violated(form: LinearForm, x: np.ndarray) -> bool:
+    """Whether integer counts violate a row by more than HiGHS' precision; computed without rounding."""
+    every = np.arange(form.shape[0])
+    low, high = (np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high))
+    short = np.where(np.isfinite(form.low), -exact_residuals(form, x, every, low), 0.0)
+    beyond = np.where(np.isfinite(form.high), exact_residuals(form, x, every, high), 0.0)
+    return bool((np.maximum(short, beyond) > INTEGER_PRECISION).any())
+
+
+def _nearest_integer(side: np.ndarray) -> np.ndarray:
+    """Replace numbers that are integers up to rounding by these integers."""
+    with np.errstate(invalid="ignore"):
+        nearest = np.rint(side)
+        return np.where(np.abs(side - nearest) <= INTEGER_ROUNDING, nearest, side)
+
+
+def _components_with(form: LinearForm, asked: np.ndarray) -> Iterator[tuple[LinearForm, np.ndarray]]:
+    """The independent components that contain some of the terms asked for, with all terms of each."""
+    of_row, of_term = form.components()
+    form = replace(form, coefficients=(matrix := form.matrix))  # as one matrix, of which small parts are made fast
+    by_term = sp.csc_array(matrix)
+    for component in np.unique(of_term[asked]):
+        terms, rows = np.flatnonzero(of_term == component), of_row == component
+        smaller = form.select(rows)
+        kept = sp.csr_array(by_term[:, terms])[np.flatnonzero(rows)]
+        yield replace(smaller, coefficients=sp.csr_array(kept), weights=form.weights[terms]), terms

@@ -1,1 +1,0 @@
-"""Linear and integer programs over the rows: bounds, feasibility, implied zeros."""

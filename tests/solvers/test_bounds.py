@@ -1,0 +1,262 @@
+"""Bounds of many expressions: the same as one linear program for each end, and attained where they say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import maxent_cvx as mx
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
+from maxent_cvx.model.intervals.asked import of_conditionals
+from maxent_cvx.solvers import intervals
+from maxent_cvx.solvers.intervals import ExtremeBuckets, Questions, attain_locally, many_bounds
+from maxent_cvx.solvers.linear import LinearProgram, Minima, Optimum, linear_bounds
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.program.weak_duality import dual_bound, dual_bounds
+from support.solving import examples
+
+N = 20.0
+
+
+def random_form(rng: np.random.Generator, blocks: int) -> LinearForm:
+    """Buckets of so many records each, and rows of knowledge of single buckets, all true of one point; shuffled."""
+    sizes = rng.integers(1, 6, blocks)
+    bucket = rng.permutation(np.repeat(np.arange(blocks), sizes))
+    point = np.rint(rng.random(len(bucket)) * 3)
+    published = (bucket == np.arange(blocks)[:, None]).astype(float)
+    about = rng.integers(0, blocks, 3 * blocks)
+    known = rng.choice([-1.0, 0.0, 0.5, 1.0], (len(about), len(bucket)), p=[0.1, 0.3, 0.1, 0.5])
+    known *= bucket == about[:, None]
+    value = known @ point
+    side = rng.integers(0, 3, len(about))  # at most, at least, exactly
+    low = np.concatenate([published @ point, np.where(side == 0, -np.inf, value)])
+    high = np.concatenate([published @ point, np.where(side == 1, np.inf, value)])
+    form = LinearForm.plain(sp.csr_array(np.vstack([published, known])), low, high)
+    return replace(form, n_published=blocks, n_facts=blocks)
+
+
+def published_form(matrix: sp.csr_array, values: np.ndarray) -> LinearForm:
+    """Equations, all of them published."""
+    return replace(LinearForm.plain(matrix, values, values), n_published=len(values), n_facts=len(values))
+
+
+def by_hand(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
+    """Two linear programs over the whole problem, by HiGHS."""
+    matrix, up, down = form.matrix.toarray(), np.isfinite(form.high), np.isfinite(form.low)
+    found = [
+        linprog(sign * objective, np.vstack([matrix[up], -matrix[down]]), np.r_[form.high[up], -form.low[down]])
+        for sign in (1, -1)
+    ]
+    assert all(one.status == 0 for one in found)
+    return found[0].fun, -found[1].fun
+
+
+@examples(80)
+@given(seed=st.integers(0, 10**6), blocks=st.integers(1, 5))
+def test_many_are_as_one_by_one(seed: int, blocks: int):
+    """Random expressions, also across parts: the ends of linear programs over everything."""
+    rng = np.random.default_rng(seed)
+    form = random_form(rng, blocks)
+    asked = rng.choice([-2.0, 0.0, 0.0, 1.0, 1e3], (12, form.shape[1]))
+    known: list[int] = []
+    low, high = many_bounds(form, sp.csr_array(asked), N, known.append).value
+    size = np.maximum(np.abs(asked).max(axis=1), 1)
+    for i, objective in enumerate(asked):
+        assert (low[i], high[i]) == pytest.approx(by_hand(form, objective), abs=1e-6 * size[i] * blocks)
+    assert sum(known) == 2 * len(asked)
+
+
+def test_independent_parts_and_many_ends_share_programs(monkeypatch: pytest.MonkeyPatch):
+    """Of 40 buckets of five by five, 1,000 terms with 2,000 ends, all are known after some dozens of programs."""
+    calls = []
+    monkeypatch.setattr(LinearProgram, "run", lambda *given, solve=LinearProgram.run: calls.append(1) or solve(*given))
+    people = sp.kron(sp.eye_array(5), np.ones((1, 5)))
+    values = sp.kron(np.ones((1, 5)), sp.eye_array(5))
+    matrix = sp.csr_array(sp.block_diag([sp.vstack([people, values])] * 40, format="csr"))
+    form = published_form(matrix, np.ones(400))
+    low, high = many_bounds(form, sp.csr_array(sp.eye_array(1000)), 5.0, lambda ends: None).value
+    np.testing.assert_allclose(low, 0, atol=1e-6)
+    np.testing.assert_allclose(high, 1, atol=1e-6)
+    assert 5 <= len(calls) <= 50  # of five by five, one assignment has five ones: no fewer than five
+
+
+def test_a_contradiction_is_told():
+    """Also if it is in one of several parts; one within the tolerance of rows is none."""
+    matrix = sp.csr_array(np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]))
+    every = sp.csr_array(sp.eye_array(4))
+    for off in (1e-10, 1.0):
+        form = published_form(matrix, np.array([2.0, 2 + off, 3]))
+        if off == 1.0:
+            with pytest.raises(Infeasible):
+                many_bounds(form, every, N, lambda ends: None)
+        else:
+            low, high = many_bounds(form, every, N, lambda ends: None).value
+            np.testing.assert_allclose([low, high], [[0] * 4, [2, 2, 3, 3]], atol=1e-6)
+
+
+def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
+    """No answer is an error; a point that violates rows settles nothing; multipliers that prove nothing are refused."""
+    form = published_form(sp.csr_array(np.ones((1, 3))), np.array([2.0]))
+    expressions = sp.csr_array(np.array([[1.0, 0.5, 0], [0, 1, 0.5], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    truth = many_bounds(form, expressions, N, lambda ends: None).value
+    np.testing.assert_allclose(truth, [[0] * 5, [2] * 5], atol=1e-6)
+
+    def nothing(minima: Minima, cost: np.ndarray) -> list[Optimum]:
+        return [Optimum(False, False, "lost", np.empty(0), np.empty(0))]
+
+    monkeypatch.setattr(Minima, "of", nothing)
+    with pytest.raises(SolverError, match="lost"):
+        many_bounds(form, expressions, N, lambda ends: None)
+
+    def beyond(polyhedron: intervals.Polyhedron, cost: np.ndarray) -> Optimum:  # far outside
+        answer = LinearProgram(polyhedron.form.matrix, polyhedron.form.low, polyhedron.form.high).minimum(cost)
+        return answer._replace(x=answer.x + 7)
+
+    monkeypatch.undo()
+    monkeypatch.setattr(intervals.Polyhedron, "_optimum", beyond)
+    np.testing.assert_allclose(many_bounds(form, expressions, N, lambda ends: None).value, truth, atol=1e-6)
+
+    def unproved(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
+        raise Inaccurate("only 0 is proved")
+
+    monkeypatch.setattr(intervals, "linear_bounds", unproved)
+    with pytest.raises(Inaccurate):
+        many_bounds(form, expressions, N, lambda ends: None)
+
+
+@examples(40)
+@given(seed=st.integers(0, 10**6))
+def test_bounds_of_components_add_up(seed: int):
+    """Weak duality holds of every component by itself: what is proved of the parts adds up to what is of all."""
+    rng = np.random.default_rng(seed)
+    form = random_form(rng, 3)
+    cost = rng.normal(size=form.shape[1])
+    answer = LinearProgram(form.matrix, form.low, form.high).minimum(cost)
+    multipliers = answer.multipliers + rng.normal(size=form.shape[0]) * 1e-3
+    of_row, of_term = form.components()
+    n = int(max(of_row.max(), of_term.max())) + 1
+    for d in (answer.multipliers, multipliers):
+        parts = dual_bounds(form, cost, d, of_row, of_term, n)
+        assert np.isfinite(parts).all()
+        assert parts.sum() == pytest.approx(dual_bound(form, cost, d))
+        attained = np.bincount(of_term, cost * answer.x, n)
+        assert (parts <= attained + 1e-6).all()
+
+
+def published(seed: int, people: int = 240, statements: int = 8, *, vague: bool = False) -> MaxEnt:
+    """Buckets of some ten people, and what is true of groups that are in many of them."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "a": rng.choice(list("uvw"), people),
+            "b": rng.choice(list("xyz"), people),
+            "c": rng.integers(0, people // 6, people),
+            "s": rng.choice(list("12345"), people, p=[0.4, 0.25, 0.2, 0.1, 0.05]),
+            "bucket": rng.permutation(people) // 10,
+        }
+    )
+    model = MaxEnt(mx.Release.from_buckets(table, qi=["a", "b", "c"], sa="s", bucket="bucket"))
+    groups = [{"a": a} for a in "uvw"] + [{"a": a, "b": b} for a in "uvw" for b in "xyz"]
+    for i in rng.permutation(5 * len(groups))[:statements]:
+        group, value = groups[i // 5], "12345"[i % 5]
+        found = table.query(" and ".join(f"{name} == {of!r}" for name, of in group.items()))
+        share, said = float((found["s"] == value).mean()), P(value, given=group)
+        model.add(said.about(share, eps=0.01) if vague and i % 2 else said == share)
+    return model
+
+
+def asked_of(model: MaxEnt) -> Questions:
+    """Every P(s | q) of a model, over the rows before presolve."""
+    return Questions(model.form, sp.csr_array(of_conditionals(model.space).matrix), float(model.space.n_records))
+
+
+@examples(8)
+@given(seed=st.integers(0, 10**6), vague=st.booleans())
+def test_what_is_said_to_be_attained_is(seed: int, vague: bool):
+    """An end that is noted is the value of its linear program; most are."""
+    model = published(seed, people=600, vague=vague)
+    asked = asked_of(model)
+    open_before = asked.open
+    attain_locally(model.form, asked)
+    noted = open_before & ~asked.open
+    assert noted.sum() > open_before.sum() / 2
+    rng = np.random.default_rng(seed)
+    for side, part in rng.permutation(np.argwhere(noted))[:12]:
+        truth = linear_bounds(model.form, asked.matrix[[part]].toarray().ravel())[side]
+        assert abs(truth - asked.proved[side, part]) <= 1e-6
+
+
+@examples(5)
+@given(seed=st.integers(0, 10**6))
+def test_never_narrower_than_the_truth(seed: int):
+    """Without linear programs no interval is narrower than with them, and exact ends are the same."""
+    model = published(seed, people=120)
+    quick, truth = model.bounds(exact=False), model.bounds(exact=True)
+    assert (truth["exact"] == "both").all()
+    assert (quick["low"] <= truth["low"] + 1e-6).all()
+    assert (quick["high"] >= truth["high"] - 1e-6).all()
+    for end, others in (("low", ["low", "both"]), ("high", ["high", "both"])):
+        exact = quick["exact"].isin(others)
+        np.testing.assert_allclose(quick.loc[exact, end], truth.loc[exact, end], atol=1e-6)
+
+
+@examples(30)
+@given(seed=st.integers(0, 10**6), share=st.floats(0, 1))
+def test_a_bucket_with_one_count_given(seed: int, share: float):
+    """The change of the knowledge is that of counts which satisfy all published rows, and none is negative."""
+    model = published(seed)
+    form, x = model.form, model.solve().counts
+    extremes = ExtremeBuckets.of(form, x)
+    assert extremes is not None
+    rng = np.random.default_rng(seed)
+    term = int(rng.integers(len(x)))
+    row, column, bucket = extremes.row[term], extremes.column[term], extremes.bucket == extremes.bucket[term]
+    n, n_row, n_column = x[bucket].sum(), extremes.in_row[row], extremes.in_row[column]
+    least, most = max(0.0, n_row + n_column - n), min(n_row, n_column)
+    value = least + share * (most - least)
+    terms, values = np.array([term]), np.array([value])
+    assert extremes.are_possible(terms, values).all() == extremes.is_complete[extremes.bucket[term]]
+    if not extremes.is_complete[extremes.bucket[term]]:
+        return
+    changed = x.copy()
+    for t in np.flatnonzero(bucket):
+        same_row, same_column = extremes.row[t] == row, extremes.column[t] == column
+        r, c = extremes.in_row[extremes.row[t]], extremes.in_row[extremes.column[t]]
+        changed[t] = {
+            (True, True): lambda r, c: value,
+            (True, False): lambda r, c: (n_row - value) * c / (n - n_column),
+            (False, True): lambda r, c: (n_column - value) * r / (n - n_row),
+            (False, False): lambda r, c: (n - n_row - n_column + value) * r * c / (n - n_row) / (n - n_column),
+        }[bool(same_row), bool(same_column)](r, c)
+    assert changed.min() >= -1e-9
+    np.testing.assert_allclose(form.published @ changed, form.published @ x, atol=1e-9)
+    known = extremes.combinations(terms, values, np.zeros(1, dtype=int), 1) @ extremes.parts
+    expected = form.matrix[form.n_published :] @ (changed - x)
+    np.testing.assert_allclose(known.toarray().ravel(), expected, atol=1e-9)
+
+
+def test_no_knowledge_and_other_published_rows(hospital: pd.DataFrame):
+    """Nothing is noted where there is no knowledge, or where published rows are no buckets."""
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=["Flu", "HIV"])
+    for model in (MaxEnt(release), MaxEnt(table).add("P(Flu | Gender=male) = 0.3")):
+        asked = asked_of(model)
+        before = asked.open.sum()
+        attain_locally(model.form, asked)
+        assert asked.open.sum() == before
+
+
+def test_a_contradiction_is_told_without_linear_programs_for_ends():
+    """Where no end is asked by a linear program, contradictory knowledge is an error all the same."""
+    model = published(0, people=600)
+    model.add(P("1", given={"a": "u"}) >= 0.7, *(P("1", given={"a": "u", "b": b}) <= 0.2 for b in "xyz"))
+    for exact in (None, False, True):
+        with pytest.raises(mx.Infeasible):
+            model.bounds(exact=exact)

@@ -1,0 +1,502 @@
+"""Contradictions, rows that force zeros, and multipliers: by brute force and by linear programs of the tests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, Count, Infeasible, MaxEnt, P, Release, SolverError, UnknownName
+from maxent_cvx.solvers import SOLVERS
+from maxent_cvx.solvers.explain import LARGEST_SET, ForcingSets, determined, multipliers_from_counts, zeros_by_bounds
+from maxent_cvx.solvers.parameters.tolerances import FEASIBILITY
+from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
+from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.testing.problems import PROBLEMS, Problem, find
+from support.helpers import refused
+from support.random_models import contradictory_model, from_multipliers, random_model
+from support.solving import examples
+from tests.benchmarks.contradictions import contradictory_adult
+
+MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
+
+
+def holds(model: MaxEnt, labels: list[str]) -> bool:
+    """Whether statements are consistent with the published data, by a linear program of this test."""
+    some = MaxEnt(model.view).add(*(model.knowledge[label] for label in labels))
+    form = some.form
+    sides = [(form.matrix, form.high), (-form.matrix, -form.low)]
+    rows = np.vstack([matrix.toarray()[np.isfinite(side)] for matrix, side in sides])
+    values = np.concatenate([side[np.isfinite(side)] for _, side in sides])
+    return linprog(np.zeros(form.shape[1]), A_ub=rows, b_ub=values + 1e-7, method="highs").status != 2
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_irreducible(seed: int):
+    """The set is infeasible, and feasible without any one of its statements; published rows are not in it."""
+    model = contradictory_model(seed)
+    clash = model.diagnose()
+    assume(len(clash))
+    labels = list(clash.index)
+    assert set(labels) <= set(model.knowledge)
+    assert not holds(model, labels)
+    assert all(holds(model, [other for other in labels if other != label]) for label in labels)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_diagnosis_agrees_with_the_solver(seed: int):
+    """A contradiction is found exactly where solving raises Infeasible, and the error carries the same table."""
+    model = contradictory_model(seed)
+    clash = model.diagnose()
+    if clash.empty:
+        model.solve()
+        return
+    with pytest.raises(Infeasible) as caught:
+        model.solve()
+    pd.testing.assert_frame_equal(caught.value.conflict, clash)
+    assert all(repr(label) in str(caught.value) for label in clash.index[:5])
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_moves(seed: int):
+    """The table has each statement's range where the others hold, and its distance from what was stated."""
+    model = contradictory_model(seed)
+    clash = model.diagnose()
+    assume(len(clash))
+    for label, said in clash.iterrows():
+        others = [model.knowledge[other] for other in clash.index if other != label]
+        (event, coefficient), *rest = model.knowledge[str(label)].terms
+        expression = sum(
+            (a * mx.sources.Probability({e: 1.0}) for e, a in rest), coefficient * mx.sources.Probability({event: 1.0})
+        )
+        low, high = MaxEnt(model.view).add(*others).bounds(expression)
+        assert (low, high) == pytest.approx((said["least"], said["most"]), abs=1e-6)
+        assert said["move"] == pytest.approx(max(low - said["high"], said["low"] - high), abs=1e-6)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10_000))
+def test_relaxed(seed: int):
+    """The relaxed model can be solved, differs by the reported changes only, and their total is minimal."""
+    model = contradictory_model(seed)
+    relaxed = model.relax()
+    relaxed.model.solve()
+    assert (relaxed.changes["move"] > 0).all()
+    assert len(model.diagnose()) == 0 or len(relaxed.changes) > 0
+    kept = [source for label, source in model.knowledge.items() if label not in relaxed.changes.index]
+    assert set(kept) <= set(relaxed.model.knowledge.values())
+    form = model.form
+    scale = {form.name(row): form.scale[row] for row in range(form.n_facts, form.shape[0])}
+    total = sum(said["move"] * scale[str(label)] for label, said in relaxed.changes.iterrows())
+    assert total == pytest.approx(least_total(model), abs=1e-6)
+
+
+def least_total(model: MaxEnt) -> float:
+    """The least total change of the knowledge, records, by a linear program of this test."""
+    form = model.form
+    n_rows, n = form.shape
+    change = np.zeros((n_rows, n_rows - form.n_facts))
+    change[form.n_facts :] = np.eye(n_rows - form.n_facts)
+    matrix = np.hstack([form.matrix.toarray(), change, -change])
+    rows = np.vstack([matrix[np.isfinite(form.high)], -matrix[np.isfinite(form.low)]])
+    values = np.concatenate([form.high[np.isfinite(form.high)], -form.low[np.isfinite(form.low)]])
+    cost = np.concatenate([np.zeros(n), np.ones(2 * change.shape[1])])
+    return float(linprog(cost, A_ub=rows, b_ub=values, method="highs").fun)
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_consistent_knowledge(seed: int):
+    """True knowledge has no contradiction, and relaxing it changes nothing."""
+    model, _ = random_model(seed)
+    assert model.diagnose().empty
+    relaxed = model.relax()
+    assert relaxed.changes.empty
+    assert relaxed.model.knowledge == model.knowledge
+
+
+@pytest.fixture
+def rumours(release) -> MaxEnt:
+    """Two statements that together claim more flu than is published, and one about a named person."""
+    model = MaxEnt(release, people={"Alice": {"Gender": "female", "Degree": "college"}})
+    model.add("P(Flu | Gender=male) = 0.4", "P(HIV | Alice) >= 0.1")
+    return model.add("P(Flu | Gender=female) = 0.4", label="gossip")
+
+
+def test_table(rumours):
+    """Three of ten have flu, but 0.4 of six men and 0.4 of four women are four: one of the two must be changed."""
+    clash = rumours.diagnose()
+    assert list(clash.columns) == ["low", "high", "least", "most", "move"]
+    assert clash.loc["gossip"].tolist() == pytest.approx([0.4, 0.4, 0.15, 0.15, 0.25])
+    assert clash.loc["P(Flu | Gender=male) = 0.4"].tolist() == pytest.approx([0.4, 0.4, 7 / 30, 7 / 30, 1 / 6])
+    assert len(clash) == 2
+
+
+def test_message(rumours):
+    """The error says which, by how much, and what to do."""
+    with refused(
+        Infeasible,
+        "the knowledge contradicts the published data or itself: of these 2 statements one would have to move, "
+        "'gossip' by 0.25 to 0.15, or 'P(Flu | Gender=male) = 0.4' by 0.166667 to 0.233333. "
+        "Correct it, make it vague with .about(value, eps), or remove it",
+    ):
+        rumours.solve()
+    with refused(Infeasible, "of these 2 statements one would have to move, 'gossip' by 0.25 to 0.15"):
+        rumours.bounds("P(HIV)")
+
+
+def test_one_statement_alone(release):
+    """A statement that contradicts the published data alone is reported alone."""
+    model = MaxEnt(release).add("P(Lung Cancer | Degree=junior) = 0.1", "P(HIV | Gender=male) = 0.1")
+    with refused(
+        Infeasible,
+        "one statement would have to move, 'P(Lung Cancer | Degree=junior) = 0.1' by 0.1 to 0. Correct it,",
+        never="HIV",
+    ):
+        model.solve()
+
+
+def test_people_are_counted(release):
+    """Three people cannot have what two have."""
+    people = {name: {"Gender": "male", "Degree": "college"} for name in ("Alan", "Bob", "Carl")}
+    model = MaxEnt(release, people=people).add(Count("HIV", who=list(people)) >= 2.5)
+    assert model.diagnose().iloc[0][["least", "most", "move"]].tolist() == pytest.approx([0, 1, 1.5])
+
+
+def test_priorities(rumours):
+    """Statements of infinite priority are kept, and the others are changed."""
+    firm = rumours.relax({"gossip": math.inf})
+    assert firm.changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
+    assert firm.changes["new_low"].iloc[0] == pytest.approx(7 / 30, abs=1e-8)
+    assert firm.model.knowledge["gossip"] is rumours.knowledge["gossip"]
+    assert rumours.relax({"gossip": 10}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
+    loose = rumours.relax({"gossip": 0.1})
+    assert loose.changes.index.tolist() == ["gossip"]
+    assert loose.model.solve().prob("Flu", WOMEN) == pytest.approx(0.15, abs=1e-8)
+    # The original is as it was.
+    assert list(rumours.knowledge) == ["P(Flu | Gender=male) = 0.4", "P(HIV | Alice) >= 0.1", "gossip"]
+    with refused(Infeasible, "'gossip' by 0.25 to 0.15"):
+        rumours.relax(dict.fromkeys(rumours.knowledge, math.inf))
+
+
+def test_rows_of_a_source_are_relaxed(hospital, release):
+    """Of a source with many rows, only those that must are changed, and the source keeps its name."""
+    model = MaxEnt(release).add(mx.StrongestAssociations(hospital, positive=3, negative=3, min_support=1))
+    (name,) = model.knowledge
+    model.add(lambda space: space.conditional("Disease", given="Gender") <= 0.45)
+    relaxed = model.relax({name: 0.001})
+    assert list(relaxed.model.knowledge) == list(model.knowledge)
+    relaxed.model.solve()
+    assert all("association" in label for label in relaxed.changes.index)
+    assert "moved" in repr(relaxed)
+    assert "<table" in relaxed._repr_html_()
+
+
+def test_refusals(rumours):
+    """Priorities are of labels, and positive; convex knowledge is not relaxed."""
+    with refused(UnknownName, "'gosip'", "did you mean 'gossip'?"):
+        rumours.relax({"gosip": 2})
+    for value in (0, -1, True, "high", math.nan):
+        with refused(BadProbability, "the priority of 'gossip' is", "a number above 0 is expected"):
+            rumours.relax({"gossip": value})
+    rumours.add(lambda space: cp.exp(space.prob("Flu", MEN)) <= 1.5)
+    with refused(SolverError, "convex"):
+        rumours.relax()
+
+
+def test_three_of_five_hundred():
+    """On Adult, of 500 statements the three that clash are found (issue of scale: 59,611 terms, 26,609 rows)."""
+    model, clashing = contradictory_adult(500)
+    clash = model.diagnose()
+    assert set(clash.index) == set(clashing)
+    assert len(clash) == 3
+
+
+def test_priorities_that_cannot_be_weighed(rumours):
+    """Priorities beyond a factor of a million are refused: a linear program cannot resolve the smaller ones."""
+    with refused(BadProbability, "too far apart", "inf to what must not move"):
+        rumours.relax({"gossip": 1e15})
+    assert rumours.relax({"gossip": np.float64(1e5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
+    assert rumours.relax({"gossip": np.int64(5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
+
+
+def test_two_statements_that_become_one(release):
+    """Two statements that become the same by relaxation stay two."""
+    relaxed = MaxEnt(release).add("P(HIV) <= 0.1", "P(HIV) <= 0.05").relax()
+    assert len(relaxed.changes) == 2
+    assert len(relaxed.model.knowledge) == 2
+    assert relaxed.model.solve().prob("HIV") == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("value", "end"), [(0.2222222, "0.222222222222"), (0.222, "0.22222222"), (0.2, "0.222222")])
+def test_digits_of_a_small_move(value, end):
+    """A small move is reported with enough digits for the values to differ."""
+    table = pd.DataFrame({"A": list("aabbbabab"), "S": list("xyzzzxyzz"), "B": 1})
+    model = MaxEnt(mx.Release.from_buckets(table, qi="A", sa="S", bucket="B")).add(mx.P("x") == value)
+    with refused(Infeasible, f"to {end}. Correct it"):
+        model.solve()
+
+
+@examples(150)
+@given(seed=st.integers(0, 10**6), contradictory=st.booleans())
+def test_every_row_that_proves_something_is_asked(seed: int, contradictory: bool):
+    """Rows are passed over if propagation of all bounds with that row alone proves nothing zero."""
+    model = contradictory_model(seed) if contradictory else random_model(seed, statements=6)[0]
+    form, n = model.form, float(model.view.n_records)
+    known = np.arange(form.n_facts, form.shape[0])
+    found = dict(zeros_by_bounds(form, known, n))
+    for row in known.tolist():
+        try:
+            alone = form.select_knowledge(np.array([row]))
+            zeros = term_bounds(alone, n)[1] <= FEASIBILITY.relative * alone.count_scale
+        except Infeasible:
+            zeros = np.zeros(form.shape[1], dtype=bool)
+        np.testing.assert_array_equal(found.get(row, np.zeros(form.shape[1], dtype=bool)), zeros)
+
+
+@pytest.mark.parametrize(("share", "asked"), [(0.0, True), (0.25, False), (0.5, False), (1.0, True)])
+def test_a_row_that_leaves_all_open_is_passed_over(share: float, asked: bool):
+    """Of four u, one in each bucket, none or all have a: that forces their values; that one or two have it does not."""
+    table = pd.DataFrame({"q": list("uv") * 4, "s": list("ab") * 4, "bucket": np.arange(8) // 2})
+    release = Release.from_buckets(table, qi="q", sa="s", bucket="bucket")
+    form = MaxEnt(release).add(P("a", given={"q": "u"}) == share).form
+    found = dict(zeros_by_bounds(form, np.array([form.n_facts]), 8.0))
+    assert bool(found) is asked
+    assert all(zeros.sum() == 8 for zeros in found.values())
+
+
+def most(form: LinearForm, rows: np.ndarray, term: int) -> float:
+    """The largest value of a term over the published rows and some rows of knowledge."""
+    few = form.select_knowledge(rows)
+    objective = -(np.arange(form.shape[1]) == term).astype(float)
+    return -linprog(objective, A_eq=few.matrix.toarray(), b_eq=few.low, method="highs").fun
+
+
+@examples(20)
+@given(seed=st.integers(0, 10**6))
+def test_two_statements_about_nested_groups(seed: int):
+    """That none of the s are women, and that none of the others are, are two sets of two statements each.
+
+    What P(s | a) and P(s | a, b) = 0 leave for the rest of a is all or nothing where the shares say so.
+    """
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"a": rng.choice(list("uv"), 40), "b": rng.choice(list("xy"), 40), "s": rng.choice(list("12"), 40)}
+    )
+    table["bucket"] = np.arange(40) // 8
+    table.loc[(table["a"] == "u") & (table["b"] == "x"), "s"] = "1"
+    inside, outside = table[table["a"] == "u"], table[(table["a"] == "u") & (table["b"] == "y")]
+    if not len(outside) or len(outside) == len(inside):
+        return
+    one = P("2", given={"a": "u"}) == (inside["s"] == "2").mean()
+    other = P("2", given={"a": "u", "b": "y"}) == (outside["s"] == "2").mean()
+    third = P("1", given={"a": "v"}) == float((table[table["a"] == "v"]["s"] == "1").mean())
+    model = MaxEnt(Release.from_buckets(table, qi=["a", "b"], sa="s", bucket="bucket")).add(one, other, third)
+    form, both = model.form, np.arange(model.form.n_facts, model.form.n_facts + 2)
+    sets = ForcingSets(form)
+    sets.add(both)
+    sets.add(both)
+    assert len(sets.found) == 1
+    found = missed = 0
+    for term in range(form.shape[1]):
+        terms = np.arange(form.shape[1]) == term
+        forced = most(form, both, term) < 1e-7
+        irreducible = forced and all(most(form, both[both != row], term) > 0.5 for row in both)
+        if sets.forcing(terms) is not None:
+            assert irreducible
+            found += 1
+        missed += irreducible and sets.forcing(terms) is None
+    assert found or not missed  # Newton's method may lack a proof; then the general search is asked
+    assert sets.forcing(np.ones(form.shape[1], dtype=bool)) is None
+
+
+def test_large_sets_are_not_examined():
+    """A set of more rows than a problem for each is worth is not noted; the general search is then asked."""
+    sets = ForcingSets(LinearForm.plain(sp.csr_array(np.eye(60)), np.zeros(60), np.zeros(60)))
+    sets.add(np.arange(LARGEST_SET + 1))
+    assert not sets.found
+    sets.add(np.arange(LARGEST_SET))
+    assert len(sets.found) == 1
+
+
+OPEN = np.inf
+seeds = st.integers(0, 10**6)
+HARD = [problem for problem in PROBLEMS.values() if not (problem.needs_convex or problem.needs_soft_rows)]
+LINEAR = [problem for problem in HARD if problem.feasible]
+
+
+def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
+    """A linear form, typed."""
+    a = sp.csr_array(np.array(matrix, float))
+    weights = None if weights is None else np.array(weights, float)
+    return LinearForm.plain(a, np.array(low, float), np.array(high, float), weights)
+
+
+def drawn(seed: int) -> LinearForm:
+    """Draw weights, and independent equations and inequalities that a positive point satisfies."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 9))
+    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (int(rng.integers(1, 4)), n))])
+    value, kind = matrix @ rng.uniform(0.5, 2, n), rng.choice(["==", "<=", ">=", "between"], len(matrix))
+    slack = rng.uniform(0, 0.5, len(matrix))
+    kind[0] = "=="
+    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - slack))
+    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + slack))
+    return rows(matrix, low, high, rng.uniform(0.5, 2, n))
+
+
+def counts_of(form: LinearForm) -> np.ndarray:
+    return SOLVERS["DUAL_NEWTON"].solve(form, tolerance=1e-12).counts
+
+
+def optimum(form: LinearForm) -> float:
+    """The largest sum x log(w / x)."""
+    x = counts_of(form)
+    return float(np.sum(x * np.log(form.weights / x)))
+
+
+@examples(40)
+@given(seed=seeds)
+def test_they_reproduce_the_counts(seed: int):
+    """The counts are w exp(A' m - 1); inactive rows have 0, and the others the sign of a side that they have."""
+    exact = from_multipliers(seed)
+    form, x = exact.form, exact.counts
+    m = multipliers_from_counts(form, x)
+    np.testing.assert_allclose(np.log(form.weights) + form.matrix.T @ m - 1, np.log(x), atol=1e-7)
+    value = form.matrix @ x
+    assert (m[(value > form.low + 1e-6) & (value < form.high - 1e-6)] == 0).all()
+    assert (m[np.isinf(form.low)] <= 1e-6).all()
+    assert (m[np.isinf(form.high)] >= -1e-6).all()
+
+
+def test_inequalities_that_depend_on_each_other():
+    """Multipliers with the right signs are found where the least-squares solution has several wrong ones."""
+    exact = from_multipliers(256)
+    m = multipliers_from_counts(exact.form, exact.counts)
+    np.testing.assert_allclose(exact.form.matrix.T @ m - 1, np.log(exact.counts), atol=1e-7)
+    assert (m[np.isinf(exact.form.low)] <= 0).all()
+    assert (m[np.isinf(exact.form.high)] >= 0).all()
+
+
+@examples(40)
+@given(seed=seeds)
+def test_weights(seed: int):
+    """The same with weights; for independent rows these multipliers are unique."""
+    form = drawn(seed)
+    x = counts_of(form)
+    m = multipliers_from_counts(form, x)
+    np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ m - 1), x, rtol=1e-7)
+    tight = form.is_equation | (np.minimum(form.matrix @ x - form.low, form.high - form.matrix @ x) <= 1e-9)
+    own = np.linalg.lstsq(form.matrix[tight].toarray().T, np.log(x / form.weights) + 1, rcond=None)[0]
+    np.testing.assert_allclose(m[tight], own, atol=1e-6)
+
+
+@examples(15)
+@given(seed=seeds)
+def test_shadow_prices(seed: int):
+    """Changing a row's side by h changes the optimum by -m h, by finite differences."""
+    form, h = drawn(seed), 1e-4
+    m = multipliers_from_counts(form, counts_of(form))
+    for i in range(form.shape[0]):
+        ends = []
+        for step in (h, -h):
+            moved = np.eye(form.shape[0])[i] * step
+            ends.append(optimum(replace(form, low=form.low + moved, high=form.high + moved)))
+        now = optimum(form)
+        up, down = (ends[0] - now) / h, (now - ends[1]) / h
+        if abs(up - down) > 1e-2 * max(
+            1.0, abs(up)
+        ):  # a side becomes active just here: the optimum is not differentiable
+            assert min(up, down) - 1e-2 <= -m[i] <= max(up, down) + 1e-2
+        else:
+            assert -m[i] == pytest.approx((up + down) / 2, abs=1e-5 * max(1.0, abs(up), abs(up - down) * 1e5))
+
+
+@pytest.mark.parametrize("problem", LINEAR, ids=lambda problem: problem.name.replace(" ", "_"))
+def test_the_depot(problem: Problem):
+    """For exactly known answers: the exact multipliers; infinite if and only if some term is forced to zero."""
+    model = problem.model()
+    form, x = model.form, problem.expected(model.space)
+    m = multipliers_from_counts(form, x)
+    assert not np.isnan(m).any()
+    positive, finite = x > 0, np.where(np.isfinite(m), m, 0.0)
+    infinite = np.where(np.isfinite(m), 0.0, np.sign(m))
+    assert positive.all() == np.isfinite(m).all()
+    if np.isfinite(m).all():
+        np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ finite - 1), x, rtol=1e-6)
+        if problem.dual is not None:
+            fixed = determined(form)[form.n_published :]
+            found = m[form.n_published :]
+            np.testing.assert_allclose(found[~fixed], np.array(problem.dual)[~fixed], atol=1e-6)
+    else:
+        assert np.abs(form.matrix[:, ~positive].T @ np.abs(infinite)).min() > 0
+
+
+def test_repeated_rows_share():
+    """Three identical rows have a third of the multiplier each: the solution of minimal norm."""
+    one = rows([[1, 1, 1], [1, 0, 0]], [3, 2], [3, 2])
+    m = multipliers_from_counts(one, np.array([2, 0.5, 0.5]))
+    three = rows([[1, 1, 1], *[[1, 0, 0]] * 3], [3, 2, 2, 2], [3, 2, 2, 2])
+    shared = multipliers_from_counts(three, np.array([2, 0.5, 0.5]))
+    np.testing.assert_allclose(shared, [m[0], *[m[1] / 3] * 3], atol=1e-8)
+    np.testing.assert_allclose(m, [np.log(0.5) + 1, np.log(4)], atol=1e-9)
+
+
+def test_forced_zeros_have_infinite_prices():
+    """Three of four is the largest value: a smaller one makes zeros positive, with an infinite derivative."""
+    model = find("largest value").model()
+    form = model.form
+    m = multipliers_from_counts(form, find("largest value").expected(model.space))
+    assert m[-1] == OPEN
+    slopes = []
+    for h in (1e-2, 1e-4, 1e-6):
+        less = replace(form, low=form.low - h * (np.arange(len(form.low)) == len(form.low) - 1))
+        less = replace(less, high=less.low)
+        x = counts_of(less)
+        slopes.append(-np.sum(x * np.log(x)) / h)
+    now = -np.sum([3 * np.log(3), 2 * np.log(2)])
+    steps = [slope - now / h for slope, h in zip(slopes, (1e-2, 1e-4, 1e-6), strict=True)]
+    assert steps[0] < steps[1] < steps[2]  # as log(1 / h)
+    assert np.diff(steps) == pytest.approx([np.log(100)] * 2, rel=0.01)
+
+
+def test_rows_that_hard_constraints_determine():
+    """A linear combination of hard constraints has the multiplier 0; a row that only nearly is one has its own."""
+    hard = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]]
+    known = [[1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0], [1, 1, 1, 0.99]]
+    x = np.array([1.2, 0.8, 0.8, 1.2])
+    matrix = np.array([*hard, *known])
+    form = replace(rows(matrix, matrix @ x, matrix @ x), n_published=0, n_facts=3)
+    np.testing.assert_array_equal(determined(form), [False] * 3 + [True, True, False, False])
+    m = multipliers_from_counts(form, x)
+    assert (m[3:5] == 0).all()
+    np.testing.assert_allclose(np.exp(matrix.T @ m - 1), x, atol=1e-8)
+
+
+def test_counts_without_multipliers():
+    """Counts that are not optimal have no multipliers: all are NaN."""
+    form = rows([[1, 1, 1]], [3], [3])
+    assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
+    np.testing.assert_allclose(multipliers_from_counts(form, np.ones(3)), [1.0], atol=1e-9)
+
+
+def test_two_inequalities_that_say_an_equation():
+    """Of two inequalities that state an equation, the one that restricts the objective has the multiplier."""
+    x = np.array([2, 0.5, 0.5])
+    sides = rows([[1, 1, 1], [1, 0, 0], [1, 0, 0]], [3, 2, -OPEN], [3, OPEN, 2])
+    np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(0.5) + 1, np.log(4), 0], atol=1e-8)
+    x = np.array([0.5, 1.25, 1.25])
+    sides = replace(sides, low=np.array([3, 0.5, -OPEN]), high=np.array([3, OPEN, 0.5]))
+    np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)
