@@ -35,6 +35,7 @@ from ..errors import Inaccurate, Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
 from .certificate.certificate import Certificate
 from .dual.newton import newton
+from .dual.vanishing_terms import facial_reduction
 from .linear import elastic_relaxation, linear_bounds
 from .linear_algebra.newton_system import newton_system
 from .linear_algebra.single_thread import single_thread
@@ -49,7 +50,7 @@ from .program.block_detection import detect_blocks
 from .program.linear_form import LinearForm
 from .program.problem import Problem
 from .program.weak_duality import proved_violation
-from .proofs import facial_reduction, rationalised
+from .proofs import rationalised
 from .rows.sparse import entry_rows
 
 __all__ = [

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..answer import Answer, Status
-from ..proofs import facial_reduction
 from ..linear_algebra.newton_system import System, newton_system
 from ..monitoring.monitor import Monitor
 from ..monitoring.together import Steps, solved_together
@@ -24,7 +23,7 @@ from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from .dual import Dual, Point
 from .line_search import line_search
-from .vanishing_terms import recession_direction
+from .vanishing_terms import facial_reduction, recession_direction
 
 __all__ = ["newton", "newton_steps"]
 

@@ -3,18 +3,35 @@
 Such a term shrinks by a factor e in every Newton step, without end. What successive steps have in common is a recession
 direction of the dual function that proves the term to be zero (see :mod:`.presolve.zero_proofs`), once its effect on
 the other terms has been removed.
+
+Least squares find one direction for many terms at once (facial reduction: the solutions lie on a face of the orthant;
+Borwein and Wolkowicz, 1981), given an answer in which these terms are small.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..linear_algebra.newton_system import System
+from ..linear_algebra.newton_system import System, newton_system
 from ..parameters.dual_methods import VANISHING_TERMS
 from ..presolve.zero_proofs import empty_terms
+from ..program.linear_form import LinearForm
 from .dual import Dual, Point
 
-__all__ = ["recession_direction"]
+__all__ = ["facial_reduction", "recession_direction"]
+
+#: Records: a term that holds less may be zero.
+SMALL = 1e-6
+#: Weight of such a term in the least squares of facial reduction; a term that must not change has 1.
+WEIGHT = 1e-5
+#: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
+LOWERED = 0.3
+#: Rounds, with fewer and fewer candidates.
+ROUNDS = 20
+#: Times in each round that the change of the other terms is subtracted.
+REPAIRS = 3
+#: Relative precision of the least-squares solutions, and their relative ridge.
+LEAST_SQUARES, RIDGE = 1e-8, 1e-14
 
 
 def recession_direction(
@@ -62,3 +79,51 @@ def recession_direction(
         change = np.where(alive, form.rmatvec(direction), 0.0)
     system.schur = of_newton or system.schur  # one that was formed here preconditions Newton's own systems badly
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None
+
+
+def facial_reduction(form: LinearForm, counts: np.ndarray, small: float = SMALL, rounds: int = ROUNDS) -> np.ndarray:
+    """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
+
+    Parameters
+    ----------
+    form : LinearForm
+    counts : ndarray, one a term
+        An answer, records; it may be imprecise. Small counts are candidates, which the direction then proves zero.
+    small : float
+        Records: a term that holds less may be zero.
+    rounds : int
+        How often terms that the direction hardly lowers may be given up.
+
+    Returns
+    -------
+    ndarray, one a row
+        Zeros if there is no such direction. It is 0 for inequalities.
+
+    Notes
+    -----
+    The least-squares solution of
+
+        min  v sum over small terms ((A' d)_j + 1)^2  +  sum over all other terms (A' d)_j^2
+
+    with the weight v = ``WEIGHT``. Small terms that d hardly lowers are counted among the others, and
+    the problem is solved again, until d lowers all small terms that remain.
+    """
+    system, is_small = newton_system(form), counts < small
+    equations = np.flatnonzero(form.is_equation[form.n_published :])
+
+    def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
+        """The least-squares solution of (A' d)_j = aim_j."""
+        right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
+        return system.at(weights, RIDGE).solve(right, equations, LEAST_SQUARES)
+
+    for _ in range(rounds):
+        if not is_small.any():
+            break
+        direction = solution(np.where(is_small, WEIGHT, 1.0), np.where(is_small, -1.0, 0.0))
+        for _ in range(REPAIRS):
+            direction = direction - solution(np.where(is_small, 0.0, 1.0), form.rmatvec(direction))
+        lowered = is_small & (form.rmatvec(direction) < -LOWERED)
+        if np.array_equal(lowered, is_small):
+            return direction
+        is_small = lowered
+    return np.zeros(form.shape[0])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..answer import Answer
+from ..dual.vanishing_terms import facial_reduction
 from ..parameters.size_limits import ATTEMPT_SIZES
 from ..presolve.reduce import reduce
 from ..presolve.reduced import Reduced
 from ..program.linear_form import LinearForm
 from ..program.problem import Problem
-from ..proofs import facial_reduction, local_proofs, support_proof
+from ..proofs import local_proofs, support_proof
 
 __all__ = ["zeros_after_solve", "zeros_before_solve"]
 
