@@ -19,7 +19,8 @@ from .errors import (
 from .explorer import explore
 from .model.loading import load_posterior
 from .model.maxent import MaxEnt
-from .model.partitioned import PartitionedMaxEnt, PartitionedPosterior
+from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
+from .model.partitioned.partitioned_posterior import PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
 from .reporting.report import report

@@ -16,7 +16,7 @@ import pandas as pd
 from .. import measures
 from ..errors import MaxEntError
 from ..measures import Exposure
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views.generalized.dialects import label_of
 from .judging import Verdict

@@ -13,7 +13,7 @@ from .. import measures
 from ..errors import TableError, amount, unknown_name
 from ..measures import Exposure
 from ..model.loading import load_posterior
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .association_rules import distribution_of
 from .reading import read_csv, values_as_printed

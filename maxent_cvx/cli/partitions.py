@@ -10,9 +10,9 @@ from typing import Any
 
 from .. import measures
 from ..errors import TableError
-from ..model.partitioned import PartitionedMaxEnt
+from ..model.partitioned.partitioned_maxent import PartitionedMaxEnt
 from ..sources import Statement
-from ..system.executors import local_client
+from ..system.local_workers import local_client
 from ..views import Release
 from . import document
 from .advice import withholding

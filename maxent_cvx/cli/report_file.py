@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..reporting.report import report
 from .judging import asked_of, beyond, judge

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .. import measures
 from ..errors import TableError
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views import ReleaseSeries
 from .streams import say

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import TableError, amount, whole
-from ..system.executors import Executor, current_client, then
+from ..system.executors import current_client, executor_for, then
 from ..tables.columns import check_named
 from ..tables.microdata import Microdata
 from ..views import PartitionedRelease
@@ -32,7 +32,7 @@ def anatomy_of_partitions(
     check_named(table.columns, {"qi": qi, "sa": sa}, "the table")
     bucket = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
     roles = Roles.read(qi, sa, bucket, None)
-    executor = Executor(current_client())
+    executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
     counts = executor.gather(executor.made([then(part.make, count_people, roles, l, part.name) for part in people]))
     found = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]

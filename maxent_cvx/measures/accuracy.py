@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.special import rel_entr
 
 from ..errors import BadProbability, Inaccurate, StatementError, amount, arguments, shown
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..terms.truth import count_pairs
 

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import xlogy
 
 from ..errors import StatementError, arguments, whole
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..views import OUTSIDE, View
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import StatementError, arguments
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ..views import GroupedRelease, QITable, Release, ReleaseSeries

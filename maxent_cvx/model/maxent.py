@@ -27,7 +27,7 @@ from .certifying import certified, certified_by
 from .explain.relaxation import Relaxation, least_relaxation
 from .intervals.bounded import BoundedAdversary
 from .iteration_bar import also_shown
-from .partitioned import PartitionedMaxEnt
+from .partitioned.partitioned_maxent import PartitionedMaxEnt
 from .posterior import Posterior
 from .time_limits import seconds_for
 from .warm_start import first_multipliers

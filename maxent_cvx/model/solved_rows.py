@@ -89,7 +89,7 @@ def solved_rows(
 
 def _each(cases: Cases, chains: Sequence[Sequence[int]], workers: Workers) -> Iterator[Row]:
     """Give each row as soon as it is there; from other processes, as soon as its chain is."""
-    if workers.is_this_process or (len(chains) == 1 and workers.client is None):
+    if workers.is_this_process or (len(chains) == 1 and workers.cluster is None):
         return chain.from_iterable(_along(cases, one) for one in chains)
     return chain.from_iterable(workers.map(_finished, cases, ((one,) for one in chains)))
 

@@ -12,7 +12,7 @@ import pandas as pd
 from ..display import as_label
 from ..errors import MaxEntError
 from ..measures import Exposure, exposed, risk_utility
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from .settings import Settings
 

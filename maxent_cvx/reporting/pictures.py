@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..display import as_label, isolated
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..plots.exposure_steps import exposure
 from ..plots.heat_map import posterior as drawn_posterior
 from .blocks import Block, Picture

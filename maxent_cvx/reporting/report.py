@@ -11,7 +11,7 @@ from os import PathLike
 import pandas as pd
 
 from ..errors import StatementError, arguments
-from ..model.partitioned import PartitionedPosterior
+from ..model.partitioned.partitioned_posterior import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..system.files import path_of
 from ..views import QITable

@@ -1,164 +1,173 @@
-"""Functions of partitions, whose results stay where they are made: by threads of Dask, or on the workers of a client.
+"""Where the partitions of a large release are worked on: in threads of this process, or by the workers of Dask.
 
-A map gives one handle for each partition and a reduction one result, so that a computation over partitions is written
-once: for `dask`, whose threads work in this process, and for `distributed`, whose workers are other processes. A handle
-is the result itself in this process, and a future of the client otherwise. All functions are pure, so that Dask
-computes again what a lost worker held. Dask also writes to disk what does not fit into memory: every worker does so
-beyond a share of its memory (``distributed.worker.memory``), one in this process as well (:meth:`Executor.spilling`).
+Both do the same: a function is applied to every partition, and what it gives stays where it was made; only what is
+asked for comes back. Functions are pure, so that Dask computes again what a worker took with it.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self
+from typing import Any, Protocol
 
-from ..errors import SolverError, StatementError, TableError, shown
-from .files import path_of
+from ..errors import SolverError, StatementError, shown
+from .waiting import wait_for
 
-__all__ = ["Executor", "check_client", "current_client", "in_words", "local_client", "then"]
+__all__ = ["ClusterExecutor", "Executor", "LocalExecutor", "cluster_of", "current_client", "executor_for", "then"]
 
 #: How many results are combined at a time, so that sums are made in the same order by any number of workers.
 FAN_IN = 8
 
-#: Settings of the clusters that this package starts. Dask by default waits for ever for workers that are gone; a minute
-#: is longer than it takes to start one again. It also waits for ever for the tasks of a worker that is paused because
-#: its memory is full, if nothing is left that could be written to disk: here no worker pauses, one that needs more than
-#: it has is ended, and its task fails after some attempts. And Dask has workers give all freed memory but 64 KiB back,
-#: after which the system clears every page of the next array: 10 of 23 processor seconds of 250,000 records, and 2 to 4
-#: with these limits of glibc, in bytes.
-SETTINGS = {
-    "distributed.scheduler.no-workers-timeout": "60s",
-    "distributed.worker.memory.pause": False,
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 256 * 2**20,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 * 2**20,
-}
 
+class Executor(Protocol):
+    """Applies functions to partitions; a handle stands for a result that stays where it was made."""
 
-class Executor:
-    """Applies functions to partitions.
-
-    Parameters
-    ----------
-    client : distributed.Client, optional
-        Whose workers hold the results; by default this process does.
-    threads : int, optional
-        Without a client: how many functions are called at a time, by default one for each processor.
-
-    Raises
-    ------
-    StatementError
-        If `client` is not a client of Dask.
-    """
-
-    def __init__(self, client: Any = None, threads: int | None = None) -> None:
-        if client is not None:
-            check_client(client)
-        self.client, self.threads = client, threads
-
-    @classmethod
-    def spilling(cls, folder: str | os.PathLike[str], threads: int | None = None) -> Self:
-        """An executor in this process that writes results to a folder where they exceed a share of the memory.
-
-        It has a client of its own with one worker, which are closed with the last reference to it.
-
-        Raises
-        ------
-        TableError
-            If `distributed` is not installed, or the folder cannot be written to.
-        """
-        try:
-            from distributed import Client
-        except ImportError:
-            raise TableError("scratch needs distributed: pip install 'maxent-cvx[dask]'") from None
-        import dask
-
-        place = path_of(folder)
-        if not os.access(place, os.W_OK | os.X_OK):
-            raise TableError(f"cannot write to the folder {str(place)!r}: give one that exists and can be written to")
-        with dask.config.set(SETTINGS):
-            client = Client(
-                processes=False, n_workers=1, threads_per_worker=threads, memory_limit=1.0, local_directory=str(place),
-                dashboard_address=":0", set_as_default=False, silence_logs=logging.CRITICAL,
-            )  # fmt: skip
-        found = cls(client)
-        weakref.finalize(found, client.close).atexit = False  # Dask closes what is open then
-        return found
-
-    def made(self, makers: Iterable[Any]) -> list[Any]:
-        """Handles of what functions without arguments return, or of what Delayed objects of Dask stand for."""
-        makers = list(makers)
-        if not any(map(_is_delayed, makers)):
-            return self._each(_called, [(maker,) for maker in makers])
-        if self.client is not None:
-            with in_words():
-                return list(self.client.compute(makers))  # one graph: what partitions share is sent and computed once
-        if (client := current_client()) is not None:  # it may hold parts of the table
-            there = Executor(client)
-            return there.gather(there.made(makers))
-        import dask
-
-        _refuse_lost_parts(makers)
-        return list(dask.compute(*makers, scheduler="threads", num_workers=self.threads))
+    def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Handles of what functions without arguments return, or of what a Dask Delayed stands for."""
+        ...
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Handles of ``function(*results, *common)``, where the results are those of one partition each."""
-        return self._each(function, [(*own, *common) for own in zip(*handles, strict=True)])
+        """Handles of ``function(*results, *common)``, the results being those of one partition each."""
+        ...
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results themselves, in order."""
-        if self.client is None:
-            return list(handles)
-        with in_words():
-            return list(self.client.gather(list(handles)))
+        ...
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
         """Combine the results of all partitions, a few neighbours at a time, and those in turn."""
+        ...
+
+
+class LocalExecutor:
+    """Threads of this process: NumPy and SciPy leave Python's lock to others while they compute.
+
+    Parameters
+    ----------
+    threads : int, optional
+        By default one a processor.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.threads = threads or available
+
+    def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
+        """What the functions return; a Delayed is computed in its thread, or by the client of Dask that is there."""
+        return self._each(_made_here, [(make,) for make in makers])
+
+    def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
+        """The results, one a partition."""
+        return self._each(function, [(*own, *common) for own in zip(*handles, strict=True)])
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """The results as they are."""
+        return list(handles)
+
+    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
+        """Combine them, a few neighbours at a time."""
         left = list(handles)
         while len(left) > 1:
-            left = self._each(combine, [(left[i : i + FAN_IN],) for i in range(0, len(left), FAN_IN)])
-        return self.gather(left)[0] if left else combine([])
+            left = [combine(left[i : i + FAN_IN]) for i in range(0, len(left), FAN_IN)]
+        return left[0] if handles else combine([])
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Handles of what a function returns for each tuple of arguments; an error here is raised at once."""
-        if self.client is not None:
-            with in_words():
-                return [self.client.submit(function, *each, pure=False) for each in arguments]
-        import dask.threaded
+        """Apply a function to arguments, as many at a time as there are threads; the first error is raised."""
+        if self.threads == 1 or len(arguments) < 2:
+            return [function(*each) for each in arguments]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(lambda each: function(*each), arguments))
 
-        # The arguments are bound: Dask would search them for tasks.
-        graph = {i: (partial(function, *each),) for i, each in enumerate(arguments)}
-        return list(dask.threaded.get(graph, list(graph), num_workers=self.threads))
+
+class ClusterExecutor:
+    """The workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Futures of what the functions return; they are computed again if their worker is lost."""
+        makers = list(makers)
+        with _worded():
+            # All in one graph: partitions of one table share what they are made of, which so is sent once.
+            computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
+            return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
+
+    def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
+        """Futures, one a partition, each computed where its partition is."""
+        with _worded():
+            return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """The results, sent here."""
+        with _worded():
+            wait_for(handles, self.client)
+            return list(self.client.gather(list(handles)))
+
+    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
+        """Combine them on the workers, a few neighbours at a time; one result is sent here."""
+        left = list(handles)
+        while len(left) > 1:
+            some = [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)]
+            with _worded():
+                left = [self.client.submit(combine, each, pure=False) for each in some]
+        return self.gather(left)[0] if handles else combine([])
+
+    def in_turn(self, function: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Send ``function(shared, *task)`` of every task here, in their order, each as soon as it can be.
+
+        Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do. What is shared
+        travels once; it is the result of a task, which Dask makes again where a worker took it with it.
+
+        Raises
+        ------
+        StatementError
+            If what is shared cannot be sent.
+        """
+        with _worded():
+            held = self._held(shared)
+            # The first is done first; submitted at once, tasks of one priority are done in any order.
+            waiting = [
+                self.client.submit(function, held, *task, pure=False, priority=-i) for i, task in enumerate(tasks)
+            ]
+        waiting.reverse()
+        try:
+            while waiting:
+                yield self.gather([waiting.pop()])[0]
+        finally:
+            waiting.clear()  # an error holds on to this frame, and Dask works on what somebody holds on to
+
+    def _held(self, shared: Any) -> Any:
+        """A future of an object of this process, however large: Dask advises users not to have such here."""
+        import dask
+
+        try:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+                return self.client.submit(_itself, shared, pure=False)
+        except TypeError as error:
+            raise StatementError(
+                "what is to be done cannot be sent to the workers of the Dask cluster; mostly a function, such as a "
+                "measure, holds an open file, a lock or the like: let it open its own, or leave client out"
+            ) from error
 
 
 @contextmanager
-def local_client(workers: int) -> Iterator[Any]:
-    """A client of so many processes of this machine, each with one thread, for as long as it is needed."""
-    import dask
-    from distributed import Client, LocalCluster
-
-    with (
-        dask.config.set(SETTINGS),
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@contextmanager
-def in_words() -> Iterator[None]:
-    """Say what became of a cluster; errors of the work itself are raised as they are.
+def _worded() -> Iterator[None]:
+    """Say in words what became of a cluster; errors of the work itself are raised as they are.
 
     Raises
     ------
     SolverError
-        If the scheduler cannot be reached, workers die of a task again and again, or no worker takes a task.
+        If the scheduler cannot be reached, or workers die of a task again and again.
     """
     try:
         yield
@@ -169,12 +178,6 @@ def in_words() -> Iterator[None]:
                 "the workers of the Dask cluster died of the same task again and again, mostly because it takes more "
                 "memory than they have; use larger workers or, of a release in partitions, more and smaller ones"
             ) from error
-        if kind in ("NoWorkerError", "NoValidWorkerError"):
-            raise SolverError(
-                "no worker of the Dask cluster takes tasks: all have died, or are paused because their memory is full "
-                "and they hold nothing that could be written to disk; use larger workers or, of a release in "
-                "partitions, more and smaller ones"
-            ) from error
         is_of_cluster = type(error).__module__.startswith("distributed")
         if not is_of_cluster and not isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
             raise
@@ -184,16 +187,30 @@ def in_words() -> Iterator[None]:
         ) from error
 
 
-def check_client(client: Any) -> None:
-    """Check that something is a client of Dask.
+def executor_for(client: Any = None, threads: int | None = None) -> Executor:
+    """The workers of a Dask client, or threads of this process without one.
 
     Raises
     ------
     StatementError
-        If it is not.
+        If it is no client.
+    """
+    if client is None:
+        return LocalExecutor(threads)
+    return client if isinstance(client, (LocalExecutor, ClusterExecutor)) else cluster_of(client)
+
+
+def cluster_of(client: Any) -> ClusterExecutor:
+    """The workers of a Dask client.
+
+    Raises
+    ------
+    StatementError
+        If it is no client.
     """
     if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
         raise StatementError(f"client={shown(client)}: a client of Dask is expected, distributed.Client(...)")
+    return ClusterExecutor(client)
 
 
 def current_client() -> Any:
@@ -234,14 +251,14 @@ def _after(maker: Callable[[], Any], function: Callable[..., Any], arguments: tu
     return function(maker(), *arguments)
 
 
+def _itself(shared: Any) -> Any:
+    """What a task is given, as its result."""
+    return shared
+
+
 def _before(function: Callable[..., Any], arguments: tuple[Any, ...], made: Any) -> Any:
     """Apply a function to something that was made."""
     return function(made, *arguments)
-
-
-def _called(maker: Callable[[], Any]) -> Any:
-    """What a maker makes."""
-    return maker()
 
 
 def _is_delayed(maker: Any) -> bool:
@@ -249,17 +266,22 @@ def _is_delayed(maker: Any) -> bool:
     return hasattr(maker, "__dask_graph__")
 
 
-def _refuse_lost_parts(makers: Iterable[Any]) -> None:
-    """Check that no part of Delayed objects was held by a cluster: there is no client of it here.
+def _made_here(maker: Any) -> Any:
+    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that.
 
     Raises
     ------
     StatementError
-        If some was.
+        If parts of a Delayed were held by a cluster whose client is gone.
     """
+    if not _is_delayed(maker):
+        return maker()
+    if current_client() is not None:
+        return maker.compute()
     future = getattr(sys.modules.get("distributed"), "Future", ())
-    if any(isinstance(part, future) for maker in makers for part in dict(maker.__dask_graph__()).values()):
+    if any(isinstance(part, future) for part in dict(maker.__dask_graph__()).values()):
         raise StatementError(
             "a partition is held by the workers of a Dask cluster, and there is no client of it here any more; "
             "connect one, distributed.Client(...), and make the release again"
         )
+    return maker.compute(scheduler="synchronous")

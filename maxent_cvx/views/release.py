@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import pandas as pd
 
 from ..errors import arguments
-from ..system.executors import Executor, current_client
+from ..system.executors import current_client, executor_for
 from .buckets import BucketView
 from .grouped import GroupedRelease
 from .partitioned.from_dask import DaskTable, dask_release
@@ -351,7 +351,7 @@ class Release(BucketView):
         <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
         """
         arguments.instance(release, PartitionedRelease, "release", "make one with Release.from_parquet(...)")
-        return cls(**joined(release, Executor(current_client())))
+        return cls(**joined(release, executor_for(current_client())))
 
     def to_frames(self) -> dict[str, Any]:
         """Write the release as its two tables, with a row a person in the first where there are pseudonyms."""

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.system.executors import Executor
+from maxent_cvx.system.executors import LocalExecutor
 from maxent_cvx.views.partitioned.partitioned_release import divided
 
 from .larger_tables import larger_adult
@@ -45,7 +45,7 @@ def measure(records: int, rows: int, size: int) -> dict[str, float]:
     in_memory = time.process_time() - begun
     del memory
     model = mx.PartitionedMaxEnt(divided(release, max(records // size, 1)))
-    model._whole.move_to(Executor(threads=1))
+    model._work_on(LocalExecutor(1))
     model._whole.parts  # noqa: B018 - cut before the time is taken
     begun = time.process_time()
     posed = model.add(*said)._posed()

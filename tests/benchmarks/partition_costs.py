@@ -24,7 +24,8 @@ from typing import Any
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.system.executors import Executor, local_client
+from maxent_cvx.system.executors import ClusterExecutor, LocalExecutor
+from maxent_cvx.system.local_workers import local_client
 
 from .partitions import true_statements, write_pieces
 
@@ -32,11 +33,11 @@ from .partitions import true_statements, write_pieces
 BANDWIDTH = 1.25e8
 
 
-class TimedExecutor(Executor):
+class TimedExecutor(LocalExecutor):
     """One thread, with a record of what every function takes, and of the bytes that would travel."""
 
     def __init__(self) -> None:
-        super().__init__(threads=1)
+        super().__init__(1)
         self.seconds: dict[str, float] = defaultdict(float)
         self.calls: dict[str, int] = defaultdict(int)
         self.sent: dict[str, int] = defaultdict(int)
@@ -65,7 +66,7 @@ def nothing(part: object) -> int:
 def latency(workers: int, partitions: int = 64, times: int = 20) -> tuple[float, float]:
     """Seconds of a map and its reduction of few partitions, and seconds of the scheduler for every further one."""
     with local_client(workers) as client:
-        executor, found = Executor(client), []
+        executor, found = ClusterExecutor(client), []
         for n in (workers, partitions):
             handles = executor.map(nothing, list(range(n)))
             executor.reduce(sum, handles)
@@ -85,9 +86,7 @@ def measured(records: int, rows: int) -> tuple[TimedExecutor, int, float]:
         roles: dict[str, Any] = {"qi": mx.datasets.ADULT_QI, "sa": "education", "bucket": "Bucket"}
         release, executor = mx.Release.from_parquet(name, **roles), TimedExecutor()
         begun = time.process_time()
-        model: Any = mx.MaxEnt(release).add(*statements)
-        model._whole.move_to(executor)
-        post = model.solve()
+        post: Any = mx.MaxEnt(release).add(*statements).solve(client=executor)
         seconds = time.process_time() - begun
         return executor, sum(len(point.counts) for point in post._points), seconds
 

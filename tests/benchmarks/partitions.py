@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.system.executors import local_client
+from maxent_cvx.system.local_workers import local_client
 
 from .larger import peak_memory
 from .larger_tables import larger_adult

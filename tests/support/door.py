@@ -56,7 +56,7 @@ CLOSED = {
     "mx.GroupedRelease": "made by Release.from_generalized()",
     "mx.PartitionedRelease": "made by Release.from_parquet() and from_dask(), which check tables; it only holds them",
     "mx.PartitionedPosterior": "made by solve(); it only holds what it is given",
-    "mx.PartitionedPosterior.to_parquet": "tests/model/test_partitioned.py",
+    "mx.PartitionedPosterior.to_parquet": "tests/model/partitioned/test_partitioned_model.py",
     "mx.Space": "made by MaxEnt",
     "mx.Block": "made by Space",
     "mx.Statement": "made by comparing P(...)",

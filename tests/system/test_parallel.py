@@ -69,7 +69,7 @@ def test_an_error_of_a_task(workers):
     with pytest.raises(ZeroDivisionError):
         given.extend(one for one in results)
     assert given in ([0.0, 0.0], [0.0], [])
-    if workers.is_this_process or workers.client:
+    if workers.is_this_process or workers.cluster:
         assert given == [0.0, 0.0]
 
 

@@ -25,8 +25,8 @@ if sys.argv[1] == "while the records are shuffled":
     spilling.common_schema = lambda *given: (print("ready", flush=True), input())
 release = mx.Release.from_parquet("records.parquet", qi="Q", sa="S", bucket="K", partitions=3)
 if sys.argv[1] == "while an answer is written":
-    from maxent_cvx.model import partitioned
-    partitioned.os.rename = lambda *given: (print("ready", flush=True), input())
+    from maxent_cvx.model.partitioned import writing
+    writing.os.rename = lambda *given: (print("ready", flush=True), input())
     mx.MaxEnt(release).solve().to_parquet("answer")
 print("ready", flush=True)
 input()

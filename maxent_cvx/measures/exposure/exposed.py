@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ...errors import StatementError, TableError, arguments
-from ...model.partitioned import PartitionedPosterior, surest_of
+from ...model.partitioned.partitioned_posterior import PartitionedPosterior
+from ...model.partitioned.surest import surest_of
 from ...model.posterior import Posterior
 from ...priors import QIDistribution
 from ...views import OUTSIDE

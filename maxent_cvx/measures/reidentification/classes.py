@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import StatementError, TableError, amount, shown
-from ...model.partitioned import PartitionedPosterior
+from ...model.partitioned.partitioned_posterior import PartitionedPosterior
 from ...model.posterior import Posterior
 from ...tables.coding import sort_distinct
 from ...tables.columns import check_columns, check_no_count, names

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import whole
-from ...model.partitioned import PartitionedPosterior
+from ...model.partitioned.partitioned_posterior import PartitionedPosterior
 from ...model.posterior import Posterior
 from ...views import QITable, View
 from ...views.partitioned.partitioned_release import PartitionedRelease

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pandas as pd
 
 from ...errors import TableError, amount, shown
-from ...system.executors import Executor, current_client, then
+from ...system.executors import Executor, LocalExecutor, current_client, executor_for, then
 from ...system.temporary import TemporaryFolder
 from ...tables.columns import looks_like_count
 from .assembling import Records, assembled
@@ -45,11 +45,11 @@ def is_dask(table: object) -> bool:
 def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
     """See :meth:`maxent_cvx.Release.from_dask`."""
     narrow = checked_columns(table, roles)
-    executor = Executor(current_client())
+    executor = executor_for(current_client())
     sizes = bucket_rows(narrow, roles.bucket, executor)
     if not len(straddling(sizes)[0]):
         return assembled(dask_records(narrow), roles, executor)
-    if executor.client is None:
+    if isinstance(executor, LocalExecutor):
         return assembled(shuffled_here(dask_records(narrow), sizes, roles), roles, executor)
     return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
 
@@ -133,7 +133,7 @@ def arrow_table(part: Records) -> pa.Table:
     """
     import pyarrow as pa
 
-    (rows,) = Executor(threads=1).made([part.make])
+    (rows,) = LocalExecutor(1).made([part.make])
     try:
         found = pa.Table.from_pandas(rows, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:

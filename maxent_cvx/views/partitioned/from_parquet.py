@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import whole
-from ...system.executors import Executor
+from ...system.executors import LocalExecutor
 from ...system.temporary import TemporaryFolder
 from .assembling import Records, assembled
 from .parquet_files import ParquetRows, files_of, row_groups
@@ -20,7 +20,7 @@ def parquet_release(path: object, roles: Roles, partitions: int | None) -> Parti
     if partitions is not None:
         whole(partitions, "partitions", 1)
     pieces = row_groups(files_of(path), roles)
-    executor = Executor()
+    executor = LocalExecutor()
     sizes = executor.map(buckets_of, pieces, common=(roles.bucket,))
     folder: TemporaryFolder | None = None
     found: list[Records] = []

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...solvers.rows.sized import Sized
 from ..buckets import BucketView
 
 __all__ = ["ReleasePart"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReleasePart(Sized, BucketView):
+class ReleasePart(BucketView):
     """Whole buckets of a release.
 
     Its QI tuples are those of its own buckets, its sensitive values those of the whole. P(q), P(s) and N are the

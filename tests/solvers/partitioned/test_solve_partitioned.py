@@ -10,7 +10,7 @@ from maxent_cvx.errors import Infeasible
 from maxent_cvx.solvers.monitoring.monitor import Monitor
 from maxent_cvx.solvers.partitioned.solve import PartitionedSolution, solve_partitioned
 from maxent_cvx.solvers.program.problem import Problem
-from maxent_cvx.system.executors import Executor
+from maxent_cvx.system.executors import LocalExecutor
 from support.partitioning import parted
 from support.random_models import contradictory_model, random_model
 from tests.benchmarks.drawing.models import drawn
@@ -21,7 +21,7 @@ def divided(problem: Problem, n: int, seed: int = 0) -> tuple[PartitionedSolutio
     n_buckets = int(problem.form.bucket[0].max(initial=-1)) + 1
     of_bucket = np.random.default_rng(seed).integers(n, size=n_buckets)
     parts, shared, places = parted(problem, np.unique(of_bucket, return_inverse=True)[1])
-    solution = solve_partitioned(parts, shared, problem.n_records, Executor(threads=1))
+    solution = solve_partitioned(parts, shared, problem.n_records, LocalExecutor(1))
     counts = np.zeros(problem.form.shape[1])
     for point, terms in zip(solution.points, places, strict=True):
         counts[terms] = point.counts
@@ -90,7 +90,7 @@ def test_a_callback_stops_it():
     n_buckets = int(problem.form.bucket[0].max()) + 1
     parts, shared, _ = parted(problem, np.arange(n_buckets))
     monitor = Monitor(callback=lambda iteration: iteration.iteration >= 1)
-    solution = solve_partitioned(parts, shared, problem.n_records, Executor(threads=1), monitor=monitor)
+    solution = solve_partitioned(parts, shared, problem.n_records, LocalExecutor(1), monitor=monitor)
     assert solution.status in ("limit", "optimal")
     assert len(solution.log) <= 2
 
@@ -100,7 +100,7 @@ def test_threads_change_nothing():
     problem = random_model(11, statements=4, buckets=(6, 8))[0].posed
     n_buckets = int(problem.form.bucket[0].max()) + 1
     parts, shared, _ = parted(problem, np.arange(n_buckets))
-    one, two = (solve_partitioned(parts, shared, problem.n_records, Executor(threads=threads)) for threads in (1, 3))
+    one, two = (solve_partitioned(parts, shared, problem.n_records, LocalExecutor(threads)) for threads in (1, 3))
     assert np.array_equal(one.multipliers, two.multipliers)
     assert all(np.array_equal(a.counts, b.counts) for a, b in zip(one.points, two.points, strict=True))
     assert one.certificate == two.certificate

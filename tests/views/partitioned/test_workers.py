@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.system.executors import Executor
+from maxent_cvx.system.executors import LocalExecutor
 from support.helpers import refused
 from support.partitions import same_release
 
@@ -52,7 +52,7 @@ def test_workers(client):
 def test_parts_that_workers_hold(client):
     """What was shuffled is with the workers: threads here ask them for it, also where no client is named."""
     release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
-    parts = Executor(threads=2).made(release.makers)
+    parts = LocalExecutor(2).made(release.makers)
     assert sum(part.n_own for part in parts) == 10
 
 
