@@ -18,12 +18,11 @@ from ..linear_algebra.newton_system import System, newton_system
 from ..monitoring.monitor import Monitor
 from ..monitoring.together import Steps, solved_together
 from ..parameters.dual_methods import NEWTON
-from ..presolve.zero_proofs import empty_terms
 from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from .dual import Dual, Point
 from .line_search import line_search
-from .vanishing_terms import facial_reduction, recession_direction
+from .vanishing_terms import recession_direction
 
 __all__ = ["newton", "newton_steps"]
 
@@ -62,9 +61,7 @@ def newton_steps(
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
-    status, iteration, point = yield from descent(
-        dual, system, start, tolerance, max_iterations, find_vanished=vanished_terms
-    )
+    status, iteration, point = yield from descent(dual, system, start, tolerance, max_iterations)
     residual = dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
@@ -81,7 +78,6 @@ def descent(
     max_iterations: int,
     find_zeros: Callable[..., Any] = recession_direction,
     loosest: float = NEWTON.loosest,
-    find_vanished: Callable[[Dual, Point], np.ndarray | None] | None = None,
 ) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
     """Minimise a dual function, step by step; it returns why it ended, after how many iterations, and the best point.
 
@@ -98,8 +94,6 @@ def descent(
         Turns a step into a proof that terms are zero, see :func:`.recession_direction`.
     loosest : float
         Loosest relative precision of a step.
-    find_vanished : callable, optional
-        Looks once more for such a proof at the end; see :func:`vanished_terms`.
     """
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
@@ -117,11 +111,6 @@ def descent(
             best, best_m = error, point.m
         within += error <= tolerance
         is_reached = error <= tolerance and (left <= NEWTON.gap or within > NEWTON.patience)
-        if is_reached and find_vanished is not None:
-            proof, find_vanished = find_vanished(dual, point), None
-            if proof is not None:  # the counts of other terms take up what these held, in another step
-                dual.remove_zeros(proof)
-                point, best, is_reached = dual.at(point.m), np.inf, False
         if is_reached or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
             status = Status.OPTIMAL
             break
@@ -152,20 +141,6 @@ def descent(
     if not error <= max(best, NEWTON.near * tolerance):  # the last step may have increased the error
         point = dual.at(best_m)
     return status, iteration, point
-
-
-def vanished_terms(dual: Dual, point: Point) -> np.ndarray | None:
-    """Find a direction that proves terms zero which have all but vanished; None if there are none.
-
-    The steps can reach the tolerance before their recession directions show. The certificate cannot tell rows apart
-    that differ by such terms alone.
-    """
-    vanished = ~dual.removed & (point.counts < NEWTON.vanished)
-    if dual.has_soft_rows or not vanished.any():
-        return None
-    counts = np.where(vanished, 0.0, 1.0)
-    proof = facial_reduction(dual.form, counts, small=NEWTON.vanished, rounds=NEWTON.facial_rounds)
-    return proof if empty_terms(dual.form, proof, dual.removed, np.zeros(len(counts))).any() else None
 
 
 def forcing_term(reduction: float, iteration: int) -> float:

@@ -69,10 +69,6 @@ class Newton:
     """Multiple of the tolerance: the residual that a step needs to reach, beyond which it is not made more precise."""
     careful: float = 0.02
     """Relative precision of a step after one that has not halved the residual."""
-    vanished: float = 1e-9
-    """Records: a term that holds less at the end may be zero. With 1,000 statements about Adult 81 do, all zero."""
-    facial_rounds: int = 3
-    """Directions that are tried to prove it; each forms a Schur complement."""
 
 
 @dataclass(frozen=True)
