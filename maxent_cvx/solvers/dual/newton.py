@@ -22,7 +22,7 @@ from ..program.block_detection import detect_blocks
 from ..program.linear_form import LinearForm
 from .dual import Dual, Point
 from .line_search import line_search
-from .vanishing_terms import recession_direction
+from .vanishing_terms import recession_direction, vanished_terms
 
 __all__ = ["newton", "newton_steps"]
 
@@ -59,9 +59,12 @@ def newton_steps(
     begun = time.perf_counter()
     posed, (form, order) = form, detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
+    find_vanished = vanished_terms if tolerance else None
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
-    status, iteration, point = yield from descent(dual, system, start, tolerance, max_iterations)
+    status, iteration, point = yield from descent(
+        dual, system, start, tolerance, max_iterations, find_vanished=find_vanished
+    )
     residual = dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
@@ -78,6 +81,7 @@ def descent(
     max_iterations: int,
     find_zeros: Callable[..., Any] = recession_direction,
     loosest: float = NEWTON.loosest,
+    find_vanished: Callable[[Dual, Point], np.ndarray | None] | None = None,
 ) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
     """Minimise a dual function, step by step; it returns why it ended, after how many iterations, and the best point.
 
@@ -94,6 +98,8 @@ def descent(
         Turns a step into a proof that terms are zero, see :func:`.recession_direction`.
     loosest : float
         Loosest relative precision of a step.
+    find_vanished : callable, optional
+        Finds such a proof once the tolerance is met, see :func:`.vanished_terms`.
     """
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
@@ -111,6 +117,9 @@ def descent(
             best, best_m = error, point.m
         within += error <= tolerance
         is_reached = error <= tolerance and (left <= NEWTON.gap or within > NEWTON.patience)
+        if is_reached and find_vanished is not None and (proof := find_vanished(dual, point)) is not None:
+            dual.remove_zeros(proof)  # the other terms take up what these held, in further steps
+            point, best, within, is_reached = dual.at(point.m), np.inf, 0, False
         if is_reached or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
             status = Status.OPTIMAL
             break

@@ -14,14 +14,17 @@ import numpy as np
 
 from ..linear_algebra.newton_system import System, newton_system
 from ..parameters.dual_methods import VANISHING_TERMS
-from ..presolve.zero_proofs import empty_terms
+from ..presolve.zero_proofs import consequence, empty_terms
 from ..program.linear_form import LinearForm
+from ..program.rounding_errors import exact_rmatvec
 from .dual import Dual, Point
 
-__all__ = ["facial_reduction", "recession_direction"]
+__all__ = ["facial_reduction", "recession_direction", "vanished_terms"]
 
 #: Records: a term that holds less may be zero.
 SMALL = 1e-6
+#: The same once the tolerance is met, and how often candidates may then be given up: each forms a Schur complement.
+VANISHED, VANISHED_ROUNDS = 1e-9, 3
 #: Weight of such a term in the least squares of facial reduction; a term that must not change has 1.
 WEIGHT = 1e-5
 #: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
@@ -81,7 +84,30 @@ def recession_direction(
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None
 
 
-def facial_reduction(form: LinearForm, counts: np.ndarray, small: float = SMALL, rounds: int = ROUNDS) -> np.ndarray:
+def vanished_terms(dual: Dual, point: Point) -> np.ndarray | None:
+    """Find a recession direction that proves zero some terms that hold next to nothing once the tolerance is met.
+
+    The steps can meet the tolerance before their recession directions show. The certificate cannot tell rows apart that
+    differ by such terms alone.
+    """
+    form, removed = dual.form, dual.removed
+    vanished = ~removed & (point.counts < VANISHED)
+    if dual.has_soft_rows or not vanished.any():
+        return None
+    counts = np.where(vanished, 0.0, 1.0)
+    proof = facial_reduction(form, counts, VANISHED_ROUNDS, removed)
+    if not proof.any():
+        return None
+    # The side of a row with P = 1e-9 is as small as such terms, but it is not the rounding error of 0.
+    found = consequence(form, proof, *exact_rmatvec(form, proof), removed, np.zeros(len(removed)))
+    if -found.beta > found.error or not empty_terms(form, proof, removed, np.zeros(len(removed))).any():
+        return None
+    return proof
+
+
+def facial_reduction(
+    form: LinearForm, counts: np.ndarray, rounds: int = ROUNDS, removed: np.ndarray | None = None
+) -> np.ndarray:
     """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
 
     Parameters
@@ -89,10 +115,10 @@ def facial_reduction(form: LinearForm, counts: np.ndarray, small: float = SMALL,
     form : LinearForm
     counts : ndarray, one a term
         An answer, records; it may be imprecise. Small counts are candidates, which the direction then proves zero.
-    small : float
-        Records: a term that holds less may be zero.
     rounds : int
         How often terms that the direction hardly lowers may be given up.
+    removed : ndarray of bool, one a term, optional
+        Terms that are known to be zero; (A' d)_j is arbitrary there.
 
     Returns
     -------
@@ -108,7 +134,8 @@ def facial_reduction(form: LinearForm, counts: np.ndarray, small: float = SMALL,
     with the weight v = ``WEIGHT``. Small terms that d hardly lowers are counted among the others, and
     the problem is solved again, until d lowers all small terms that remain.
     """
-    system, is_small = newton_system(form), counts < small
+    known = np.zeros(len(counts), dtype=bool) if removed is None else removed
+    system, is_small = newton_system(form), ~known & (counts < SMALL)
     equations = np.flatnonzero(form.is_equation[form.n_published :])
 
     def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
@@ -119,9 +146,9 @@ def facial_reduction(form: LinearForm, counts: np.ndarray, small: float = SMALL,
     for _ in range(rounds):
         if not is_small.any():
             break
-        direction = solution(np.where(is_small, WEIGHT, 1.0), np.where(is_small, -1.0, 0.0))
+        direction = solution(np.where(is_small, WEIGHT, ~known), np.where(is_small, -1.0, 0.0))
         for _ in range(REPAIRS):
-            direction = direction - solution(np.where(is_small, 0.0, 1.0), form.rmatvec(direction))
+            direction = direction - solution(np.where(is_small | known, 0.0, 1.0), form.rmatvec(direction))
         lowered = is_small & (form.rmatvec(direction) < -LOWERED)
         if np.array_equal(lowered, is_small):
             return direction
