@@ -39,7 +39,7 @@ from .dual.vanishing_terms import facial_reduction
 from .linear import elastic_relaxation, linear_bounds
 from .linear_algebra.newton_system import newton_system
 from .linear_algebra.single_thread import single_thread
-from .monitoring.deadline import check_time, seconds_left
+from .monitoring.deadline import DIAGNOSIS, check_time, diagnosing, seconds_left
 from .monitoring.monitor import Monitor
 from .parameters.tolerances import FEASIBILITY, PRESOLVE
 from .presolve.aggregation import aggregate
@@ -293,8 +293,13 @@ def failure(
     if stopped:
         return _interrupted(name, answer, certificate, stopped)
     # If no feasible point was found near the answer, the rows may be infeasible.
-    maybe_infeasible = certificate is None or not np.isfinite(certificate.bound)
-    if maybe_infeasible and (found := contradiction(problem)) is not None:
+    maybe_infeasible, found, consistent = certificate is None or not np.isfinite(certificate.bound), None, ""
+    if maybe_infeasible:
+        with diagnosing() as undecided:
+            found = contradiction(problem)
+        if undecided:
+            consistent = f"whether the knowledge is consistent was not decided in {DIAGNOSIS:g} seconds"
+    if found is not None:
         return found
     if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
         return SolverError(
@@ -303,8 +308,8 @@ def failure(
         )
     if certificate is None:
         return SolverError(
-            f"{name} gave no answer ({answer.message}), and the knowledge is consistent; give the solver more time "
-            "and iterations, or use another (see maxent_cvx.solvers.available())"
+            f"{name} gave no answer ({answer.message}), and {consistent or 'the knowledge is consistent'}; give the "
+            "solver more time and iterations, or use another (see maxent_cvx.solvers.available())"
         )
     remedy = "say it in numbers of like size, change its tolerances"
     if not np.isfinite(certificate.bound):
@@ -319,8 +324,8 @@ def failure(
     elif answer.status is Status.LIMIT:
         remedy = "give it more iterations"
     return Inaccurate(
-        f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}. "
-        f"{remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
+        f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}"
+        f"{consistent and f'; {consistent}'}. {remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
     )
 
 

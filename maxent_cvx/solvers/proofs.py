@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .linear import LinearProgram
+from .monitoring.deadline import diagnosing
 from .program.linear_form import LinearForm
 from .rows.components import components
 
@@ -40,7 +41,7 @@ def support_proof(form: LinearForm) -> np.ndarray:
     Returns
     -------
     ndarray, one a row
-        Zeros if HiGHS fails. It is not free of rounding errors, which callers must take into account.
+        Zeros if HiGHS fails, or takes more than :data:`.DIAGNOSIS` seconds. It is not free of rounding errors, which callers must take into account.
     """
     n_rows, n_terms = form.shape
     exact = form.is_equation
@@ -56,10 +57,11 @@ def support_proof(form: LinearForm) -> np.ndarray:
         np.where(kind == 2, np.inf, 0.0),
         upper=np.repeat([1.0, np.inf], [n_terms, n_terms + 1]),
     )
-    optimum = program.minimum(-np.repeat([1.0, 0.0], [n_terms, n_terms + 1]))
     direction = np.zeros(n_rows)
-    if optimum.found:
-        np.add.at(direction, rows, optimum.multipliers)
+    with diagnosing():
+        optimum = program.minimum(-np.repeat([1.0, 0.0], [n_terms, n_terms + 1]))
+        if optimum.found:
+            np.add.at(direction, rows, optimum.multipliers)
     return rationalised(direction)
 
 

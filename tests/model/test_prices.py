@@ -109,6 +109,13 @@ def test_repeats_share(release):
     assert twice["price"].tolist() == pytest.approx([one / 2, one / 4])  # 0.8 is moved by twice as much
 
 
+def test_nearly_never(release):
+    """The price of P <= eps grows with -log(eps), and stays finite."""
+    models = [MaxEnt(release).add(P("Breast Cancer", given=MEN) <= eps) for eps in (1e-8, 1e-9, 1e-10)]
+    prices = [model.solve().prices()["price"].iloc[0] for model in models]
+    assert np.diff(prices) == pytest.approx(1.2 * math.log(10), abs=1e-4)
+
+
 def test_measure(post):
     """Something else than the entropy can be measured."""
     prices = post.prices(leave_one_out=True, measure=lambda p: p.prob("Flu", MEN))

@@ -91,7 +91,7 @@ def vanished_terms(dual: Dual, point: Point) -> np.ndarray | None:
     differ by such terms alone.
     """
     form, removed = dual.form, dual.removed
-    vanished = ~removed & (point.counts < VANISHED)
+    vanished = ~removed & (point.counts < VANISHED * np.minimum(form.weights, 1.0))
     if dual.has_soft_rows or not vanished.any():
         return None
     counts = np.where(vanished, 0.0, 1.0)

@@ -14,7 +14,10 @@ from contextvars import ContextVar
 
 from ...errors import NotDecided
 
-__all__ = ["check_step", "check_time", "seconds_left", "within"]
+__all__ = ["DIAGNOSIS", "check_step", "check_time", "diagnosing", "seconds_left", "within"]
+
+#: Seconds that the search for a contradiction may take after an uncertified answer, and so each search for zeros.
+DIAGNOSIS = 60.0
 
 #: Steps of a solve that are not its solver's may take this share of the time more, and at least so many seconds: small
 #: models are presolved and certified whatever the limit is.
@@ -40,6 +43,24 @@ def within(seconds: float) -> Iterator[None]:
         yield
     finally:
         _UNTIL.reset(token)
+
+
+@contextmanager
+def diagnosing() -> Iterator[list[NotDecided]]:
+    """Let a search inside end after :data:`DIAGNOSIS` seconds without an error, which is then in the list that it gives.
+
+    Raises
+    ------
+    NotDecided
+        If an outer limit is over.
+    """
+    undecided: list[NotDecided] = []
+    try:
+        with within(DIAGNOSIS):
+            yield undecided
+    except NotDecided as error:
+        check_time()
+        undecided.append(error)
 
 
 def seconds_left() -> float:

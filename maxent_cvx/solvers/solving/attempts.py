@@ -79,8 +79,9 @@ def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
     """Yield attempts: first as requested, then, with the default solver, in other ways.
 
     A conic solver is called once more with stricter tolerances. For the default solver the ways are: by an
-    interior-point method, if Newton's method reached its iteration limit; at full precision; without terms that can be
-    proved zero from an uncertified answer; with a stricter tolerance for zeros; without presolve.
+    interior-point method, if Newton's method reached its iteration limit; at full precision, with a stricter tolerance
+    for zeros if terms are zero only up to a tolerance; without terms that can be proved zero from an uncertified answer;
+    without presolve.
 
     Raises
     ------
@@ -110,16 +111,29 @@ def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
                 raise
     if problem.convex or request.backend is not NEWTON or first is None:
         return
+    tolerates_zeros = request.presolve and (first.reduced.width.any() or len(first.solved.proofs) > 0)
+    strict = _with_strict_zeros(problem, request.at_full_precision())  # presolved; if not certified, not presolved
+    if tolerates_zeros and first.solved.status is Status.OPTIMAL and _may_begin_again(problem, request, first):
+        yield (later := next(strict))
+        if later.holds:
+            return
+        first = later if later.bound < first.bound else first
     for later in _on_same_problem(problem, request, first):
         first = later if later.bound <= first.bound else first  # if both bounds are infinite, prefer the later one
         yield later
-    limited = first.solved.status is Status.LIMIT  # a user who limits iterations does not want linear programs, either
+    # A user who limits iterations does not want linear programs, either.
+    limited = first.solved.status is Status.LIMIT and "max_iterations" in request.options
     if request.presolve and not first.holds and not limited:
         yield from _without_proved_zeros(problem, request, first)
+    if _may_begin_again(problem, request, first):
+        yield from strict
+
+
+def _may_begin_again(problem: Problem, request: Request, first: Attempt) -> bool:
+    """Whether to solve once more from the beginning; where much is known that takes as long as all before."""
     if first.holds and _much_is_known(problem):
-        return  # to begin once more would take as long as all of this
-    if problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options:
-        yield from _with_strict_zeros(problem, request.at_full_precision())
+        return False
+    return problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options
 
 
 def _tighter(request: Request) -> Request | None:
@@ -168,12 +182,12 @@ def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) ->
         raise failed
     n_fixed = -1
     for number in itertools.count():
-        if np.count_nonzero(first.reduced.fixed) <= n_fixed:
+        if np.count_nonzero(first.reduced.fixed) <= n_fixed or first.solved.status is Status.LIMIT:
             return  # presolve cannot fix the zeros: their widths count for something in some row
         n_fixed = int(np.count_nonzero(first.reduced.fixed))
         reduced, is_small = first.reduced, first.reduced.form.shape[1] <= ATTEMPT_SIZES.quick_linear
         zeros = zeros_after_solve(problem.form, reduced, first.solved, by_linear_program=number == 0 or is_small)
-        if not np.isfinite(zeros).any() or first.solved.status is Status.LIMIT:
+        if not np.isfinite(zeros).any():
             return
         known = np.minimum(zeros, reduced.upper_bounds_of_zeros)
         reduced = presolved(problem, request.backend, known, request.monitor.quietly())

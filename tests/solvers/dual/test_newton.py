@@ -16,6 +16,7 @@ from scipy.special import xlogy
 from maxent_cvx.solvers import Status
 from maxent_cvx.solvers.dual.dual import Dual
 from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.dual.vanishing_terms import vanished_terms
 from maxent_cvx.solvers.monitoring.monitor import Monitor
 from maxent_cvx.solvers.program.linear_form import LinearForm
 from support.random_models import from_multipliers
@@ -291,3 +292,14 @@ def test_published_inequalities():
         answer = newton(replace(form, n_published=n_published, n_facts=n_published))
         np.testing.assert_allclose(answer.counts, [1, 3, 2], atol=1e-9)
         np.testing.assert_allclose(answer.multipliers, [np.log(1 / 2), np.log(2) + 1, np.log(3 / 2)], atol=1e-8)
+
+
+@pytest.mark.parametrize("held", [0.0, 1e-9])
+def test_vanished_terms(held: float):
+    """A term that two rows force to zero is found while it holds next to nothing; one that holds 1e-9 is none."""
+    dual = Dual(rows([[1, 1, 0], [1, 1, 1]], [1, 1 + held], [1, 1 + held]))
+    proof = vanished_terms(dual, dual.at(np.array([23.0, -22.0])))
+    assert (proof is None) == (held > 0)
+    if proof is not None:
+        dual.remove_zeros(proof)
+        np.testing.assert_array_equal(dual.removed, [False, False, True])
