@@ -85,6 +85,8 @@ PRECISE_LOG = 1e-5
 SIGN_ROUNDS = 20
 #: Rounds of iterative refinement of a least-squares solution, its relative precision, and its relative ridge.
 REFINEMENTS, LEAST_SQUARES, RIDGE = 5, 1e-10, 1e-12
+#: Terms times rows squared up to which dense least squares take less than a second.
+MOST_DENSE = 1e8
 #: Records: a term that holds less may be zero, which is then examined.
 SMALL_COUNT = 1e-6
 #: Relative: a smaller part of a direction is rounding.
@@ -682,7 +684,11 @@ def _with_signs(
 
 def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
     """The least-squares solution of minimal norm over the terms that are positive."""
-    m = np.zeros(form.shape[0])
+    m, positive, rows = np.zeros(form.shape[0]), np.flatnonzero(counts > 0), np.flatnonzero(active)
+    if len(positive) * len(rows) ** 2 <= MOST_DENSE:  # with a ridge, rows that repeat others share less exactly
+        matrix = form.matrix[rows][:, positive].toarray().T
+        m[rows] = np.linalg.lstsq(matrix, _residual(form, counts, m)[positive], rcond=None)[0]
+        return m
     known = np.flatnonzero(active[form.n_published :])
     factor = newton_system(form).at((counts > 0).astype(float), RIDGE)
     for _ in range(REFINEMENTS):

@@ -15,12 +15,22 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, Count, Infeasible, MaxEnt, P, Release, SolverError, UnknownName
-from maxent_cvx.solvers import SOLVERS
-from maxent_cvx.solvers.explain import LARGEST_SET, ForcingSets, determined, multipliers_from_counts, zeros_by_bounds
+from maxent_cvx import BadProbability, Count, Infeasible, MaxEnt, NotDecided, P, Release, SolverError, UnknownName
+from maxent_cvx.solvers import SOLVERS, Answer, Status
+from maxent_cvx.solvers.explain import (
+    LARGEST_SET,
+    ForcingSets,
+    determined,
+    failure,
+    multipliers_from_counts,
+    zeros_by_bounds,
+)
+from maxent_cvx.solvers.monitoring import deadline
+from maxent_cvx.solvers.monitoring.deadline import within
 from maxent_cvx.solvers.parameters.tolerances import FEASIBILITY
 from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
 from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.proofs import support_proof
 from maxent_cvx.testing.problems import PROBLEMS, Problem, find
 from support.helpers import refused
 from support.random_models import contradictory_model, from_multipliers, random_model
@@ -500,3 +510,15 @@ def test_two_inequalities_that_say_an_equation():
     x = np.array([0.5, 1.25, 1.25])
     sides = replace(sides, low=np.array([3, 0.5, -OPEN]), high=np.array([3, OPEN, 0.5]))
     np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)
+
+
+def test_undecided(monkeypatch: pytest.MonkeyPatch):
+    """The search for a contradiction ends after a while, and the error says so; that of an outer limit is its own."""
+    model = find("largest value").model()
+    problem, answer = model.posed, Answer(Status.FAILED, None, None)
+    assert "the knowledge is consistent" in str(failure(problem, "X", answer, None))
+    with pytest.raises(NotDecided), within(0.0):
+        failure(problem, "X", answer, None)
+    monkeypatch.setattr(deadline, "DIAGNOSIS", 0.0)
+    assert "not decided" in str(failure(problem, "X", answer, None))
+    assert not support_proof(problem.form).any()
