@@ -68,6 +68,8 @@ __all__ = ["ACCURACY", "Certificate", "certify", "uncertified"]
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = CERTIFICATION.accuracy
+#: How often counts that hold next to nothing, and would have to change much, are set to 0 where rows hold exactly.
+SMALL_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -225,15 +227,19 @@ def _bounded(
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
-    check_step()
-    near = project(restriction.form, restriction.near, ~restriction.held, schur)
-    near = None if near is None else np.where(near < CERTIFICATION.vanished, 0.0, near)
-    if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
-        return None
-    free, (q, n_q) = ~fixed, groups
+    free, (q, n_q), start = ~fixed, groups, restriction.near
     own = np.where(restriction.is_soft, 0.0, multipliers)
-    check_step()
-    exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)
+    for _ in range(1 + SMALL_ROUNDS):
+        check_step()
+        near = project(restriction.form, start, ~restriction.held, schur)
+        near = None if near is None else np.where(near < CERTIFICATION.vanished, 0.0, near)
+        if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
+            return None
+        check_step()
+        exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)
+        if not exact.stuck.any():
+            break
+        start = np.where(exact.stuck, 0.0, near)
     check_step()
     slack, doubt = exact.slack, np.zeros(form.shape[1])
     if restriction.is_soft.any():

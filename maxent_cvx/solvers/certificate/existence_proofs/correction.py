@@ -46,7 +46,7 @@ from ..residuals import two_product
 from .cycle_space import CycleSpace
 from .dependence import PRIMES, SPARE, combination, combined, residues, residues_of_fraction
 
-__all__ = ["Correction", "LocalRows", "Moved", "Sums", "correct"]
+__all__ = ["SMALL", "Correction", "LocalRows", "Moved", "Sums", "correct"]
 
 #: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
 LEAST_CYCLES = 5_000
@@ -635,6 +635,9 @@ LEAST_SHARE = 1e3
 #: Records: counts that are so small may stay as they are, where rows are combinations of others but for such counts.
 SMALL = 1e-5
 
+#: Relative to all records: by how much rows that determine each other may contradict each other by rounding.
+ROUNDED = 32 * EPS
+
 #: Relative: by how much such a row may be violated; the certificate says so.
 MOST_SMALL = 1e-9
 
@@ -679,7 +682,7 @@ def _corrected(
     violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
     # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
     determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
-    roundoff = 8 * EPS * (typed[left] + own * (np.abs(factors).T @ (typed[rows] / scale)))
+    roundoff = ROUNDED * (typed[left] + own * (np.abs(factors).T @ (typed[rows] / scale)))
     allowed = np.where(determined, CERTIFICATION.most_backward * magnitude[left], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
     doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)

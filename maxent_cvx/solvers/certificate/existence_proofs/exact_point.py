@@ -11,7 +11,7 @@ from ...parameters.tolerances import CERTIFICATION, EPS
 from ...program.linear_form import LinearForm
 from .active_rows import ActiveRows, active_rows
 from .closed_components import closed_components
-from .correction import LocalRows, correct
+from .correction import SMALL, LocalRows, correct
 
 __all__ = ["Components", "ExactPoint", "exact_point"]
 
@@ -31,12 +31,15 @@ class ExactPoint(NamedTuple):
     backward : float
         0 if this holds for the rows as typed; otherwise the largest relative change of the side of a row whose value
         the published rows determine.
+    stuck : ndarray of bool, one a term
+        Terms that hold next to nothing and would have to change by more than ``CERTIFICATION.most_moved``.
     """
 
     moves: np.ndarray
     spread: np.ndarray
     slack: np.ndarray
     backward: float
+    stuck: np.ndarray
 
 
 class Components(NamedTuple):
@@ -86,7 +89,7 @@ def exact_point(
     involved, is_open = form.rows_involving(free), free.copy()
     is_open[closed.terms] = False
     corrected = involved & active.rows & ~closed.rows
-    moves, spread, distance, backward = _corrected(
+    moves, spread, distance, backward, stuck = _corrected(
         form, x, active, is_open, width, corrected, component_of_row, component_of_term
     )
     moves[closed.terms] = closed.moves
@@ -112,7 +115,7 @@ def exact_point(
         magnitude = np.maximum(np.abs(np.where(np.isfinite(active.side), active.side, 0.0)), 1.0)
         backward = max(backward, float((violation / magnitude).max(initial=0.0)))
     slack[np.isnan(slack) | unproved] = np.inf
-    return ExactPoint(moves, spread, np.where(form.is_equation, 0.0, slack), backward)
+    return ExactPoint(moves, spread, np.where(form.is_equation, 0.0, slack), backward, stuck)
 
 
 def _corrected(
@@ -124,8 +127,8 @@ def _corrected(
     rows: np.ndarray,
     of_row: np.ndarray,
     of_term: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Bound the changes of counts to a point where some rows hold; see :class:`ExactPoint` for the first two.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
+    """Bound the changes of counts to a point where some rows hold; see :class:`ExactPoint`, also for what is stuck.
 
     Parameters
     ----------
@@ -146,11 +149,12 @@ def _corrected(
     distance : ndarray, one a row
         A bound on the distance of the row from its side at that point, records.
     backward : float
+    stuck : ndarray of bool, one a term
     """
     moves, distance = np.zeros(len(x)), np.zeros(form.shape[0])
     spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
     if not rows.any():
-        return moves, spread, distance, 0.0
+        return moves, spread, distance, 0.0, np.zeros(len(x), dtype=bool)
     side_error = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
     local = LocalRows(form, x, free & (x > 0), rows, active.side, side_error, width)
     known = local.known
@@ -169,8 +173,8 @@ def _corrected(
     length = np.zeros(len(spread))
     length[of_row[known]] = found.length
     spread += length * math.sqrt(1 + moved.stretch**2)
-    failed = np.zeros(len(spread), dtype=bool)
-    failed[of_term[local.failed | ~(moves <= CERTIFICATION.most_moved)]] = True
+    failed, too_far = np.zeros(len(spread), dtype=bool), ~(moves <= CERTIFICATION.most_moved)
+    failed[of_term[local.failed | too_far]] = True
     failed[of_row[known[~proved]]] = True
     moves, spread = np.where(free & failed[of_term], np.inf, moves), np.where(failed, np.inf, spread)
-    return moves, spread, distance, float(found.moved.max(initial=0.0))
+    return moves, spread, distance, float(found.moved.max(initial=0.0)), free & too_far & (x < SMALL)
