@@ -41,7 +41,8 @@ def support_proof(form: LinearForm) -> np.ndarray:
     Returns
     -------
     ndarray, one a row
-        Zeros if HiGHS fails, or takes more than :data:`.DIAGNOSIS` seconds. It is not free of rounding errors, which callers must take into account.
+        Zeros if HiGHS fails, or takes more than :data:`.DIAGNOSIS` seconds. It is not free of rounding errors, which
+        callers must take into account.
     """
     n_rows, n_terms = form.shape
     exact = form.is_equation

@@ -231,9 +231,11 @@ def _bounded(
     own = np.where(restriction.is_soft, 0.0, multipliers)
     for _ in range(1 + SMALL_ROUNDS):
         check_step()
-        near = project(restriction.form, start, ~restriction.held, schur)
-        near = None if near is None else np.where(near < CERTIFICATION.vanished, 0.0, near)
-        if near is None or not rows_without_terms_hold(form, restriction, near, fixed, width):
+        projected = project(restriction.form, start, ~restriction.held, schur)
+        if projected is None:
+            return None
+        near = np.where(projected < CERTIFICATION.vanished, 0.0, projected)
+        if not rows_without_terms_hold(form, restriction, near, fixed, width):
             return None
         check_step()
         exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)

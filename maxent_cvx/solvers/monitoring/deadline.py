@@ -47,7 +47,7 @@ def within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def diagnosing() -> Iterator[list[NotDecided]]:
-    """Let a search inside end after :data:`DIAGNOSIS` seconds without an error, which is then in the list that it gives.
+    """Let a search inside end after :data:`DIAGNOSIS` seconds; if it did, the list that is given holds the error.
 
     Raises
     ------

@@ -80,8 +80,8 @@ def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
 
     A conic solver is called once more with stricter tolerances. For the default solver the ways are: by an
     interior-point method, if Newton's method reached its iteration limit; at full precision, with a stricter tolerance
-    for zeros if terms are zero only up to a tolerance; without terms that can be proved zero from an uncertified answer;
-    without presolve.
+    for zeros if terms are zero only up to a tolerance; without terms that can be proved zero from an uncertified
+    answer; without presolve.
 
     Raises
     ------
